@@ -45,28 +45,36 @@ What a file holds is a row, an error record, or is named in an error or a warnin
 A blank line is not a record. Not named is:
 
 - what is cut off behind a whole block of Avro, or a whole value of Ion: the file does not show it
-- files in folders that Spark hides, such as `_archive/` and `.old/`, and files such as `.a.csv`
-- what `spark.sql` makes null in tables of JSON: lines that are not JSON, and values out of the
-  range of their column; `create_dynamic_frame.from_catalog` reads or names them
-- the values of a column that has the name of a partition folder: those of the folder replace them
+- a key that an object of JSON has twice where `withSchema` is given, or where a DataFrame is read
 
 - **CSV**: each file is looked at as a whole before it is read. A line of tabs is a record of a file
   of tabs. With `multiLine` an open quote, and records that end in two ways, fail the run. Without
   it each line is a record, also one that ends within quotes. Of files with a codec other than gzip
-  and bzip2 the first lines are looked at.
+  and bzip2 the first lines are looked at. An `escaper` stands for the next character, or with n, r,
+  t and 0 for a control character, as on AWS; in a file that has doubled escapers too such a pair
+  stays as it is, and the run warns of it. An escaped separator counts within quotes only.
+  With an escaper, also that of OpenCSVSerDe, doubled quotes stay, and the run warns of it.
 - **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
   as on AWS: it takes the first value, and the run warns of the first file with more.
-  `spark.read.json` itself is not looked into. Of a key that an object has twice the last value
-  counts. With `multiLine`, several values fail the run if a file has more than 256 MiB.
+  `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns: the
+  run warns of each kind, with how many there are. `spark.read.json` itself is not looked into. Of a
+  key that an object has twice the last value counts, and the run names the key. Integers have up to
+  38 digits exactly; a greater one is a double, and one beyond a double is infinite: the run names
+  the field. More than 100 levels make an error record. With `multiLine`, several values fail the
+  run if a file has more than 256 MiB.
 - **XML**: only elements with the row tag are rows. Files without it are named, and so is text
   between rows unless a schema is given. Attributes that differ in their namespace only are one
   array. An entity that the document defines fails the run.
 - **Avro**: a block that counts its records wrong, or bytes behind the last block, fail the run.
 - **Ion**: a value that is not a struct, a struct that has a field twice, and a NUL byte in text
   fail the run.
+- **Hive text files**: rows without any value are rows of `spark.sql` too; where such files end
+  their lines in several ways, the run warns that they are left out.
 - **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
-- **All**: a gzip or bzip2 file that is cut off fails the run, and so does what follows its last
-  stream, but for zero bytes after gzip.
+- **All**: data in hidden files and folders is named, by an example of each kind and a count; the
+  markers of Spark, Hadoop, Delta Lake and Hudi are not. A field that has the name of a partition
+  folder has the value of the folder, and the run names both. A gzip or bzip2 file that is cut off
+  fails the run, and so does what follows its last stream, but for zero bytes after gzip.
 
 With `spark.sql.files.ignoreCorruptFiles` or `ignoreMissingFiles` Spark passes over files as it
 says, and the run warns of it; the readers of XML, Avro, Ion and CSV name a damaged file all the

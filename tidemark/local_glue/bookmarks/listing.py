@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,14 +9,10 @@ from typing import TypeAlias
 
 from tidemark.errors import TidemarkError
 from tidemark.local_glue.bookmarks.files import FileVersion
+from tidemark.local_glue.bookmarks.hidden import hidden_data, is_hidden
 
 NANOSECONDS_PER_MS = 1_000_000
 EXAMPLES = 3
-MARKER = "_$folder$"
-# A name with the suffix of a format: not _SUCCESS, _metadata, or what is being written.
-_HIDDEN_DATA = re.compile(
-    r"_.*\.(avro|csv|ion|json|jsonl|log|ndjson|orc|parquet|tsv|txt|xml)(\.\w+)?"
-)
 
 ChooseFolders: TypeAlias = Callable[[list[str]], list[str]]
 """Given folders relative to the path of a source, returns those to enter."""
@@ -68,7 +63,7 @@ class Listing:
     arrived after `Unlisted.arrived_after_ms`, and `late_count` is how many there are: moved or
     copied with their old time, which S3 would not keep. `moved` are the folders that came with all
     their files.
-    `hidden` are the new files with data that are left out for their name.
+    `hidden` are the new files with data that are left out for their name, or that of a folder.
     """
 
     files: list[FileVersion] = field(default_factory=list)
@@ -124,15 +119,17 @@ def _list_folder(
         ) from error
     for uri, stat in content.files:
         _add(listing, uri, stat, filters, is_moved=relative in listing.moved)
+    listing.hidden += hidden_files(content.hidden, root, root_uri, filters)
     return content.folders
 
 
 @dataclass
 class _Content:
-    """What a folder has: sub-folders that may be entered, files, and if one of all is new in it."""
+    """What a folder has: sub-folders that may be entered, files, hidden names, what is new."""
 
     folders: list[str] = field(default_factory=list)
     files: list[tuple[str, os.stat_result]] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
     is_changed: bool = False
 
 
@@ -140,11 +137,16 @@ def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _C
     found = _Content()
     prefix = f"{relative}/" if relative else ""
     with os.scandir(f"{root}/{relative}") as entries:
-        for entry in _checked(entries, f"{root_uri}/{prefix}", filters):
+        for entry in entries:
             name = f"{prefix}{entry.name}"
+            if is_hidden(entry.name):
+                found.hidden.append(name)
+                continue
+            if filters.check_link and entry.is_symlink():
+                filters.check_link(f"{root_uri}/{name}")
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
                 if entry.is_dir():
-                    if not is_hidden(entry.name) and (filters.recurse or "=" in entry.name):
+                    if filters.recurse or "=" in entry.name:
                         found.folders.append(name)
                 elif filters.is_excluded and filters.is_excluded(name):
                     continue
@@ -182,26 +184,29 @@ def _changed_ms(stat: os.stat_result) -> int:
     return stat.st_ctime_ns // NANOSECONDS_PER_MS
 
 
-def _checked(
-    entries: Iterable["os.DirEntry[str]"], uri: str, filters: Filters
-) -> Iterator["os.DirEntry[str]"]:
-    """Yield the entries that Spark shows, and hidden ones that may be data; each link checked."""
-    for entry in entries:
-        if is_hidden(entry.name) and not _may_be_data(entry.name):
-            continue
-        if filters.check_link and entry.is_symlink():
-            filters.check_link(f"{uri}{entry.name}")
-        yield entry
+def hidden_files(names: Iterable[str], root: str, root_uri: str, filters: Filters) -> Iterator[str]:
+    """Yield the URIs of files with data that are hidden, and that a run would read otherwise.
+
+    Args:
+        names: hidden files and folders, relative to the root.
+        root: the path of a source.
+        root_uri: its URI.
+        filters: of the source.
+    """
+    for name in names:
+        for relative, stat in hidden_data(f"{root}/{name}", name):
+            is_new = stat.st_mtime_ns // NANOSECONDS_PER_MS > (
+                filters.unlisted.hidden_until_ms or 0
+            )
+            if is_new and not (filters.is_excluded and filters.is_excluded(relative)):
+                yield f"{root_uri}/{relative}"
 
 
 def _add(
     listing: Listing, uri: str, stat: os.stat_result, filters: Filters, *, is_moved: bool = False
 ) -> None:
     modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
-    if is_hidden(uri.rpartition("/")[2]):
-        if stat.st_size and modified_ms > (filters.unlisted.hidden_until_ms or 0):
-            listing.hidden.append(uri)
-    elif filters.unlisted.until_ms is None or modified_ms > filters.unlisted.until_ms:
+    if filters.unlisted.until_ms is None or modified_ms > filters.unlisted.until_ms:
         listing.files.append(FileVersion(uri, modified_ms, stat.st_size))
     elif filters.unlisted.arrived_after_ms is not None and (
         is_moved or _changed_ms(stat) > filters.unlisted.arrived_after_ms
@@ -209,17 +214,3 @@ def _add(
         listing.late_count += 1
         if len(listing.late) < EXAMPLES:
             listing.late.append(uri)
-
-
-def _may_be_data(name: str) -> bool:
-    """Return whether a file that is hidden is, by its name, none that Spark or Hadoop makes."""
-    return name.endswith(MARKER) or _HIDDEN_DATA.fullmatch(name) is not None
-
-
-def is_hidden(name: str) -> bool:
-    """Decide as HadoopFSUtils of Spark and EMRFS: a partition column may begin with "_"."""
-    if name.startswith("_"):
-        return "=" not in name
-    # EMR and Hadoop put the empty object NAME_$folder$ beside each folder they make:
-    # https://repost.aws/knowledge-center/emr-s3-empty-files
-    return name.startswith(".") or name.endswith(("._COPYING_", MARKER))

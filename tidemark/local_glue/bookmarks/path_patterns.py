@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.globs import glob_expression
-from tidemark.local_glue.bookmarks.listing import is_hidden
+from tidemark.local_glue.bookmarks.hidden import is_hidden
 
 WILDCARD = re.compile(r"[\[\]{}*?\\]")
 _BRACES = re.compile(r"\{([^{}]*)\}")  # the innermost ones
@@ -32,6 +32,18 @@ def matches_of(path: str, folder_of: Callable[[str], Path]) -> list[str]:
     return sorted(found)
 
 
+def hidden_matches_of(path: str, folder_of: Callable[[str], Path]) -> list[str]:
+    """Return the URIs that a pattern would name if no name were hidden, and does not name.
+
+    Where the pattern asks for more below a hidden folder, that folder is such a URI.
+    """
+    if not WILDCARD.search(path):
+        return []
+    return sorted(
+        {uri for one in _alternatives(path) for uri in _hidden(one.rstrip("/"), folder_of)}
+    )
+
+
 def root_of(uri: str, path: str) -> str | None:
     """Return the part of a file's URI that a path names; None if the file is not below it."""
     if not WILDCARD.search(path):
@@ -47,12 +59,32 @@ def root_of(uri: str, path: str) -> str | None:
 
 
 def _matches(path: str, folder_of: Callable[[str], Path]) -> Iterator[str]:
+    *_, found = _levels(path, folder_of)
+    yield from (uri for uri in found if folder_of(uri).exists())
+
+
+def _levels(path: str, folder_of: Callable[[str], Path]) -> Iterator[list[str]]:
+    """Yield what the first names of a path match: of none, the bucket; of one, of two, of all."""
     scheme, _, rest = path.partition("://")
     bucket, _, key = rest.partition("/")
     found = [f"{scheme}://{bucket}"]
+    yield found
     for name in filter(None, key.split("/")):
-        found = [f"{uri}/{one}" for uri in found for one in _named(name, folder_of(uri))]
-    yield from (uri for uri in found if folder_of(uri).exists())
+        found = [
+            f"{uri}/{one}"
+            for uri in found
+            for one in _named(name, folder_of(uri))
+            if one == name or not is_hidden(one)
+        ]
+        yield found
+
+
+def _hidden(path: str, folder_of: Callable[[str], Path]) -> Iterator[str]:
+    names = path.partition("://")[2].split("/")[1:]
+    for name, uris in zip(filter(None, names), _levels(path, folder_of), strict=False):
+        for uri in uris:
+            each = _named(name, folder_of(uri))
+            yield from (f"{uri}/{one}" for one in each if one != name and is_hidden(one))
 
 
 def _named(pattern: str, folder: Path) -> list[str]:
@@ -61,7 +93,7 @@ def _named(pattern: str, folder: Path) -> list[str]:
         return [pattern]
     expression = re.compile(glob_expression(pattern))
     names = [one.name for one in folder.iterdir()] if folder.is_dir() else []
-    return [name for name in names if expression.fullmatch(name) and not is_hidden(name)]
+    return [name for name in names if expression.fullmatch(name)]
 
 
 @lru_cache

@@ -12,6 +12,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.local_glue.bookmarks.files import SourceState, with_one_scheme
+from tidemark.local_glue.bookmarks.hidden import of_each_kind
 from tidemark.local_glue.bookmarks.listing import Listing
 from tidemark.local_glue.bookmarks.seen_files import SeenFiles
 from tidemark.local_glue.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
@@ -83,7 +84,7 @@ def skips_to_tell(
     mark_ms = after.high_ms if after else 0
     found = list(_of_times(look, listing, mark_ms))
     if hidden := set(listing.hidden):
-        found.append((RunWarning.HIDDEN_FILES, named(hidden, len(hidden))))
+        found.append((RunWarning.HIDDEN_FILES, of_each_kind(hidden)))
     if after is None:
         if source.limits.is_bounded:
             found.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))

@@ -1,6 +1,6 @@
 """A source as a script asks for it, and the files that its paths and filters let through."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -15,9 +15,10 @@ from tidemark.local_glue.bookmarks.listing import (
     Filters,
     Listing,
     Unlisted,
+    hidden_files,
     list_files,
 )
-from tidemark.local_glue.bookmarks.path_patterns import matches_of
+from tidemark.local_glue.bookmarks.path_patterns import hidden_matches_of, matches_of
 
 FolderOf: TypeAlias = Callable[[str], Path]
 """Returns the folder or file of this machine behind a URI."""
@@ -128,9 +129,21 @@ def list_source(
         found.late += listing.late
         found.late_count += listing.late_count
         found.hidden += listing.hidden
+    for path in source.paths:
+        found.hidden += _hidden_by_pattern(path, source, folder_of, unlisted)
     if predicate and source.push_down_predicate and seen and not predicate.columns <= seen:
         raise not_partitioned(predicate.columns, seen)
     return found
+
+
+def _hidden_by_pattern(
+    path: str, source: S3Source, folder_of: FolderOf, unlisted: Unlisted
+) -> Iterator[str]:
+    for uri in hidden_matches_of(path, folder_of):
+        folder, _, name = uri.rpartition("/")
+        excluded = Exclusions(source.exclusions, folder).matches
+        filters = Filters(is_excluded=excluded, unlisted=unlisted)
+        yield from hidden_files([name], str(folder_of(folder)), folder, filters)
 
 
 def _unlisted(files: list[FileVersion], found: Listing) -> list[FileVersion]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tidemark.local_glue.bookmarks.files import FileVersion, SourceState
 from tidemark.local_glue.bookmarks.globs import Exclusions
-from tidemark.local_glue.bookmarks.listing import is_hidden
+from tidemark.local_glue.bookmarks.hidden import is_hidden
 from tidemark.local_glue.bookmarks.path_patterns import root_of
 from tidemark.local_glue.bookmarks.sources import S3Source
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.listing import is_hidden
+from tidemark.local_glue.bookmarks.hidden import is_hidden
 from tidemark.local_glue.catalog.partitions import (
     Partition,
     register_partitions,

@@ -3,6 +3,7 @@
 import json
 import threading
 import traceback
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,16 @@ from tidemark.local_glue.catalog.tables import (
     table_or_none,
 )
 from tidemark.local_glue.home import Home
+from tidemark.local_glue.metastore.json_look import (
+    PLAIN_OPTIONS,
+    ask_java,
+    columns_of,
+    look_at,
+    warnings_of,
+)
 from tidemark.local_glue.metastore.json_names import (
     Names,
-    file_with_several,
-    misread_columns,
+    files_of,
     other_spellings,
     spelled,
     spelled_names,
@@ -47,6 +54,7 @@ from tidemark.local_glue.metastore.spark_tables import (
     hive_table,
     spark_table,
 )
+from tidemark.local_glue.metastore.white_rows import WhiteRows
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 from tidemark.local_glue.store.database import Store
 
@@ -67,6 +75,7 @@ class Answers:
         self._database = database
         self._warned = set[str]()
         self._names: dict[str, Names] = {}
+        self._white_rows = WhiteRows()
         self._of_thread = threading.local()  # a connection to SQLite is of one thread
         self._operations: dict[str, Callable[[Store, Request], Any]] = {
             "databases": lambda store, _: [one.name for one in catalog_databases(store)],
@@ -115,25 +124,50 @@ class Answers:
         if table is None:
             return None
         found = spark_table(table)
-        if found["provider"] == "json" and found["schema"] is None:
+        is_of_hive = found["provider"] == "json" and found["schema"] is None
+        if found["provider"] == "csv" and found["schema"] is None:
+            found["options"] |= self._white_rows_in(store, table, found)
+        if is_of_hive:
             found = spelled(found, self._names_in(table.location))
-            self._warn_of_json(table)
         if table.full_name not in self._warned:
             self._warned.add(table.full_name)
             _warn(table)
+            if is_of_hive:
+                self._warn_of_case(table)
+            if found["provider"] == "json" and found["options"].keys() <= PLAIN_OPTIONS:
+                self._warn_of_json(store, table, found)
         return found
 
-    def _warn_of_json(self, table: CatalogTable) -> None:
+    def _warn_of_json(self, store: Store, table: CatalogTable, found: Mapping[str, Any]) -> None:
         """Note once what Spark does not read of a table of JSON, if that is seen in its files."""
-        if table.full_name not in self._warned:
-            folder = self._folder_of(table.location)
-            for name in misread_columns(table.columns, folder):
-                note(RunWarning.JSON_TEXT, f"{name} of the table {table.full_name}")
-            for name in other_spellings(folder):
-                note(RunWarning.JSON_CASE, f"{name} in the files of the table {table.full_name}")
-            if several := file_with_several(folder):
-                about = f"the file {several.name} of the table {table.full_name}"
-                note(RunWarning.SEVERAL_VALUES, about)
+        try:
+            seen = look_at(columns_of(found), self._files(store, table), ask_java)
+        except Exception as error:  # noqa: BLE001 (to look fails no query)
+            reason = " ".join(f"{type(error).__name__}: {error}".splitlines()[:2])  # of Java's
+            about = f"{table.full_name} ({reason})"
+            note(RunWarning.TABLE_NOT_LOOKED_AT, about)
+            return
+        for warning, about in warnings_of(seen, table.full_name):
+            note(warning, about)
+
+    def _white_rows_in(
+        self, store: Store, table: CatalogTable, found: Mapping[str, Any]
+    ) -> dict[str, str]:
+        try:
+            return self._white_rows.options_for(found, self._files(store, table))
+        except (OSError, EOFError, zlib.error):  # Spark says so when it reads the file
+            return {}
+
+    def _files(self, store: Store, table: CatalogTable) -> list[Path]:
+        """Return the files that Spark reads of a table."""
+        folders = [table.location]
+        if table.partition_keys:
+            folders = [one.location for one in partitions_of(store, table, self._folder_of)]
+        return [file for one in folders for file in files_of(self._folder_of(one))]
+
+    def _warn_of_case(self, table: CatalogTable) -> None:
+        for name in other_spellings(self._folder_of(table.location)):
+            note(RunWarning.JSON_CASE, f"{name} in the files of the table {table.full_name}")
 
     def _names_in(self, location: str) -> Names:
         """Return how the JSON below a place spells its names; asked once there are some."""

@@ -1,30 +1,19 @@
-"""What of a JSON table's files its SerDe takes and Spark does not: other case, text as numbers.
+"""How a JSON table's files spell its names, which its SerDe takes in any case and Spark does not.
 
 Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from json import JSONDecoder
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tidemark.local_glue.bookmarks.listing import is_hidden
+from tidemark.local_glue.bookmarks.hidden import is_hidden
 from tidemark.local_glue.crawl.hive_types import fields_of, inside_of, is_a, struct_of
-from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
+from tidemark.local_glue.readers.compression import open_file
 
 BYTES = 64 * 1024  # of a file that are looked at
-# Types of which Spark reads a text as null; of a decimal it reads the number.
-WITHOUT_TEXT = (
-    *("tinyint", "smallint", "int", "integer", "bigint"),
-    *("float", "double", "boolean"),
-)
-NUMBERS_AS_TEXT = ("NaN", "Infinity", "-Infinity", "+INF", "INF", "-INF")
-# After the end of a value, what does not go on with the object or list around it; or a comma and an
-# object or list, as between the elements of a list.
-_MAY_BE_SEVERAL = re.compile(rb"[}\]][ \t]*(?:[^ \t\r\n,}\]]|,[ \t]*[{\[])")
-
 Names = dict[tuple[str, ...], str]
 """How a name is spelled, by its path in lower case; elements of a list are no step."""
 
@@ -49,49 +38,6 @@ def other_spellings(folder: Path) -> list[str]:
         for path, name in names.items():
             ways.setdefault(path, set()).add(name)
     return [" and ".join(sorted(each)) for each in ways.values() if len(each) > 1]
-
-
-def misread_columns(columns: Sequence[Sequence[Any]], folder: Path) -> list[str]:
-    """Return the columns of numbers and booleans that have text in the first file of a folder.
-
-    Args:
-        columns: name, type and more of each, as a table declares them.
-        folder: of the table.
-    """
-    texts = {
-        name.lower()
-        for record in _first_records(folder)
-        for name, value in record.items()
-        if isinstance(value, str) and value and value not in NUMBERS_AS_TEXT
-    }
-    return [
-        str(name)
-        for name, kind, *_ in columns
-        if str(kind).strip().lower() in WITHOUT_TEXT and str(name).lower() in texts
-    ]
-
-
-def file_with_several(folder: Path) -> Path | None:
-    """Return the first file of a folder that has two values in a line; files are read whole.
-
-    Spark reads the first value of a line. Files that only Hadoop has the codec of are left out.
-    """
-    for file in _files(folder, is_reversed=False):
-        if file.suffix not in OTHER_CODECS:
-            with open_file(str(file)) as lines:
-                if any(_has_several(one) for line in lines for one in line.splitlines()):
-                    return file
-    return None
-
-
-def _has_several(line: bytes) -> bool:
-    if not _MAY_BE_SEVERAL.search(line):  # most lines, by a search that is fast
-        return False
-    try:
-        text = line.decode().strip()
-        return JSONDecoder().raw_decode(text)[1] < len(text)
-    except ValueError:  # it is no JSON
-        return False
 
 
 def _see(value: Any, path: tuple[str, ...], names: Names) -> None:
@@ -129,24 +75,27 @@ def _spelled_type(kind: str, path: tuple[str, ...], names: Names) -> str:
 
 
 def _first_records(folder: Path, *, is_last: bool = False) -> Iterator[Mapping[str, Any]]:
-    file = next(_files(folder, is_last), None)
+    file = next(files_of(folder, is_reversed=is_last), None)
     if file is None:
         return
     for line in _first_lines(file):
         try:
             record = json.loads(line)
-        except ValueError:  # the last line is cut, or it is no JSON
+        except (ValueError, RecursionError):  # the last line is cut, or it is no JSON
             continue
         if isinstance(record, dict):
             yield record
 
 
 def _first_lines(file: Path) -> list[bytes]:
-    with open_file(str(file)) as stream:
-        return stream.read(BYTES).splitlines()
+    try:
+        with open_file(str(file)) as stream:
+            return stream.read(BYTES).splitlines()
+    except (OSError, EOFError, zlib.error):  # Spark says so when it reads the file
+        return []
 
 
-def _files(folder: Path, is_reversed: bool) -> Iterator[Path]:
+def files_of(folder: Path, *, is_reversed: bool = False) -> Iterator[Path]:
     """Yield the files that Spark shows, in the order of their names, or against it."""
     if not folder.is_dir():
         return
@@ -154,6 +103,6 @@ def _files(folder: Path, is_reversed: bool) -> Iterator[Path]:
         if is_hidden(entry.name):
             continue
         if entry.is_dir():
-            yield from _files(entry, is_reversed)
+            yield from files_of(entry, is_reversed=is_reversed)
         elif entry.stat().st_size:
             yield entry

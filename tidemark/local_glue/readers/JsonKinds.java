@@ -28,7 +28,7 @@ import org.apache.hadoop.io.compress.CompressionCodecFactory;
  * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
  */
 public final class JsonKinds {
-    /** What `kinds` returns of a text that is no JSON, or has records that are no objects. */
+    /** What `kinds` returns of a text that is no JSON, is too deep, or has records that are no objects. */
     public static final String BROKEN = "!";
 
     private static final String BLANK = " \t\r\n";
@@ -48,7 +48,8 @@ public final class JsonKinds {
      * one with parts the letters, the most digits of an integer, the fields and the elements.
      *
      * The letters: i int, l long, n an integer beyond long, d double, b boolean, s string, o object,
-     * a array, z null, ? not in every object (of a field), + more than one value (of a text).
+     * a array, z null, ? not in every object (of a field), + more than one value (of a text), = several
+     * times in one object (of a field), x a number that is beyond the type for it.
      */
     public static String kinds(String text) {
         try {
@@ -297,7 +298,9 @@ public final class JsonKinds {
 
     /** The kinds of values at one path. */
     private static final class Kinds {
-        private static final String LETTERS = "ilndbsoaz?+";
+        private static final int MOST_DEPTH = 100; // Python follows types by recursion
+        private static final int MOST_DIGITS = 38; // of a decimal of Spark
+        private static final String LETTERS = "ilndbsoaz?+=x";
 
         private int kinds = 0;
         private int digits = 0;
@@ -313,6 +316,9 @@ public final class JsonKinds {
                 addInteger(parser);
             } else if (token == JsonToken.VALUE_NUMBER_FLOAT) {
                 has('d');
+                if (isBeyondDouble(parser)) {
+                    has('x');
+                }
             } else if (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE) {
                 has('b');
             } else if (token == JsonToken.START_OBJECT) {
@@ -338,11 +344,29 @@ public final class JsonKinds {
                 has('l');
             } else {
                 has('n');
-                digits = Math.max(digits, parser.getText().replace("-", "").length());
+                int length = parser.getText().replace("-", "").length();
+                digits = Math.max(digits, length);
+                if (length > MOST_DIGITS) {
+                    has('x');
+                }
+            }
+        }
+
+        private static boolean isBeyondDouble(JsonParser parser) throws IOException {
+            int length = parser.getTextLength();
+            char last = parser.getTextCharacters()[parser.getTextOffset() + length - 1];
+            boolean mayBe = length > 300 || parser.getText().toLowerCase().indexOf('e') > 0;
+            return mayBe && Character.isDigit(last) && Double.isInfinite(parser.getDoubleValue());
+        }
+
+        private static void checkDepth(JsonParser parser) throws IOException {
+            if (parser.getParsingContext().getNestingDepth() > MOST_DEPTH) {
+                throw new JsonParseException(parser, "values are nested too deep");
             }
         }
 
         private void addObject(JsonParser parser) throws IOException {
+            checkDepth(parser);
             has('o');
             objects++;
             if (fields == null) {
@@ -358,6 +382,8 @@ public final class JsonKinds {
                     if (objects > 1) {
                         field.has('?');
                     }
+                } else if (field.last == objects) {
+                    field.has('=');
                 } else if (field.last < objects - 1) {
                     field.has('?');
                 }
@@ -371,6 +397,7 @@ public final class JsonKinds {
         }
 
         private void addArray(JsonParser parser) throws IOException {
+            checkDepth(parser);
             has('a');
             if (elements == null) {
                 elements = new Kinds();

@@ -16,13 +16,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import PurePosixPath
 
 from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.readers.compression import OTHER_CODECS, open_file
+from tidemark.local_glue.readers.csv_escapes import Escapes
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.read_errors import unreadable
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
@@ -43,11 +44,18 @@ class Look:
         first: the fields of the first line that is not blank; none without such a line.
         record_end: how records end in a file that is read as a whole; empty where each line is one.
         is_cut: whether a line that is a record ends within quotes.
+        escapes: what is behind its escapers.
     """
 
     first: tuple[str, ...]
     record_end: str = ""
     is_cut: bool = False
+    escapes: Escapes | None = None
+
+    @property
+    def is_escaped(self) -> bool:
+        """Whether values of Spark have escapers that Glue takes away."""
+        return self.escapes is not None and self.escapes.has_some and not self.escapes.has_doubled
 
 
 def looks_at(
@@ -67,9 +75,17 @@ def looks_at(
     look = partial(_look_at, csv_options(csv_format), first_lines)
     with _fields_of_any_length(), ThreadPoolExecutor(os.cpu_count()) as pool:
         looks = dict(zip(files, pool.map(look, files), strict=True))
-    if cut := [file for file in files if looks[file].is_cut]:
-        note(RunWarning.CUT_VALUES, f"{cut[0]} and others" if cut[1:] else cut[0])
+    _warn(RunWarning.CUT_VALUES, [file for file in files if looks[file].is_cut])
+    kept = [one for one in files if (seen := looks[one].escapes) and seen.has_some]
+    _warn(RunWarning.ESCAPERS, [file for file in kept if not looks[file].is_escaped])
+    doubled = [one for one in files if (seen := looks[one].escapes) and seen.has_quotes]
+    _warn(RunWarning.DOUBLED_QUOTES, doubled)
     return looks
+
+
+def _warn(warning: RunWarning, files: Sequence[str]) -> None:
+    if files:
+        note(warning, f"{files[0]} and others" if files[1:] else files[0])
 
 
 def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
@@ -82,8 +98,15 @@ def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
 def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file: str) -> Look:
     if PurePosixPath(file).suffix in OTHER_CODECS:
         return Look(tuple(first_fields(first_lines(file).removeprefix("\ufeff"), options)))
-    look = None if options["multiLine"] == "true" else _look_at_lines(file, options)
-    return look or _look_at_records(file, {**options, "multiLine": "true"})
+    escapes = Escapes(options["escape"], options["quote"], options["sep"])
+    texts = partial(_seen_texts, file, escapes)
+    look = None if options["multiLine"] == "true" else _look_at_lines(texts(), options)
+    look = look or _look_at_records(file, texts, {**options, "multiLine": "true"})
+    return replace(look, escapes=escapes)
+
+
+def _seen_texts(file: str, escapes: Escapes) -> Iterator[str]:
+    return escapes.seeing(_texts(file))
 
 
 def _texts(file: str) -> Iterator[str]:
@@ -109,16 +132,16 @@ def _no_utf_8(error: UnicodeDecodeError, taken: int) -> str:
     return f"{text}, the first one after {taken:,} good bytes or soon behind"
 
 
-def _look_at_lines(file: str, options: Mapping[str, str]) -> Look | None:
+def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | None:
     """Return what is seen of a file whose lines are records.
 
     None stands for one that has records of white space, and so is read as a whole.
     """
     first: list[str] = []
     is_cut = False
-    for text in _of_whole_lines(_texts(file)):
+    for text in _of_whole_lines(texts):
         first = first or _first_fields_of_part(text, options)
-        if options["sep"] in BLANK and _has_white_records(text, options["sep"]):
+        if options["sep"] in BLANK and has_white_records(text, options["sep"]):
             return None
         is_cut = is_cut or _has_cut_values(text, options)
     return Look(tuple(first), is_cut=is_cut)
@@ -152,23 +175,26 @@ def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
     return False
 
 
-def _has_white_records(text: str, separator: str) -> bool:
+def has_white_records(text: str, separator: str) -> bool:
+    """Return whether a line of a text is white space, and has the separator."""
     begins = {" ", "\t", separator}
     if text[0] not in BLANK and not any(f"{end}{one}" in text for end in "\r\n" for one in begins):
         return False  # most files, by a search that is fast
     return any(separator in line.group() for line in _BLANK_LINE.finditer(text.replace("\r", "\n")))
 
 
-def _look_at_records(file: str, options: Mapping[str, str]) -> Look:
+def _look_at_records(
+    file: str, texts: Callable[[], Iterable[str]], options: Mapping[str, str]
+) -> Look:
     """Return what is seen of a file whose records may be over many lines."""
     ends: set[str] = set()
-    first, last = _first_and_last(_seeing_ends(_texts(file), ends), options)
+    first, last = _first_and_last(_seeing_ends(texts(), ends), options)
     if last != [_AFTER_ALL]:
         begin = options["sep"].join(last).removesuffix(_AFTER_ALL).rstrip("\n")[:SHOWN]
         text = f"the record that begins with {begin!r} has a quote that nothing closes"
         raise unreadable(file, "csv", text)
     if len(ends) > 1:  # some of them may be within quotes
-        ends = _ends_of_records(_texts(file), options)
+        ends = _ends_of_records(texts(), options)
     if len(ends) > 1:
         named = " and ".join(sorted(map(repr, ends)))
         text = f"its records end with {named}, and Spark reads files that end them in one way only"

@@ -30,6 +30,7 @@ from tidemark.local_glue.readers.json_kinds import (
     Kinds,
     absence_in,
     kinds_in,
+    note_changed,
     schema_of_records,
 )
 from tidemark.local_glue.readers.json_lines import LINE, records, texts_by_spark, texts_of
@@ -97,7 +98,10 @@ def documents(
 def _kinds(texts: DataFrame, files: Sequence[str]) -> Kinds | None:
     size = sum(folder_of(file).stat().st_size for file in files)
     with naming_the_file(files, "json"):
-        return kinds_in(texts, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
+        found = kinds_in(texts, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
+    if found is not None:
+        note_changed(found)
+    return found
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:

@@ -15,6 +15,7 @@ from tidemark.local_glue.readers.json_kinds import BROKEN, is_utf_8, kinds_of
 from tidemark.local_glue.readers.json_lines import LINE
 from tidemark.local_glue.readers.misread import SHOWN
 from tidemark.local_glue.readers.mixed_types import uri_of_row, without_quotes
+from tidemark.local_glue.readers.read_errors import unreadable
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 SOURCE, IS_BROKEN = "file of a text", "text is broken"
@@ -32,7 +33,10 @@ def without_errors(
         failed: gets the error records.
 
     Returns:
-        Lines and whole files, of which each is JSON; None if there are none, or a file is no text.
+        Lines and whole files, of which each is JSON; None if there are none.
+
+    Raises:
+        UnreadableFileError: a file is not UTF-8.
     """
     either = whole if lines is None else lines
     if either is None:
@@ -45,8 +49,10 @@ def _without_errors(
     lines: DataFrame | None, whole: DataFrame | None, failed: list[Failed]
 ) -> DataFrame | None:
     either = whole if lines is None else lines
-    if either is None or not either.filter(~is_utf_8(_line())).isEmpty():
+    if either is None:
         return None
+    if other := either.filter(~is_utf_8(_line())).select(uri_of_row()).first():
+        raise unreadable(other[0], "json", "it is not UTF-8, which Glue reads")
     if lines is None or whole is None:
         asked = _asked(either)
         good, bad = asked.filter(~_broken()), asked.filter(_broken())
@@ -58,7 +64,8 @@ def _without_errors(
     count, source, text = bad.agg(
         F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
     ).collect()[0]
-    about = f"{count} records, the first one of {source}, are no JSON: {' '.join(text.split())!r}"
+    shown = " ".join(text.split())
+    about = f"{count} records, the first one of {source}, are no JSON, or too deep: {shown!r}"
     note(RunWarning.ERROR_RECORDS, about)
     return good.drop(SOURCE, IS_BROKEN)
 

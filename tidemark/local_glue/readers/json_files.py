@@ -40,8 +40,13 @@ from tidemark.local_glue.readers.json_several import (
     without_mark,
 )
 from tidemark.local_glue.readers.misread import json_reason
-from tidemark.local_glue.readers.partitions import Layout
-from tidemark.local_glue.readers.read_errors import naming_the_file, refuse_odd_ends, unreadable
+from tidemark.local_glue.readers.partitions import Layout, note_replaced
+from tidemark.local_glue.readers.read_errors import (
+    naming_the_file,
+    refuse_odd_ends,
+    some_of,
+    unreadable,
+)
 from tidemark.local_glue.readers.spark_files import CORRUPT, load, reader_of, strict, with_folders
 from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
@@ -52,19 +57,31 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     A schema is inferred from all files, of a table only which keys they have.
 
     Raises:
-        UnreadableFileError: a line, or with multiLine a file, is no JSON.
+        UnreadableFileError: a line, or with multiLine a file, is no JSON, or nested too deep.
         UsageError: keys differ in case only, and no table says what they are.
     """
     refuse_odd_ends(files, "json")
+    try:
+        return _read_json(spark, files, layout, json)
+    except RecursionError as error:
+        reason = "its values are nested deeper than Python follows; write deep parts as text"
+        raise unreadable(some_of(files), "json", reason) from error
+
+
+def _read_json(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
+) -> DataFrame:
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
         json.failed.note_absence(SOME_LACK)
+        note_replaced(json.schema.names, layout)
         return _as_given(spark, files, layout, json, json.schema)
     dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
     # Of a data frame it would be another pass.
     is_asked = json.is_dynamic and dynamic is None
     texts = separated_texts(spark, files, layout, json) if is_asked else None
     found = dynamic.schema if dynamic else _found(spark, files, layout, json, texts)
+    note_replaced(found.names, layout)
     if json.names is None:
         _refuse_twins(spark, files, found)
     if dynamic:

@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 
 from tidemark.local_glue.frames.absence import Absence, absence_of
 from tidemark.local_glue.frames.choices import Choice, choice_of
+from tidemark.local_glue.runs.run_warnings import RunWarning, note
 
 JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # as `JsonKinds.BROKEN` of Java
@@ -41,6 +42,8 @@ ATOMIC: dict[str, DataType] = {
 }
 BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
 SEVERAL = "+"  # of a text: more than one value, as objects without line feeds between them
+TWICE = "="  # of a field: one object has it several times
+BEYOND = "x"  # a number that is infinite as a double, or an integer of more than `MOST_DIGITS`
 NULL, LACKING = "z", "?"  # of a field: some objects have it as null, some lack it
 
 
@@ -134,6 +137,23 @@ def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
             return
         found.with_all(Kinds.of(json.loads(row.kinds)))
     yield found
+
+
+def note_changed(kinds: Kinds) -> None:
+    """Warn of the fields that have numbers beyond their type, or are several times in an object."""
+    for path, one in _paths_in(kinds, ""):
+        if TWICE in one.letters:
+            note(RunWarning.JSON_TWICE, path)
+        if BEYOND in one.letters:
+            note(RunWarning.JSON_BEYOND, path)
+
+
+def _paths_in(kinds: Kinds, path: str) -> Iterator[tuple[str, Kinds]]:
+    yield path, kinds
+    for name, one in kinds.fields.items():
+        yield from _paths_in(one, f"{path}.{name}" if path else name)
+    if kinds.elements is not None:
+        yield from _paths_in(kinds.elements, f"{path}[]")
 
 
 def absence_in(kinds: Kinds) -> Absence:

@@ -12,7 +12,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.local_glue.bookmarks.session import folder_of
 from tidemark.local_glue.readers.formats import Format
-from tidemark.local_glue.readers.partitions import Layout, inferred_type, values_of
+from tidemark.local_glue.readers.partitions import Layout, inferred_type, note_replaced, values_of
 from tidemark.local_glue.runs.row_counts import ROW_OF_A_SOURCE
 
 TASKS_PER_CORE = 4
@@ -74,6 +74,7 @@ def _with_folders(
     columns = dict(zip(layout.columns, zip(*values, strict=True), strict=True))
     lower = {name.lower() for name in columns}
     fields = frame.columns[: -len(columns)]
+    note_replaced(fields, layout)
     data = [F.col(f"`{name}`") for name in fields if name.lower() not in lower]
     folders = [
         F.col(f"`{FOLDER}{name}`")

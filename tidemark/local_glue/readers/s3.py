@@ -23,7 +23,7 @@ from tidemark.local_glue.readers.conformed import conformed_rows
 from tidemark.local_glue.readers.formats import MAY_BE_EMPTY, Format, read_format
 from tidemark.local_glue.readers.ion_files import read_ion
 from tidemark.local_glue.readers.json_files import read_json
-from tidemark.local_glue.readers.partitions import Layout, layout_of
+from tidemark.local_glue.readers.partitions import Layout, layout_of, note_replaced
 from tidemark.local_glue.readers.predicates import SparkPredicate
 from tidemark.local_glue.readers.read_errors import unreadable
 from tidemark.local_glue.readers.s3_options import S3Request, s3_request
@@ -142,7 +142,7 @@ def read_files(
     read = READERS[file_format.name]
     frames = (
         conformed_rows(
-            _with_values(read(spark, group, layout, file_format), located.get(place, {})),
+            _with_values(read(spark, group, layout, file_format), place, located.get(place, {})),
             Layout("", tuple(located[place])) if place else layout,
             file_format,
         )
@@ -151,6 +151,7 @@ def read_files(
     return union(with_attached(one, files, file_format) for one in frames)
 
 
-def _with_values(frame: DataFrame, values: PartitionValues) -> DataFrame:
+def _with_values(frame: DataFrame, place: str, values: PartitionValues) -> DataFrame:
     """Return the rows with the values of their partition, which their folder does not tell."""
+    note_replaced(frame.columns, Layout(place, tuple(values)))
     return frame.withColumns({name: F.lit(value) for name, value in values.items()})

@@ -14,10 +14,11 @@ from tidemark.local_glue.frames.joins import union as union_of_types
 from tidemark.local_glue.readers.conformed import conformed_rows, data_schema, note_missing
 from tidemark.local_glue.readers.csv_casts import casts_as_texts, with_casts
 from tidemark.local_glue.readers.csv_choices import with_choices
+from tidemark.local_glue.readers.csv_escapes import unescaped
 from tidemark.local_glue.readers.csv_heads import column_names, looks_at
 from tidemark.local_glue.readers.formats import Format, csv_options
 from tidemark.local_glue.readers.misread import csv_reason, refusing
-from tidemark.local_glue.readers.partitions import Layout
+from tidemark.local_glue.readers.partitions import Layout, note_replaced
 from tidemark.local_glue.readers.read_errors import DisagreementError, naming_the_file
 
 HEAD_LINES = 20
@@ -36,15 +37,18 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     if csv.is_on("withHeader") and csv.is_on("skipFirst"):
         raise UnsupportedError("format_options withHeader and skipFirst together are not supported")
     looks = looks_at(files, csv, partial(_first_lines, spark))
-    groups: dict[tuple[StructType, str], list[str]] = {}
+    groups: dict[tuple[StructType, str, bool], list[str]] = {}
     for file, look in looks.items():
         names = [StructField(name, StringType()) for name in column_names(look, csv)]
         if look.first:
-            key = csv.schema or StructType(names), look.record_end
+            is_escaped = look.is_escaped and csv.names is None
+            key = csv.schema or StructType(names), look.record_end, is_escaped
             groups.setdefault(key, []).append(file)
+    for schema, *_ in groups:
+        note_replaced(schema.names, layout)
     frames = [
-        _read_lines(reader_of(spark, layout), group, layout, csv, schema, record_end)
-        for (schema, record_end), group in groups.items()
+        _read_lines(reader_of(spark, layout), group, layout, csv, *key)
+        for key, group in groups.items()
     ]
     return union(frames) if frames else empty_frame(spark, csv.schema)
 
@@ -56,6 +60,7 @@ def _read_lines(
     csv: Format,
     schema: StructType,
     record_end: str,
+    is_escaped: bool,
 ) -> DataFrame:
     """Return the records of CSV files of one schema.
 
@@ -66,12 +71,15 @@ def _read_lines(
         csv: the format.
         schema: of the records.
         record_end: see `Look`.
+        is_escaped: see `Look`.
     """
     whole = {"multiLine": "true", "lineSep": record_end} if record_end else {}
     options = {**csv_options(csv), **whole}
     columns = with_folders(casts_as_texts(schema), layout, csv)
     bad = _and_bad(reader.options(**options), files, columns)
     frame = with_casts(bad, schema, CORRUPT, options)
+    if is_escaped:
+        frame = unescaped(frame, schema.names, options["escape"])
     if csv.is_dynamic:
         return with_choices(frame, schema, CORRUPT, options)
     return _without_bad(frame, schema, lambda line: csv_reason(schema, line, options))
@@ -131,6 +139,8 @@ def read_columns(
         DisagreementError: two files disagree on a type, no schema is declared, and it is no
             DynamicFrame, which has a choice then.
     """
+    if layout.columns:  # the schema of all files does not tell, the folders are in it
+        note_replaced(load(spark.read, files[:1], columnar.name).columns, layout)
     reader = partial(_merging, spark, layout)
     if columnar.names is None:
         return _undeclared(reader(), files, columnar)

@@ -81,8 +81,8 @@ class RunWarning(Enum):
         "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
     HIDDEN_FILES = (
-        "{} left out for the name, as on AWS, where readers hide what begins with _ or . and the "
-        "markers NAME_$folder$: rename what has data"
+        "{}: left out for the name, as on AWS, where readers hide files and folders that begin "
+        "with _ or . and the markers NAME_$folder$: rename what has data, or name it in exclusions"
     )
     NOT_LOOKED_AT = (
         "what the script did to its bookmark could not be looked at ({}): the run is as it was; "
@@ -97,6 +97,15 @@ class RunWarning(Enum):
         "value is cut there, and what follows is a row of its own; set multiLine to true in "
         "format_options, or quoteChar to -1 if the quote is part of the value"
     )
+    DOUBLED_QUOTES = (
+        "{} has doubled quotes within a value, and an escaper: such a value keeps all its quotes "
+        "here, where OpenCSVSerDe makes one of two; leave the escaper out, or escape the quotes"
+    )
+    ESCAPERS = (
+        "{} has an escaper before another character than a quote, and doubled ones too: it stays "
+        "in the value here, where Glue takes it away and reads n, r, t and 0 behind it as the end "
+        "of a line, a tab or a NUL; replace it in the column, or write such values in quotes"
+    )
     SEVERAL_VALUES = (
         "{} has several JSON values where Spark reads one, the first of a line, or of a file with "
         "multiLine: the others are in no row, as on AWS; read it with create_dynamic_frame, which "
@@ -108,6 +117,10 @@ class RunWarning(Enum):
     )
     BOUND_WITHOUT_BOOKMARK = (
         "the source {} is bounded and has no bookmark: every run reads the same first files"
+    )
+    FOLDER_WINS = (
+        "{}: the value of the folder replaces that of the file in every row, as in Spark; give the "
+        "folder or the field another name to keep both"
     )
     COLUMN_MISSING = (
         "the declared column {} is in no file that this run read: it is null in every row; compare "
@@ -187,6 +200,32 @@ class RunWarning(Enum):
         "the column {} is declared as a number or boolean and has text in its files: spark.sql "
         "reads null for such a text here, and the SerDe may convert it on AWS; read the table with "
         "from_catalog, which makes a choice of it, or declare a string and cast it"
+    )
+    JSON_TWICE = (
+        "the key {} is several times in one JSON object: the last value counts, the others are in "
+        "no row; give each a name of its own"
+    )
+    JSON_BEYOND = (
+        "the field {} has JSON numbers that no type of Spark holds, beyond a double or with more "
+        "than 38 digits: they are infinite or rounded; write them as text"
+    )
+    JSON_BROKEN = (
+        "{}: spark.sql makes a row of nulls of a line that is no JSON object, without an error, "
+        "and the SerDe may fail on AWS; read the table with from_catalog, which makes an error "
+        "record of it, or repair the file"
+    )
+    JSON_VALUE = (
+        "{}: such a value is not of the type of its column, and spark.sql reads null, or another "
+        "number, without an error; declare a type that holds it, or read the table with "
+        "from_catalog"
+    )
+    WHITE_ROWS = (
+        "{} has rows without any value, which spark.sql leaves out because the files end their "
+        "lines in several ways: read the table with from_catalog, or end all lines with a line feed"
+    )
+    TABLE_NOT_LOOKED_AT = (
+        "the files of the table {} could not be looked at for what Spark makes null: if they "
+        "cannot be read, the query says so"
     )
     JSON_CASE = (
         "one name is spelled {}: spark.sql reads one of these spellings and null for the others, "

@@ -188,21 +188,30 @@ def test_link_that_the_check_refuses_stops_the_listing(tmp_path):
         list_files(tmp_path, "s3://b/in/", Filters(recurse=True, check_link=refuse))
 
 
-HIDDEN = ["_b.csv", "_c.json.gz", "day=1_$folder$", "_year=2024/_d.parquet", "deep/_e.tsv"]
+HIDDEN = [
+    *("_b.csv", "_c.json.gz", "day=1_$folder$", "_year=2024/_d.parquet", "deep/_e.tsv"),
+    *(".z.csv", "_part-0001", ".part-1.csv", "_archive/a.csv", ".old/2024/part-0", "_x/_y/.z"),
+    *("deep/_archive/day=1/b.csv", ".day=1/a.csv", "_logs_$folder$"),
+]
 MARKERS = [
-    *("_SUCCESS", "_metadata", "_committed_7", ".part-0.csv.crc", "._a.csv", ".part-1.csv"),
-    *("_temporary/0/part-0.csv", ".staging/a.csv", "_delta_log/0.json", "up.csv._COPYING_"),
+    *("_SUCCESS", "_metadata", "_common_metadata", "_committed_7", "_started_7", ".DS_Store"),
+    *(".part-0.csv.crc", "._a.csv", "up.csv._COPYING_", "_archive/_SUCCESS", "_archive/._b.csv"),
+    *("_temporary/0/part-0.csv", ".staging/a.csv", ".hive-staging_1/-ext-1/a", "_delta_log/0.json"),
+    *("_spark_metadata/0", ".hoodie/1.commit", ".hoodie_partition_metadata", "deep/_temporary/0/a"),
+    *(".spark-staging-1/a.parquet", "_symlink_format_manifest/manifest", "_change_data/a.parquet"),
 ]
 
 
 @pytest.mark.rule(
-    "Files of S3", source="INFER", choice="a warning names those with data by their suffix"
+    "Files of S3",
+    source="INFER",
+    choice="a warning names data there, not markers",
 )
-def test_hidden_files_with_data_are_named(tmp_path):
+def test_hidden_files_and_folders_with_data_are_named(tmp_path):
     for name in (*HIDDEN, *MARKERS):
         put(tmp_path / name)
-    put(tmp_path / "_empty.csv", b"")
-    put(tmp_path / "in_$folder$", b"")
+    for name in ("_empty.csv", "in_$folder$", "_archive/empty.csv"):
+        put(tmp_path / name, b"")
 
     listing = list_files(tmp_path, "s3://b/in/", Filters(recurse=True))
 
@@ -234,3 +243,44 @@ def test_a_path_that_is_a_hidden_file_is_left_out_and_named(tmp_path, name):
     listing = list_files(tmp_path / name, f"s3://b/{name}", Filters())
 
     assert (listing.files, listing.hidden) == ([], [f"s3://b/{name}"])
+
+
+def test_what_is_in_a_hidden_folder_is_named_by_the_run_that_would_read_it(tmp_path):
+    put(tmp_path / "_archive/old.csv", modified_ms=1000)
+    put(tmp_path / "_archive/new.csv", modified_ms=1001)
+    put(tmp_path / "_archive/out.csv", modified_ms=1001)
+    filters = Filters(
+        unlisted=Unlisted(hidden_until_ms=1000), is_excluded=lambda name: name == "_archive/out.csv"
+    )
+
+    assert list_files(tmp_path, "s3://b/in/", filters).hidden == ["s3://b/in/_archive/new.csv"]
+
+
+def test_hidden_links_are_not_followed_and_fail_no_run(tmp_path):
+    def refuse(uri):
+        raise UsageError(uri)
+
+    put(tmp_path / "in/a.csv")
+    put(tmp_path / "other/b.csv")
+    for name in ("_link", "_folder/link"):
+        (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "in" / name).symlink_to(tmp_path / "other")
+    (tmp_path / "in/.broken.csv").symlink_to(tmp_path / "nothing")
+
+    listing = list_files(tmp_path / "in", "s3://b/in/", Filters(check_link=refuse))
+
+    assert ([file.path for file in listing.files], listing.hidden) == (["s3://b/in/a.csv"], [])
+
+
+def test_a_hidden_folder_that_cannot_be_read_fails_no_run(open_folder):
+    put(open_folder / "a.csv")
+    put(open_folder / "_closed/b.csv")
+    (open_folder / "_closed").chmod(0)
+
+    try:
+        with without_privileges():
+            listing = list_files(open_folder, "s3://b/in/", Filters())
+    finally:
+        (open_folder / "_closed").chmod(0o755)
+
+    assert ([file.path for file in listing.files], listing.hidden) == (["s3://b/in/a.csv"], [])

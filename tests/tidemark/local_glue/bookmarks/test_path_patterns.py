@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.path_patterns import matches_of, root_of
+from tidemark.local_glue.bookmarks.path_patterns import hidden_matches_of, matches_of, root_of
 
 
 @pytest.fixture
@@ -33,6 +33,21 @@ def lake(tmp_path):
 )
 def test_a_path_names_itself_or_what_its_pattern_matches(lake, path, matches):
     assert matches_of(path, lake) == matches
+
+
+@pytest.mark.parametrize(
+    ("path", "matches"),
+    [
+        ("s3://b/a/", []),
+        ("s3://b/_gone/*", []),
+        ("s3://b/a/*", ["s3://b/a/_hidden"]),
+        ("s3://b/*/*/*.csv", ["s3://b/a/_hidden"]),
+        ("s3://b/a/_hidden/*", []),
+        ("s3://b/c/1/[y_]*", []),
+    ],
+)
+def test_what_a_pattern_would_name_but_for_hidden_names(lake, path, matches):
+    assert hidden_matches_of(path, lake) == matches
 
 
 @pytest.mark.parametrize(

@@ -466,3 +466,18 @@ def test_a_source_under_another_context_is_told_once(glue, tmp_path, monkeypatch
 
     (text,) = read_warnings(tmp_path)
     assert text.startswith("the transformation_ctx weather is now other: ")
+
+
+@pytest.mark.parametrize("path", ["s3://b/", "s3://b/*", "s3://b/{_,.,in}*/*"])
+def test_hidden_data_is_one_warning_with_an_example_of_each_kind(folder, path):
+    for name in ("in/a.json", "_old/b.json", "_old/c.json", ".new/1/2/d", "_old/_SUCCESS"):
+        folder.put(name)
+    where = lambda uri: folder.root / uri.removeprefix("s3://b").lstrip("/")  # noqa: E731
+    source = S3Source((path,), "ctx", recurse=True)
+
+    reading = read_s3_source(source, where, START_MS + MINUTE_MS)
+
+    assert [file.path for file in reading.files] == ["s3://b/in/a.json"]
+    [(warning, about)] = reading.warnings
+    assert warning is RunWarning.HIDDEN_FILES
+    assert about == "s3://b/.new/1/2/d, s3://b/_old/b.json (and 1 more below _old/)"

@@ -56,6 +56,7 @@ found["databases"] = rows("SHOW DATABASES")
 found["listed"] = [table.name for table in spark.catalog.listTables("db")]
 found["partitions"] = rows("SHOW PARTITIONS db.flights")
 found["orders"] = rows("SELECT orderid, total, paid FROM db.orders")
+found["tabs"] = rows("SELECT * FROM db.tabs")
 
 spark.sql("CREATE TABLE mart.ctas USING parquet AS SELECT * FROM db.flights WHERE id IS NOT NULL")
 spark.sql("INSERT INTO mart.ctas VALUES (9, 'z', 9)")
@@ -173,6 +174,7 @@ def runs(tmp_path_factory, jvms) -> Runs:
     (home.lake / "data/orders/a.json").write_text(
         '{"orderId": 7, "Total": 1.5, "Paid": "yes"}\n', encoding="utf-8"
     )
+    (home.lake / "data/orders/b.json").write_text('{"orderId": 8', encoding="utf-8")
     kinds = {"orderid": "bigint", "total": "double", "paid": "boolean"}
     columns = [{"Name": name, "Type": kind} for name, kind in kinds.items()]
     serde = {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"}
@@ -195,9 +197,22 @@ def runs(tmp_path_factory, jvms) -> Runs:
             "StorageDescriptor": {"Location": "s3://data/letters/"},
         },
     }
+    (home.lake / "data/tabs").mkdir()
+    (home.lake / "data/tabs/a.tsv").write_text("x\ty\n\t\n", encoding="utf-8")
+    tabs = {
+        "DatabaseName": "db",
+        "TableInput": {
+            "Name": "tabs",
+            "StorageDescriptor": {
+                "Columns": [{"Name": name, "Type": "string"} for name in "ab"],
+                "Location": "s3://data/tabs/",
+                "SerdeInfo": {"SerializationLibrary": LAZY, "Parameters": {"field.delim": "\t"}},
+            },
+        },
+    }
     mart = {"DatabaseInput": {"Name": "mart", "LocationUri": "s3://data/mart/"}}
     with Store(home.database) as store:
-        put_tables(store, [table_of_request(one) for one in (FLIGHTS, letters, orders)])
+        put_tables(store, [table_of_request(one) for one in (FLIGHTS, letters, orders, tabs)])
         put_databases(store, [database_of_request(mart)])
     return Runs(home, jvms)
 
@@ -222,12 +237,12 @@ def test_spark_sees_the_tables_of_the_data_catalog_and_reads_a_header_as_a_row(f
     ]
     assert first["pruned"] == [[2]]
     assert first["databases"] == [["db"], ["default"], ["mart"]]
-    assert first["listed"] == ["flights", "letters", "orders"]
+    assert first["listed"] == ["flights", "letters", "orders", "tabs"]
     assert first["partitions"] == [["day=1"], ["day=2"]]
 
 
 def test_columns_of_json_are_found_in_any_case(first):
-    assert first["orders"] == [[7, 1.5, None]]
+    assert first["orders"] == [[7, 1.5, None], [None, None, None]]
 
 
 def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
@@ -236,6 +251,7 @@ def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
     assert [text for text in found if "skip.header.line.count" in text and "db.flights" in text]
     assert [text for text in found if "json-serde.jar" in text and "db.orders" in text]
     assert [text for text in found if "column paid of the table db.orders" in text]
+    assert [text for text in found if "1 lines, the first one in the file b.json" in text]
 
 
 def test_tables_that_spark_makes_are_read_by_glue_in_the_same_run(first):
@@ -267,6 +283,10 @@ def test_text_files_of_hive_have_no_quotes_and_a_null_of_their_own(first, runs):
     files = (runs.home.lake / "data/mart/texts").glob("part-*")
     lines = sorted(file.read_text(encoding="utf-8") for file in files)
     assert "".join(lines) == '1|say "a"\n2|\\N\n'
+
+
+def test_a_row_of_a_text_file_of_hive_without_a_value_is_a_row(first):
+    assert first["tabs"] == [["x", "y"], [None, None]]
 
 
 def test_what_spark_made_is_in_the_data_catalog_as_glue_describes_it(first, runs):

@@ -262,3 +262,50 @@ def test_rows_account_for_all_records(rows_of, s3, case):
 @given(case=CASES)
 def test_rows_account_for_all_records_of_more(rows_of, s3, case):
     account_for(rows_of, s3, *case)
+
+
+@pytest.mark.rule("Formats", source="S3")
+@pytest.mark.parametrize("multi_line", [False, True])
+@pytest.mark.parametrize("escaper", ["\\", "~", "^"])
+def test_an_escaper_stands_for_the_next_character_or_a_control_character(
+    rows_of, s3, run_folder, escaper, multi_line
+):
+    text = '1,~n~r~t~0,~q~x,"a~nb~"c"\n2,"~n","~x",\n'
+    put(s3, "a.csv", text.replace("~", escaper) + "3,x,y,z\n")
+
+    rows = rows_of(escaper=escaper, multiLine=multi_line)
+
+    assert rows == [
+        ("1", "\n\r\t\0", "qx", 'a\nb"c'),
+        ("2", "\n", "x", None),
+        ("3", "x", "y", "z"),
+    ]
+    assert read_warnings(run_folder) == []
+
+
+def test_escapers_that_spark_leaves_in_a_value_are_named(rows_of, s3, run_folder):
+    put(s3, "a.csv", '"C:\\\\new",a\\nb\n')
+    put(s3, "b.csv", '"C:\\\\new","a \\"b"\n')
+
+    assert sorted(rows_of(escaper="\\")) == [("C:\\new", 'a "b'), ("C:\\new", "a\\nb")]
+    [text] = read_warnings(run_folder)
+    assert text.startswith(f"{s3.uri}a.csv has an escaper")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        *((text, True) for text in ('1,"a""b"\n', '"""a",1\n', '1,"a"""\n', 'x\n1,"a"" b",2\n')),
+        *(
+            (text, False)
+            for text in ('1,"",2\n', '""\n', '"",""\r\n""\n', '1,"a\\""\n', '"\\"",x\n')
+        ),
+    ],
+)
+def test_doubled_quotes_are_named_where_an_escaper_is_set(look, run_folder, text, is_named):
+    look("a.csv", text)
+    assert not [one for one in read_warnings(run_folder) if "doubled quotes" in one]
+
+    look("a.csv", text, escaper="\\")
+
+    assert is_named == any("doubled quotes" in one for one in read_warnings(run_folder))

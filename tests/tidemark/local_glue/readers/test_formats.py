@@ -465,3 +465,21 @@ def test_a_bad_line_in_many_small_json_files_is_named(few_are_many, glue_context
 
     with pytest.raises(Exception, match=r"bad\.json as json: '\{\"id\": 1' does not parse; repair"):
         glue_context.create_data_frame.from_options("s3", {"paths": [s3.uri]}, "json").collect()
+
+
+@pytest.mark.rule(
+    "Partitions", source="INFER", choice="the folder's, as in Spark; a warning names both"
+)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_field_with_the_name_of_a_folder_has_the_value_of_the_folder(
+    spark, read, s3, tmp_path, monkeypatch, kind
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    put_id(spark, s3, kind, 1, "year=2024/id=7")
+    put_id(spark, s3, kind, 2, "year=2024/id=8")
+
+    rows = read(kind, OPTIONS.get(kind))
+
+    assert sorted(int(row.id) for row in rows.collect()) == [7, 8]
+    [text] = read_warnings(tmp_path)
+    assert text.startswith(f"files in the folders id=… of {s3.uri.rstrip('/')} have a field id: ")

@@ -14,6 +14,7 @@ from tidemark.assembly.catalog_tables import table_of_request
 from tidemark.local_glue.catalog.tables import put_tables
 from tidemark.local_glue.readers import json_dynamic, json_kinds
 from tidemark.local_glue.runs.row_counts import count_rows
+from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.local_glue.store.database import Store
 
 pytestmark = pytest.mark.spark
@@ -280,3 +281,40 @@ def test_a_declared_column_of_json_with_other_values_is_a_choice_with_the_declar
         ((3000000000, None), ([], None), None, None, ((2, None), {"y": (True, None)}), None),
         ((None, "n/a"), (None, 2.5), None, None, ((None, "one"), {"x": (None, 1)}), None),
     ]
+
+
+@pytest.fixture
+def run_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.rule(
+    "Bad input", source="INFER", choice="exact to 38 digits; beyond that a warning by name"
+)
+def test_integers_beyond_64_bits_are_decimals_and_greater_numbers_are_named(read, s3, run_folder):
+    most = "9" * 38
+    s3.put("a.json", f'{{"n": {most}, "m": -{most}, "d": 1e308, "s": "1e400", "x": NaN}}\n')
+    exact = read().toDF().collect()
+    assert read_warnings(run_folder) == []
+    s3.put("b.json", '{"o": {"d": [-1e400]}, "i": 1%s, "f": 1%s.5}' % ("0" * 38, "0" * 400))  # noqa: UP031 (braces)
+
+    read().toDF().collect()
+
+    assert [(str(row.n), str(row.m)) for row in exact] == [(most, f"-{most}")]
+    fields = [text.split(" has JSON numbers")[0] for text in read_warnings(run_folder)]
+    assert fields == ["the field o.d[]", "the field i", "the field f"]
+
+
+@pytest.mark.rule("Bad input", source="INFER", choice="the last value, and a warning by name")
+def test_a_key_that_an_object_has_twice_is_named(read, s3, run_folder):
+    s3.put("a.json", '{"a": 1, "s": [{"b": 1}]}\n{"a": 2, "s": [{"b": 2}, {"b": 3}]}\n')
+    read().toDF().collect()
+    assert read_warnings(run_folder) == []
+    s3.put("b.json", '{"a": 3, "s": [{"b": 1, "c": 0, "b": 2}], "a": 4}')
+
+    rows = read().toDF().collect()
+
+    assert sorted(row.a for row in rows) == [1, 2, 4]
+    keys = [text.split(" is several")[0] for text in read_warnings(run_folder)]
+    assert keys == ["the key a", "the key s[].b"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.local_glue.frames.errors import ErrorThresholdError
+from tidemark.local_glue.readers.json_kinds import BROKEN
+from tidemark.local_glue.readers.read_errors import UnreadableFileError
 from tidemark.local_glue.runs.run_warnings import RunWarning
 
 pytestmark = pytest.mark.spark
@@ -96,3 +98,34 @@ def test_values_with_choices_and_many_small_files_have_error_records_too(
 
     assert sorted(frame.toDF().collect(), key=str) == [((1, None),), ((None, "2"),)]
     assert frame.errorsCount() == 2
+
+
+def nested(depth):
+    return '{"a": ' * depth + "1" + "}" * depth + "\n"
+
+
+def test_a_record_that_is_nested_too_deep_is_an_error_record_of_its_file(read, s3, noted):
+    s3.put("a.json", '{"b": 1}\n' + nested(9))
+    s3.put("deep.json", '{"b": 2}\n' + nested(101) + nested(400) + nested(5000))
+
+    frame = read()
+
+    assert (frame.count(), frame.errorsCount()) == (3, 3)
+    [(_, about)] = noted
+    assert about.startswith("3 records, the first one of")
+    assert "deep.json" in about
+
+
+def test_a_hundred_levels_are_not_too_deep(spark):
+    kinds = getattr(spark._jvm.dev.tidemark.json, "JsonKinds")  # noqa: B009 (`dir` knows no classes)
+
+    assert [kinds.kinds(nested(depth)) == BROKEN for depth in (1, 100, 101)] == [False, False, True]
+
+
+def test_the_file_that_is_no_utf_8_is_named_whatever_others_have(read, s3):
+    s3.put("a.json", '{"id": oops\n')
+    s3.put("b.json", "").write_bytes(b'{"id": "\xff"}\n')
+    s3.put("c.json", '{"id": 1}\n')
+
+    with pytest.raises(UnreadableFileError, match=r"b\.json as json: it is not UTF-8"):
+        read()

@@ -1,0 +1,76 @@
+"""Names that readers hide, and the data below such names, which no run reads.
+
+A marker is what Spark, Hadoop, a table format or a desktop writes for itself: it is no lost data.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import PurePosixPath
+from stat import S_ISDIR, S_ISREG
+
+MOST_NAMED = 3
+FOLDER_MARKER = "_$folder$"
+_MARKERS = re.compile(
+    r"_SUCCESS|_(committed|started)_.*|_metadata|_common_metadata|_temporary"  # of Spark
+    r"|_spark_metadata|\.spark-staging.*|\.(hive-)?staging.*|\..*\.crc|.*\._COPYING_"
+    r"|_delta_log|_change_data|_symlink_format_manifest|\.hoodie.*"  # of Delta Lake and Hudi
+    r"|\.DS_Store|\._.*"  # of macOS
+)
+
+
+def is_hidden(name: str) -> bool:
+    """Decide as HadoopFSUtils of Spark and EMRFS: a partition column may begin with "_"."""
+    if name.startswith("_"):
+        return "=" not in name
+    # EMR and Hadoop put the empty object NAME_$folder$ beside each folder they make:
+    # https://repost.aws/knowledge-center/emr-s3-empty-files
+    return name.startswith(".") or name.endswith(("._COPYING_", FOLDER_MARKER))
+
+
+def hidden_data(path: str, relative: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the files with data of a hidden name: itself, or what is in its folder.
+
+    Links and what cannot be read are passed over: to look must fail no run.
+
+    Args:
+        path: the file or folder.
+        relative: how the names that are returned begin.
+    """
+    if _MARKERS.fullmatch(os.path.basename(path)):  # noqa: PTH119 (of many names)
+        return
+    with suppress(OSError):
+        stat = os.lstat(path)
+        if S_ISREG(stat.st_mode) and stat.st_size:
+            yield relative, stat
+        elif S_ISDIR(stat.st_mode):
+            with os.scandir(path) as entries:
+                names = [entry.name for entry in entries]
+            for name in names:
+                yield from hidden_data(f"{path}/{name}", f"{relative}/{name}")
+
+
+def of_each_kind(uris: Collection[str]) -> str:
+    """Return an example of each kind of hidden files, and how many there are.
+
+    One kind are the files below hidden folders of one name, and those that begin alike:
+    ``s3://b/_old/a.csv (and 4 more below _old/), s3://b/.z.csv``.
+    """
+    kinds: dict[str, list[str]] = {}
+    for uri in sorted(uris):
+        kinds.setdefault(_kind_of(uri), []).append(uri)
+    shown = list(kinds.items())[:MOST_NAMED]
+    more = len(uris) - sum(len(each) for _, each in shown)
+    texts = [
+        f"{each[0]} (and {len(each) - 1} more {kind})" if each[1:] else each[0]
+        for kind, each in shown
+    ]
+    return ", ".join(texts) + (f" and {more} more" if more else "")
+
+
+def _kind_of(uri: str) -> str:
+    *folders, name = PurePosixPath(uri.partition("://")[2]).parts[1:]
+    if folder := next((one for one in folders if is_hidden(one)), ""):
+        return f"below {folder}/"
+    return f"that end with {FOLDER_MARKER}" if name.endswith(FOLDER_MARKER) else f"as {name[0]}*"

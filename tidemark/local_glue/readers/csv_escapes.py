@@ -1,0 +1,63 @@
+"""The escaper of CSV before other characters than a quote or itself.
+
+Glue takes the next character as it is, but for n, r, t and 0, which stand for control characters.
+Spark leaves both characters in the value; only of an escaped quote, or within quotes an escaped
+escaper, it takes the second one.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-csv-home.html
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
+
+KNOWN = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
+
+
+class Escapes:
+    """What a file has of such characters.
+
+    Attributes:
+        has_some: whether Spark leaves an escaper in a value.
+        has_doubled: whether an escaper is escaped: then a value of Spark does not tell what it was.
+        has_quotes: whether a quote is doubled within a value, which Spark leaves as it is.
+    """
+
+    def __init__(self, escape: str, quote: str, sep: str) -> None:
+        """Look for an escaper; one that is the quote, or nothing, is not looked for."""
+        self._escape = "" if escape == quote else escape
+        self._quotes = quote * 2
+        two, ends = re.escape(quote * 2), re.escape(sep) + r"\r\n"
+        self._inside = re.compile(
+            rf"(?<=[^{ends}{re.escape(escape)}]){two}|(?<!{re.escape(escape)}){two}(?=[^{ends}])"
+        )
+        one = re.escape(escape)
+        self._left = re.compile(rf"(?<!{one}){one}[^{re.escape(escape + quote)}\r\n]")
+        self.has_some = self.has_doubled = self.has_quotes = False
+
+    def seeing(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield texts, each of whole lines, and look at them."""
+        for text in texts:
+            if self._escape and self._escape in text:
+                self.has_some = self.has_some or self._left.search(text) is not None
+                self.has_doubled = self.has_doubled or self._escape * 2 in text
+            if self._escape and self._quotes and self._quotes in text:
+                self.has_quotes = self.has_quotes or self._inside.search(text) is not None
+            yield text
+
+
+def unescaped(frame: DataFrame, columns: Iterable[str], escape: str) -> DataFrame:
+    """Return rows of a file without doubled escapers, their texts as Glue reads them."""
+    texts = {one.name for one in frame.schema if isinstance(one.dataType, StringType)}
+    changed = {name: _unescaped(F.col(f"`{name}`"), escape) for name in columns if name in texts}
+    return frame.withColumns(changed) if changed else frame
+
+
+def _unescaped(text: Column, escape: str) -> Column:
+    one = re.escape(escape)
+    for letter, character in KNOWN.items():
+        text = F.regexp_replace(text, f"{one}{letter}", character)
+    return F.regexp_replace(text, rf"(?s){one}(.)", "$1")
