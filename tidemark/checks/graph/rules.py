@@ -59,7 +59,7 @@ RULES: Mapping[str, str] = {
     "table-without-data": "A job uses a table of the app, and declares none of its data.",
     "crawled-twice": "Two crawlers make tables of one folder in one database.",
     "crawled-and-declared": "A crawler makes a second table of data that has a declared one.",
-    "nested-tables": "A table, or what a job reads, has data of another table in its folder.",
+    "nested-tables": "A table, partition or what a job reads has another table in its folder.",
     "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
     "output-never-read": "No job or crawler reads what a job writes (a warning).",
     "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
