@@ -7,7 +7,6 @@ Sources: https://docs.aws.amazon.com/athena/latest/ug/tables-location-format.htm
 https://docs.aws.amazon.com/athena/latest/ug/partitions.html
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
@@ -20,11 +19,10 @@ from tidemark.checks.graph.address_patterns import (
     inside,
     is_certain,
 )
-from tidemark.checks.graph.folders import is_same, relative
+from tidemark.checks.graph.folders import is_partition, is_same, relative
 from tidemark.checks.graph.model import Graph, Part, Problem
 
 RULE = "nested-tables"
-PARTITION = re.compile(r"[^/=]+=[^/]*")
 SIDE_BY_SIDE = "give each a folder of its own, side by side; or acknowledge it with a reason"
 
 
@@ -74,7 +72,7 @@ def _of_pair(one: _Placed, whole: _Placed, told: set[Address]) -> Iterator[Probl
         for theirs in whole.addresses
         if len(mine) > len(theirs)
         and inside(mine, theirs)
-        and (one.table or not _is_partition(mine[len(theirs) :]))
+        and (one.table or not is_partition("/".join(map(str, mine[len(theirs) :]))))
         and not any(mine[: len(home)] == home for home in told)
     ]
     if pairs:
@@ -91,11 +89,6 @@ def _of_pair(one: _Placed, whole: _Placed, told: set[Address]) -> Iterator[Probl
             SIDE_BY_SIDE,
             is_error,
         )
-
-
-def _is_partition(names: Address) -> bool:
-    """Return whether folders are those of a partition, like day=1/, and no table of their own."""
-    return all(isinstance(name, str) and PARTITION.fullmatch(name) for name in names)
 
 
 def _table(at: str, table: str, uri: str) -> _Placed:
