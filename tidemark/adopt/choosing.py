@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.adopt.crawlers.crawler import why_not_crawler
-from tidemark.adopt.jobs.fixed import reading_of
+from tidemark.adopt.jobs.fixed import DEFAULTS, reading_of
 from tidemark.adopt.jobs.job import kind_of
 from tidemark.adopt.jobs.streaming import is_streaming, why_not_streaming
 from tidemark.adopt.model import Found, Resource, Wait
-from tidemark.adopt.order import with_predecessors
+from tidemark.adopt.order import circles, with_predecessors
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.one_start import (
     event_of,
@@ -23,7 +23,7 @@ from tidemark.adopt.starts.triggers import (
     note_types,
     read_triggers,
 )
-from tidemark.assembly.definitions import CRAWLER
+from tidemark.assembly.definitions import CRAWLER, SHELL, STREAMING
 from tidemark.errors import UsageError
 
 
@@ -51,21 +51,57 @@ class Chosen:
 def choose(found: Found) -> Chosen:
     """Return what one pipeline can hold of what was found; the rest is left out with a reason.
 
+    Of the tables of watermarks it keeps that with which it can hold the most.
+
     Raises:
         UsageError: it can hold nothing.
     """
+    tables = _watermark_tables(found)
+    possible: list[Chosen] = []
+    reasons: list[UsageError] = []
+    for own in dict.fromkeys(tables.values()) or [""]:
+        others = {
+            job: (
+                f"its watermarks are in the table {table}, and those of the pipeline in {own}",
+                "adopt it by a call of its own: a pipeline has one table",
+            )
+            for job, table in tables.items()
+            if table != own
+        }
+        try:
+            possible.append(_choose(found, others))
+        except UsageError as error:
+            reasons.append(error)
+    if not possible:
+        raise reasons[0]
+    return max(possible, key=lambda one: len(one.waits) + len(one.streaming))
+
+
+def _watermark_tables(found: Found) -> dict[str, str]:
+    """Return the tables that jobs of Spark keep watermarks in."""
+    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
+    return {
+        job: str(table)
+        for job, reading in readings.items()
+        if (table := reading.get(DEFAULTS, "--watermark_table"))
+        and reading.get("Command", "Name") not in (SHELL, STREAMING)
+    }
+
+
+def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
+    """Return what one pipeline can hold, without jobs that it is not to have."""
     readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
     readings |= {f"{CRAWLER}{n}": Reading(f"{CRAWLER}{n}", it) for n, it in found.crawlers.items()}
     left_out = {
         node: reason
         for node, reading in readings.items()
-        if (reason := _why_not(node, reading, found))
+        if (reason := _why_not(node, reading, found) or not_ours.get(node))
     }
     streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
     declared = [job for job in readings if job not in left_out and job not in streaming]
     starts = read_triggers(triggers_of(found, [*declared, *streaming]), declared)
     starts.streaming = frozenset(streaming)
-    left_out |= starts.left_out
+    left_out |= starts.left_out | _without_circles(starts)
     waits = _waits(found, starts, left_out, streaming, readings)
     if not waits and not streaming:
         told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
@@ -73,6 +109,21 @@ def choose(found: Found) -> Chosen:
     triggers = triggers_of(found, [*waits, *streaming])
     note_types(starts, triggers)
     return Chosen(readings, streaming, triggers, starts, waits, left_out)
+
+
+def _without_circles(starts: Starts) -> dict[str, tuple[str, str]]:
+    """Take what waits for itself out of the starts; return why."""
+    found = circles(starts.waits)
+    for node in found:
+        del starts.waits[node]
+        starts.groups.pop(node, None)
+    return {
+        node: (
+            f"it starts itself without end, by triggers in a circle: {' <- '.join(path)}",
+            "correct one of the triggers, or keep the jobs of the circle",
+        )
+        for node, path in found.items()
+    }
 
 
 def triggers_of(found: Found, nodes: Iterable[str]) -> list[Resource]:
