@@ -95,13 +95,15 @@ def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     left_out = {
         node: reason
         for node, reading in readings.items()
-        if (reason := _why_not(node, reading, found) or not_ours.get(node))
+        if (reason := _why_not(node, reading, found))
     }
     streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
     declared = [job for job in readings if job not in left_out and job not in streaming]
     starts = read_triggers(triggers_of(found, [*declared, *streaming]), declared)
     starts.streaming = frozenset(streaming)
-    left_out |= starts.left_out | _without_circles(starts)
+    left_out |= starts.left_out
+    _leave_out(starts, left_out, _circles(starts))
+    _leave_out(starts, left_out, not_ours)
     waits = _waits(found, starts, left_out, streaming, readings)
     if not waits and not streaming:
         told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
@@ -111,18 +113,26 @@ def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     return Chosen(readings, streaming, triggers, starts, waits, left_out)
 
 
-def _without_circles(starts: Starts) -> dict[str, tuple[str, str]]:
-    """Take what waits for itself out of the starts; return why."""
-    found = circles(starts.waits)
-    for node in found:
-        del starts.waits[node]
+def _leave_out(
+    starts: Starts,
+    left_out: dict[str, tuple[str, str]],
+    reasons: Mapping[str, tuple[str, str]],
+) -> None:
+    """Take nodes out of the starts that are not left out already, each with its reason."""
+    for node, reason in reasons.items():
+        left_out.setdefault(node, reason)
+        starts.waits.pop(node, None)
         starts.groups.pop(node, None)
+
+
+def _circles(starts: Starts) -> dict[str, tuple[str, str]]:
+    """Return what waits for itself, and why it is left out."""
     return {
         node: (
             f"it starts itself without end, by triggers in a circle: {' <- '.join(path)}",
             "correct one of the triggers, or keep the jobs of the circle",
         )
-        for node, path in found.items()
+        for node, path in circles(starts.waits).items()
     }
 
 
