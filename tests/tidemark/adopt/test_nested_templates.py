@@ -158,3 +158,15 @@ def test_an_application_of_sam_is_a_nested_stack(tmp_path):
     (tmp_path / "t.json").write_text(json.dumps({"Resources": {"A": application}}))
 
     assert adopted(tmp_path / "t.json").jobs[0].arguments == {"data": "s3://own/x/"}
+
+
+def test_what_only_a_deployment_knows_of_a_nested_stack_is_named_with_how_to_give_it(tmp_path):
+    job = json.loads(json.dumps(INNER["Resources"]["J"]))
+    job["Properties"]["DefaultArguments"] = {"--data": {"Fn::Sub": "s3://${Own}/x/"}}
+    inner = {"Resources": {"J": job, "Own": {"Type": "AWS::S3::Bucket", "Properties": {}}}}
+    folder = of_app(tmp_path, inner=inner)
+
+    (told,) = (one for one in adopted(folder).differences if one.path == ("DefaultArguments",))
+
+    assert (told.value, "--parameter N.Own=VALUE" in told.do) == ("{Own}", True)
+    assert adopted(folder, {"N.Own": "mine"}).jobs[0].arguments == {"data": "s3://mine/x/"}

@@ -250,12 +250,14 @@ def _unknown(
     for key, value in properties.items():
         names = values.unknown_in(value) if key not in ACCOUNTED else []
         if names:
+            name = names[0].partition(".")[0]
+            is_resource = name in values.template.get("Resources", {})
             yield Difference(
                 of,
                 (key,),
                 ", ".join(f"{{{one}}}" for one in names),
                 "only a deployment knows it, so it stands in braces",
-                GIVE.format(names[0].partition(".")[0]),
+                GIVE.format(f"{values.stack if is_resource else ''}{name}"),
             )
     is_trigger = kind == "AWS::Glue::Trigger" and properties.get("Type") != "ON_DEMAND"
     if is_trigger and "StartOnCreation" not in properties:
