@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tidemark.adopt.test_adopt_rest import PLAIN, WHOLE, found, trigger, why
+from tests.tidemark.adopt.finds import PLAIN, WHOLE, found, trigger, why
 from tidemark.adopt.adoption import adopt
 from tidemark.errors import UsageError
 
