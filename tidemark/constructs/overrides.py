@@ -21,7 +21,15 @@ ARGUMENTS = ("DefaultArguments", "NonOverridableArguments")  # the second win
 LOGS = ("--custom-logGroup-prefix", "--continuous-log-logGroup")
 # What the role, the log groups and the network of a job are made for.
 PROPERTIES = ("Role", "SecurityConfiguration", "CrawlerSecurityConfiguration", "Connections")
-GRANTED = (*LOGS, "--TempDir", "--spark-event-logs-path", "--extra-py-files")
+GRANTED = (
+    *LOGS,
+    "--TempDir",
+    "--spark-event-logs-path",
+    "--python-virtual-env-storage-prefix",
+    *("--extra-py-files", "--extra-jars", "--extra-files"),
+    *("--additional-python-modules", "--python-modules-installer-option"),
+    *("--watermark_table", "--nothing_new_table"),
+)
 _DECLARED: WeakKeyDictionary[IConstruct, list["Declared"]] = WeakKeyDictionary()
 
 

@@ -45,6 +45,8 @@ def arguments(**changes):
         (arguments(**{"--custom-logGroup-prefix": "/mine"}), ["--custom-logGroup-prefix"]),
         (arguments(**{"--TempDir": None}), ["--TempDir"]),
         (arguments(**{"--continuous-log-logGroup": "/mine"}), ["--continuous-log-logGroup"]),
+        (arguments(**{"--watermark_table": "mine"}), ["--watermark_table"]),
+        (arguments(**{"--additional-python-modules": "x"}), ["--additional-python-modules"]),
         (with_changes(NonOverridableArguments={"--TempDir": "s3://o/"}), ["--TempDir"]),
         (
             with_changes(
@@ -86,6 +88,9 @@ OVERRIDES = {
     "--custom-logGroup-prefix": lambda job: job.resource.add_property_override(
         "DefaultArguments.--custom-logGroup-prefix", "/mine"
     ),
+    "--watermark_table": lambda job: job.resource.add_property_override(
+        "NonOverridableArguments.--watermark_table", "another"
+    ),
     "Command.ScriptLocation": lambda job: job.resource.add_override(
         "Properties.Command.ScriptLocation", "s3://elsewhere/job.py"
     ),
@@ -100,7 +105,7 @@ def test_overrides_are_refused_by_name_at_synthesis_unless_acknowledged(cdk, pro
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         synthesized(pipeline)
     found = shown(pipeline)
-    assert [path for path, _ in found] == [f"stack/Orders/Job{n}/Resource" for n in range(4)]
+    assert [path for path, _ in found] == [f"stack/Orders/Job{n}/Resource" for n in range(5)]
     assert all(name in text for name, (_, text) in zip(OVERRIDES, found, strict=True))
 
     again = new_pipeline(cdk, project)
