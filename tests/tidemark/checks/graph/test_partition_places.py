@@ -1,6 +1,10 @@
 """Partitions, registered or projected, that hold data of others: on templates."""
 
+from itertools import combinations
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tidemark.checks.graph.nested_tables import nested_tables
 from tidemark.checks.graph.template import read_graph
@@ -167,3 +171,40 @@ def test_jobs_that_fill_one_folder_through_two_tables_are_found():
     assert found(one, other) == [("s1/R", True)]
     assert found(one, one) == []
     assert found(one, table("b", uri)) == []
+
+
+FOLDERS = st.lists(st.sampled_from(["a", "b", "day=1"]), min_size=1, max_size=3).map("/".join)
+TABLES = st.dictionaries(
+    st.sampled_from(["one", "two", "three"]),
+    st.tuples(FOLDERS, st.lists(FOLDERS, max_size=2)),
+    min_size=1,
+)
+
+
+@given(TABLES)
+@settings(max_examples=300, deadline=None)
+def test_where_nothing_is_found_no_table_reads_what_is_of_another(tables):
+    """Each object is read once by a table, and by another one only where both have its folder."""
+    resources = [table(name, f"s3://lake/{place}/") for name, (place, _) in tables.items()]
+    for name, (_, parts) in tables.items():
+        resources += [partition(name, f"s3://lake/{part}/") for part in parts]
+    is_found = bool(found(*resources))
+    folders = {name: {place, *parts} for name, (place, parts) in tables.items()}
+
+    def is_in(folder, whole):
+        return f"{folder}/".startswith(f"{whole}/")
+
+    twice = any(
+        is_in(one, other) or is_in(other, one)
+        for _, parts in tables.values()
+        for one, other in combinations(parts, 2)
+    )
+    mixed = any(
+        is_in(folder, whole) and not any(is_in(folder, home) for home in theirs & own)
+        for name, own in folders.items()
+        for other, theirs in folders.items()
+        for folder in own
+        for whole in theirs
+        if name != other
+    )
+    assert is_found == (twice or mixed)
