@@ -23,7 +23,7 @@ def event_loops(graph: Graph) -> Iterator[Problem]:
         for name in {rule.workflow for rule in graph.event_rules} | set(graph.workflows)
     }
     edges: dict[str, dict[str, tuple[Job, Cause]]] = {name: {} for name in sorted(started)}
-    for rule in graph.event_rules:
+    for rule in (rule for rule in graph.event_rules if rule.is_on):
         for job in graph.nodes:
             owners = [name for name in edges if job.name in started[name]]
             cause = cause_of(rule, job) if owners else None

@@ -91,12 +91,14 @@ class EventRule:
         workflow: its name.
         folders: URIs below which an object that arrives is such an event.
         pattern: which events it sends; empty if it is not known.
+        is_on: whether it sends any.
     """
 
     at: str
     workflow: str
     folders: tuple[str, ...] = ()
     pattern: Mapping[str, Any] = field(default_factory=dict)
+    is_on: bool = True
 
 
 @dataclass(frozen=True)

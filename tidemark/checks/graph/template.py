@@ -215,7 +215,8 @@ def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRu
                 given = properties.get("EventPattern")
                 folders = tuple(_arrivals(names, stack, given))
                 pattern = _resolved(names, stack, given) if isinstance(given, Mapping) else {}
-                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern)
+                is_on = properties.get("State") != "DISABLED"
+                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern, is_on)
 
 
 def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:

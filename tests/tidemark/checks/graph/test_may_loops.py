@@ -4,6 +4,7 @@ import pytest
 
 from tidemark.checks.graph.event_loops import event_loops
 from tidemark.checks.graph.model import CRAWLER, EventRule, Graph, Job, Trigger
+from tidemark.checks.graph.template import read_graph
 
 
 def found(pattern, job):
@@ -139,3 +140,24 @@ def test_a_ring_is_an_error_if_each_of_its_steps_is_certain(second, is_error):
     )
 
     assert [problem.is_error for problem in event_loops(graph)] == [is_error]
+
+
+@pytest.mark.parametrize(
+    ("state", "is_loop"),
+    [({}, True), ({"State": "ENABLED"}, True), ({"State": "DISABLED"}, False)],
+)
+def test_a_rule_that_is_off_starts_nothing(state, is_loop):
+    arn = "arn:aws:glue:eu-west-1:1:workflow/w"
+    job = {"Name": "one", "DefaultArguments": {"--TempDir": "s3://lake/in/"}}
+    event = {"Type": "EVENT", "WorkflowName": "w", "Actions": [{"JobName": "one"}]}
+    pattern = {**deleted(prefix="in/"), "detail-type": ["Object Created"]}
+    rule = {"EventPattern": pattern, "Targets": [{"Arn": arn}], **state}
+    kinds = {"Glue::Job": job, "Glue::Trigger": event, "Events::Rule": rule}
+    resources = {
+        kind[-3:]: {"Type": f"AWS::{kind}", "Properties": properties}
+        for kind, properties in kinds.items()
+    }
+
+    graph = read_graph({"s": {"Resources": resources}})
+
+    assert [problem.rule for problem in event_loops(graph)] == ["starts-itself"] * is_loop
