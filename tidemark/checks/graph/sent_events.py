@@ -23,6 +23,7 @@ Sent: TypeAlias = tuple[Event, str]
 JOB, RUN, CRAWL = "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change"
 ENDS = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
 TABLE = "Glue Data Catalog Table State Change"
+DATABASE = "Glue Data Catalog Database State Change"  # when tables are made or deleted
 QUALITY = "Data Quality Evaluation Results Available"
 CREATED, DELETED, CALL = "Object Created", "Object Deleted", "AWS API Call via CloudTrail"
 # Of writers; small objects are put, and all else depends on sizes and modes of writing.
@@ -146,6 +147,7 @@ def _starts(job: Job) -> dict[str, dict[str, str]]:
 
 def _possible_of_table(table: str, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     database, _, name = table.rpartition(".")
+    yield _glue(DATABASE, databaseName=database)[0], f"make tables in '{database}'; such events"
     start = name.removesuffix("*")
     found = _samples(start, _wanted(pattern, "tableName")) if name.endswith("*") else {name}
     for one in sorted(found):

@@ -119,6 +119,16 @@ def test_a_crawler_may_change_the_table_whose_changes_start_it(table, crawled, e
     assert found(pattern, Job("s/c", f"{CRAWLER}c", crawled=(crawled,))) == expected
 
 
+@pytest.mark.parametrize(("database", "expected"), [("d", [False]), ("e", [])])
+def test_whoever_may_make_tables_changes_their_database(database, expected):
+    kind = ["Glue Data Catalog Database State Change"]
+    detail = {"databaseName": [database], "typeOfChange": ["CreateTable"]}
+    pattern = {"source": ["aws.glue"], "detail-type": kind, "detail": detail}
+
+    assert found(pattern, JOB) == expected
+    assert found(pattern, Job("s/c", f"{CRAWLER}c", crawled=("d.x_*",))) == expected
+
+
 def test_calls_of_a_crawler_are_followed():
     crawler = Job("s/c", f"{CRAWLER}c", crawled=("d.x_*",))
 
