@@ -71,6 +71,11 @@ def problems_of_overrides(
             yield _problem(f"{name}/{id_}", what, was, now)
 
 
+def granting(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments that grants follow from: those of Glue, and addresses of data."""
+    return {k: v for k, v in arguments.items() if k in GRANTED or "s3://" in v}
+
+
 def changed(
     declared: Mapping[str, Any], properties: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any]]:
@@ -89,7 +94,7 @@ def changed(
         {k: v for key in ARGUMENTS for k, v in (of.get(key) or {}).items()}
         for of in (declared, properties)
     )
-    for name in GRANTED:
+    for name in dict.fromkeys((*GRANTED, *known)):
         if known.get(name) != found.get(name):
             yield name, known.get(name), found.get(name)
 

@@ -11,7 +11,11 @@ from tidemark.constructs.overrides import RULE, changed
 DECLARED = {
     "Role": {"Fn::GetAtt": ["Role", "Arn"]},
     "SecurityConfiguration": "orders",
-    "DefaultArguments": {"--custom-logGroup-prefix": "/tidemark/orders", "--TempDir": "s3://l/t/"},
+    "DefaultArguments": {
+        "--custom-logGroup-prefix": "/tidemark/orders",
+        "--TempDir": "s3://l/t/",
+        "--source_path": "s3://lake/in/",
+    },
 }
 
 
@@ -47,6 +51,7 @@ def arguments(**changes):
         (arguments(**{"--continuous-log-logGroup": "/mine"}), ["--continuous-log-logGroup"]),
         (arguments(**{"--watermark_table": "mine"}), ["--watermark_table"]),
         (arguments(**{"--additional-python-modules": "x"}), ["--additional-python-modules"]),
+        (arguments(**{"--source_path": "s3://other/"}), ["--source_path"]),
         (with_changes(NonOverridableArguments={"--TempDir": "s3://o/"}), ["--TempDir"]),
         (
             with_changes(
@@ -126,7 +131,8 @@ def test_a_crawler_and_jobs_of_other_kinds_are_judged_and_right_as_declared(cdk,
         data = Dataset(lake, "x/", delivered=True)
         crawler = pipeline.add_crawler("crawl", targets=[data], database="d")
         shell = pipeline.add_shell_job("shell", script="job.py")
-        disable(pipeline, "spark", temp=Dataset(lake, "temp/"))
+        given = {"arguments": {"source_path": data, "day": "1"}, "reads": [data]}
+        disable(pipeline, "spark", temp=Dataset(lake, "temp/"), **given)
         return pipeline, crawler, shell
 
     assert synthesized(declare()[0])["Resources"]

@@ -28,7 +28,7 @@ from tidemark.constructs.jobs.job_statements import statements_of
 from tidemark.constructs.jobs.job_uses import JobUses
 from tidemark.constructs.jobs.own_arguments import own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.overrides import GRANTED, declare
+from tidemark.constructs.overrides import declare, granting
 from tidemark.constructs.references import asset_url
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
@@ -262,7 +262,7 @@ class GlueJob(Construct):
                 "Role": self.role.role_arn,
                 "SecurityConfiguration": configuration,
                 "Command": {"ScriptLocation": location},
-                "DefaultArguments": {k: v for k, v in arguments.items() if k in GRANTED},
+                "DefaultArguments": granting(arguments),
                 **({"Connections": {"Connections": connections}} if connections else {}),
             },
         )
