@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/athena/latest/ug/partition-projection-settin
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from itertools import product, takewhile
 from math import prod
 from typing import NamedTuple, TypeAlias
 
@@ -63,6 +63,11 @@ def addresses_of(template: str, parameters: Mapping[str, object]) -> list[Addres
 def inside(inner: Address, outer: Address) -> bool:
     """Return whether an address is, or may be, at or below another one."""
     return len(inner) >= len(outer) and all(map(_meet, inner, outer))
+
+
+def literal(address: Address) -> Address:
+    """Return the first names of an address, as far as they are known."""
+    return tuple(takewhile(lambda name: isinstance(name, str), address))
 
 
 def is_certain(inner: Address, outer: Address) -> bool:

@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/athena/latest/ug/partitions.html
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from tidemark.checks.graph.address_patterns import (
     addresses_of,
     inside,
     is_certain,
+    literal,
 )
 from tidemark.checks.graph.folders import is_partition, is_same, relative
 from tidemark.checks.graph.model import Graph, Part, Problem
@@ -50,18 +51,36 @@ def nested_tables(graph: Graph) -> Iterator[Problem]:
     yield from _over_tables(graph)
     yield from _filled_twice(graph)
     yield from _parts_of_one_table(graph)
+    inner = [*outer, *_without_table(graph)]
     found: dict[tuple[str, str, str], Problem] = {}
-    for whole in outer:
-        for one in (*outer, *_without_table(graph)):
-            if one.table == whole.table:
-                continue
-            common = homes.get(one.table, set()) & homes[whole.table]
-            told = {home for home in own.get(one.table, ()) if one.is_part} | common
-            key = one.at, one.table or one.uri, whole.table
-            for problem in _of_pair(one, whole, told):
-                if problem.is_error or key not in found:
-                    found[key] = problem
+    for one, whole in _nested(inner, outer):
+        common = homes.get(one.table, set()) & homes[whole.table]
+        told = {home for home in own.get(one.table, ()) if one.is_part} | common
+        key = one.at, one.table or one.uri, whole.table
+        for problem in _of_pair(one, whole, told):
+            if problem.is_error or key not in found:
+                found[key] = problem
     yield from found.values()
+
+
+def _nested(
+    inner: Sequence[_Placed], outer: Sequence[_Placed]
+) -> Iterator[tuple[_Placed, _Placed]]:
+    """Yield each data with each table of another that may be around it, by their first folders."""
+    known: dict[Address, list[_Placed]] = defaultdict(list)
+    for whole in outer:
+        for start in dict.fromkeys(literal(address) for address in whole.addresses):
+            known[start].append(whole)
+    for one in inner:
+        starts = {
+            address[:length]
+            for address in map(literal, one.addresses)
+            for length in range(len(address) + 1)
+        }
+        varies = any(len(literal(address)) < len(address) for address in one.addresses)
+        near = known.values() if varies else (known[start] for start in starts if start in known)
+        around = {id(whole): whole for some in near for whole in some}
+        yield from ((one, it) for it in around.values() if it.table != one.table)
 
 
 def _of_pair(one: _Placed, whole: _Placed, told: set[Address]) -> Iterator[Problem]:
