@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.adopt.crawlers.crawler import why_not_crawler
-from tidemark.adopt.jobs.fixed import reading_of
+from tidemark.adopt.jobs.fixed import DEFAULTS, reading_of
 from tidemark.adopt.jobs.job import kind_of
 from tidemark.adopt.jobs.streaming import is_streaming, why_not_streaming
 from tidemark.adopt.model import Found, Resource, Wait
-from tidemark.adopt.order import with_predecessors
+from tidemark.adopt.order import circles, with_predecessors
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.one_start import (
     event_of,
@@ -23,7 +23,7 @@ from tidemark.adopt.starts.triggers import (
     note_types,
     read_triggers,
 )
-from tidemark.assembly.definitions import CRAWLER
+from tidemark.assembly.definitions import CRAWLER, SHELL, STREAMING
 from tidemark.errors import UsageError
 
 
@@ -51,9 +51,45 @@ class Chosen:
 def choose(found: Found) -> Chosen:
     """Return what one pipeline can hold of what was found; the rest is left out with a reason.
 
+    Of the tables of watermarks it keeps that with which it can hold the most.
+
     Raises:
         UsageError: it can hold nothing.
     """
+    tables = _watermark_tables(found)
+    possible: list[Chosen] = []
+    reasons: list[UsageError] = []
+    for own in dict.fromkeys(tables.values()) or [""]:
+        others = {
+            job: (
+                f"its watermarks are in the table {table}, and those of the pipeline in {own}",
+                "adopt it by a call of its own: a pipeline has one table",
+            )
+            for job, table in tables.items()
+            if table != own
+        }
+        try:
+            possible.append(_choose(found, others))
+        except UsageError as error:
+            reasons.append(error)
+    if not possible:
+        raise reasons[0]
+    return max(possible, key=lambda one: len(one.waits) + len(one.streaming))
+
+
+def _watermark_tables(found: Found) -> dict[str, str]:
+    """Return the tables that jobs of Spark keep watermarks in."""
+    readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
+    return {
+        job: str(table)
+        for job, reading in readings.items()
+        if (table := reading.get(DEFAULTS, "--watermark_table"))
+        and reading.get("Command", "Name") not in (SHELL, STREAMING)
+    }
+
+
+def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
+    """Return what one pipeline can hold, without jobs that it is not to have."""
     readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
     readings |= {f"{CRAWLER}{n}": Reading(f"{CRAWLER}{n}", it) for n, it in found.crawlers.items()}
     left_out = {
@@ -66,6 +102,8 @@ def choose(found: Found) -> Chosen:
     starts = read_triggers(triggers_of(found, [*declared, *streaming]), declared)
     starts.streaming = frozenset(streaming)
     left_out |= starts.left_out
+    _leave_out(starts, left_out, _circles(starts))
+    _leave_out(starts, left_out, not_ours)
     waits = _waits(found, starts, left_out, streaming, readings)
     if not waits and not streaming:
         told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
@@ -73,6 +111,29 @@ def choose(found: Found) -> Chosen:
     triggers = triggers_of(found, [*waits, *streaming])
     note_types(starts, triggers)
     return Chosen(readings, streaming, triggers, starts, waits, left_out)
+
+
+def _leave_out(
+    starts: Starts,
+    left_out: dict[str, tuple[str, str]],
+    reasons: Mapping[str, tuple[str, str]],
+) -> None:
+    """Take nodes out of the starts that are not left out already, each with its reason."""
+    for node, reason in reasons.items():
+        left_out.setdefault(node, reason)
+        starts.waits.pop(node, None)
+        starts.groups.pop(node, None)
+
+
+def _circles(starts: Starts) -> dict[str, tuple[str, str]]:
+    """Return what waits for itself, and why it is left out."""
+    return {
+        node: (
+            f"it starts itself without end, by triggers in a circle: {' <- '.join(path)}",
+            "correct one of the triggers, or keep the jobs of the circle",
+        )
+        for node, path in circles(starts.waits).items()
+    }
 
 
 def triggers_of(found: Found, nodes: Iterable[str]) -> list[Resource]:

@@ -25,7 +25,6 @@ from tidemark.adopt.model import (
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for
 from tidemark.assembly.definitions import CRAWLER
-from tidemark.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,6 @@ def make_nodes(
         order: of the jobs and crawlers, by their old names.
         names: their new names, by the old.
         keep_roles: whether they go on with the roles that they have.
-
-    Raises:
-        UsageError: the jobs keep watermarks in two tables.
     """
     readings = chosen.readings
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
@@ -75,7 +71,6 @@ def make_nodes(
         for node in order
         if node.startswith(CRAWLER)
     }
-    _check_one_table(calls)
     _account_for(found, chosen, calls, crawls)
     facts = {
         job: facts_of(found.scripts[job], f"job {job}") if job in found.scripts else ScriptFacts()
@@ -183,16 +178,6 @@ def _with_scratch(job: AdoptedJob) -> AdoptedJob:
         return job
     _, place = job.writes[0]
     return replace(job, temp=Place(place.bucket, f"{SCRATCH}/{job.name}/"))
-
-
-def _check_one_table(calls: Mapping[str, JobCall]) -> None:
-    tables = {call.watermark_table: job for job, call in calls.items() if call.watermark_table}
-    if len(tables) > 1:
-        told = ", ".join(f"{job} in {table}" for table, job in tables.items())
-        raise UsageError(
-            f"the jobs keep watermarks in {len(tables)} tables ({told}), and a pipeline has one; "
-            "adopt them apart"
-        )
 
 
 def _bookmarks_of_runs(jobs: Sequence[AdoptedJob], found: Found) -> list[Guess]:

@@ -1,11 +1,11 @@
 """Puts adopted jobs and crawlers into an order in which each waits for earlier ones: pure."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 
 from tidemark.adopt.model import Wait
 from tidemark.assembly.definitions import CRAWLER
-from tidemark.errors import UsageError
 
 
 def with_predecessors(
@@ -35,13 +35,36 @@ def with_predecessors(
         del kept[job]
 
 
+def circles(waits: Mapping[str, Wait | None]) -> dict[str, list[str]]:
+    """Return the nodes that wait for themselves, over others or not, each with the way back to it.
+
+    >>> circles({"a": Wait("AND", (("b", "SUCCEEDED"),)), "b": Wait("AND", (("a", "SUCCEEDED"),))})
+    {'a': ['a', 'b', 'a'], 'b': ['b', 'a', 'b']}
+    """
+    before = {
+        node: list(dict.fromkeys(old for old, _ in wait.conditions)) if wait else []
+        for node, wait in waits.items()
+    }
+    found = {node: _way_back(before, node) for node in before}
+    return {node: path for node, path in found.items() if path}
+
+
+def _way_back(before: Mapping[str, Sequence[str]], first: str) -> list[str]:
+    waiting, seen = deque([[first]]), {first}
+    while waiting:
+        path = waiting.popleft()
+        for old in before.get(path[-1], ()):
+            if old == first:
+                return [*path, first]
+            if old not in seen:
+                seen.add(old)
+                waiting.append([*path, old])
+    return []
+
+
 def ordered(waits: Mapping[str, Wait | None]) -> list[str]:
-    """Return the jobs, each after those that it waits for."""
+    """Return the jobs, each after those that it waits for; no circle is among them."""
     graph = {
         job: [old for old, _ in wait.conditions] if wait else [] for job, wait in waits.items()
     }
-    try:
-        return list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        circle = " <- ".join(error.args[1])
-        raise UsageError(f"the jobs wait for each other: {circle}; correct a trigger") from error
+    return list(TopologicalSorter(graph).static_order())

@@ -106,7 +106,7 @@ def read_assembly(folder: Path) -> Assembly:
 def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
     found: set[str] = set()
     for resource in template.get("Resources", {}).values():
-        nested = _nested_template(resource, folder) if resource["Type"] == NESTED_STACK else None
+        nested = nested_template(resource, folder) if resource["Type"] == NESTED_STACK else None
         if nested is None:
             found.add(resource["Type"])
         else:
@@ -114,8 +114,16 @@ def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
     return found
 
 
-def _nested_template(resource: Mapping[str, Any], folder: Path) -> Path | None:
-    """Return the file of a nested stack: the metadata names it, or its asset has the key."""
+def nested_template(resource: Mapping[str, Any], folder: Path) -> Path | None:
+    """Return the file of a nested stack: the metadata names it, or its asset has the key.
+
+    Args:
+        resource: of the type `AWS::CloudFormation::Stack`.
+        folder: that of the template which has it.
+
+    Raises:
+        UsageError: a manifest of assets cannot be read.
+    """
     if named := resource.get("Metadata", {}).get("aws:asset:path"):
         return folder / str(named)
     url = json.dumps(resource.get("Properties", {}).get("TemplateURL", ""))

@@ -15,6 +15,8 @@ from tidemark.checks.graph.glue_refusals import CONCURRENT, RULE, problems_of_re
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
+from tidemark.constructs.overrides import RULE as OVERRIDDEN
+from tidemark.constructs.overrides import problems_of_overrides
 from tidemark.constructs.security.network_check import OTHER_SUBNET, problems_of_networks
 
 TOO_LARGE = "template-too-large"
@@ -31,12 +33,16 @@ def check_graph_at_synth(scope: Construct) -> None:
     root = scope.node.root
     if root not in _CHECKED:
         _CHECKED.add(root)
-        cdk.Validations.of(root).add_plugins(GraphChecks())
+        cdk.Validations.of(root).add_plugins(GraphChecks(root))
 
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
 class GraphChecks:
     """A validation plugin of the CDK: checks all templates of one account and region together."""
+
+    def __init__(self, root: IConstruct) -> None:
+        """Check the app that owns `root`."""
+        self._root = root
 
     @property
     def name(self) -> str:
@@ -51,7 +57,7 @@ class GraphChecks:
     @property
     def rule_ids(self) -> list[str]:
         """Return the rules, without the name of the plugin."""
-        return [*RULES, RULE, CONCURRENT, OTHER_SUBNET, TOO_LARGE]
+        return [*RULES, RULE, CONCURRENT, OTHER_SUBNET, OVERRIDDEN, TOO_LARGE]
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Return what is wrong with the synthesized templates."""
@@ -72,6 +78,7 @@ class GraphChecks:
                 *problems(read_graph(templates)),
                 *problems_of_resources(templates),
                 *problems_of_networks(templates),
+                *problems_of_overrides(self._root, path_of, templates),
                 *_too_large(path_of, templates),
             ]
             for problem in found:

@@ -1,8 +1,9 @@
-"""Schedules of EventBridge Scheduler start the pipeline, or the plan names them."""
+"""What starts jobs from outside of Glue starts the pipeline, or the plan names it."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import boto3
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
+from tests.tidemark.adopt.finds import PLAIN, found, trigger
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import Found
 from tidemark.adopt.plan.code import stack_of
+from tidemark.adopt.plan.migration import steps_of
 from tidemark.adopt.sources.account_beside import read_schedules
 from tidemark.adopt.sources.terraform import read_state
 from tidemark.adopt.sources.terraform_beside import other_rules_of, schedules_of
@@ -170,3 +173,44 @@ def test_schedules_of_all_groups_are_read_from_an_account(monkeypatch):
     assert unread == []
     assert {one["GroupName"] for one in clock} == {"default", "g"}
     assert adopted(*clock).schedules == (("cron(0 1 * * ? *)", "UTC"),)
+
+
+def test_what_starts_the_old_jobs_from_outside_is_disabled_by_a_step_and_enabled_back():
+    target = {"Arn": "arn:aws:scheduler:::aws-sdk:glue:startWorkflowRun"}
+    target |= {"Input": '{"Name": "nightly"}'}
+    clock = tuple(
+        {"Name": name, "GroupName": "g", "State": state, "Target": target,
+         "ScheduleExpression": "at(2030-01-01T00:00:00)"}
+        for name, state in (("on", "ENABLED"), ("off", "DISABLED"))
+    )  # fmt: skip
+    rules = tuple(
+        {"Name": name, "EventPattern": '{"source": ["a"]}', "State": state}
+        for name, state in (("sold", "ENABLED"), ("closed", "DISABLED"))
+    )
+    one = found(
+        {"a": PLAIN},
+        trigger("start", "a", Type="EVENT", WorkflowName="nightly"),
+        workflow={"Name": "nightly"},
+        clock=clock,
+        rules={"nightly": rules, "other": rules},
+    )
+    adoption = adopt(one)
+
+    steps = {step.title: step for step in steps_of(adoption, one, "infra/x_stack.py")}
+    stop = steps["Stop everything that starts the old jobs"]
+
+    assert [(it.kind, it.name) for it in adoption.switches] == [
+        ("rule", "sold"),
+        ("schedule", "on"),
+    ]
+    told = "\n".join(stop.commands)
+    assert "aws glue stop-trigger --name start" in told
+    assert "aws events disable-rule --name sold" in told
+    assert re.search(r"get-schedule --name on --group-name g .*DISABLED > (\S+)\n.*file://\1", told)
+    assert "closed" not in told
+    assert "--name off" not in told
+    back = "\n".join(stop.rollback)
+    assert "enable-rule --name sold" in back
+    assert "ENABLED" in back
+    titles = list(steps)
+    assert titles.index(stop.title) < titles.index("Start the new pipeline")

@@ -8,20 +8,16 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
+from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after
 from tests.tidemark.cli.test_backfill import RANGE
 from tests.tidemark.cli.test_cli import tidemark
-from tests.tidemark.cli.test_deployed import (
-    account,  # noqa: F401 (a fixture)
-    assert_one_clear_line_after,
-    stage,  # noqa: F401 (a fixture)
-)
 
 pytestmark = pytest.mark.stress  # starts many processes
 
 DAYS = ("--from", "2013-01-01", "--to", "2013-01-04")
 
 
-def test_a_range_is_filled_where_the_stage_is_deployed(stage, home):  # noqa: F811 (a fixture)
+def test_a_range_is_filled_where_the_stage_is_deployed(stage, home):
     stage.deploy({"load": "import sys\nprint('told', *sys.argv)", "report": ""})
 
     refused = stage.ask("backfill", "load", *DAYS, "--yes")
@@ -40,7 +36,7 @@ def test_a_range_is_filled_where_the_stage_is_deployed(stage, home):  # noqa: F8
     assert not list(home.glob("runs/*"))
 
 
-def test_who_may_not_see_the_other_jobs_fills_and_is_warned(stage, monkeypatch):  # noqa: F811
+def test_who_may_not_see_the_other_jobs_fills_and_is_warned(stage, monkeypatch):
     stage.deploy({"load": "", "report": ""})
     command = stage.port.glue.get_job(JobName="load")["Job"]["Command"]
     update = {"Role": "anyone", "Command": command, "DefaultArguments": RANGE}

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from tests.tidemark.cli.test_backfill import RANGE
 from tests.tidemark.cli.test_cli import tidemark
-from tests.tidemark.cli.test_deployed import (
-    account,  # noqa: F401 (a fixture)
-    stage,  # noqa: F401 (a fixture)
-)
 from tidemark.local_glue.port.deployments import deploy_on_port
 
 GAP = "<td>2013-01-02</td><td>2013-01-02</td><td>missing</td>"
 
 
 def test_a_day_between_two_that_were_filled_is_a_gap(
-    stage,  # noqa: F811 (a fixture)
+    stage,
     home,
     tmp_path,
     monkeypatch,

@@ -10,13 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from tests.tidemark.cli.test_deployed import (  # noqa: F401 (fixtures)
-    account,
-    assert_one_clear_line_after,
-    bookmark_of,
-    rewindable,
-    stage,
-)
+from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after, bookmark_of
 from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_glue.rewinds.steps import WatermarkStep
 from tidemark.local_glue.store.database import JobRun
@@ -34,7 +28,7 @@ BOTH = StageRecord(1, "begun", 1, "ada", "x", "jr_l1", (("report", "jr_r3", "jr_
 class World:
     """A stage, and what others do to it."""
 
-    def __init__(self, rewindable: Any) -> None:  # noqa: F811
+    def __init__(self, rewindable: Any) -> None:
         self.stage, self.watermarks = rewindable
 
     def put(self, record: StageRecord) -> None:
@@ -81,7 +75,7 @@ class World:
 
 
 @pytest.fixture
-def world(rewindable: Any) -> World:  # noqa: F811
+def world(rewindable: Any) -> World:
     return World(rewindable)
 
 

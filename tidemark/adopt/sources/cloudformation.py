@@ -6,7 +6,7 @@ Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
 properties are the members of the API but for the name of a resource and StartOnCreation)
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from tidemark.adopt.sources.cloudformation_beside import (
     rules_of,
 )
 from tidemark.adopt.sources.contents import Contents
+from tidemark.adopt.sources.made_later import SAM, later, not_at_hand, transformed
+from tidemark.adopt.sources.nested_templates import PLACES, Nested, with_nested
 from tidemark.adopt.sources.template_file import read_template_file
 from tidemark.adopt.sources.template_values import Values
 from tidemark.assembly.cloud_assembly import FileAsset, Stack, read_assembly
@@ -43,7 +45,6 @@ CALLERS = (
 OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
 # What is listed in any case, or is not part of the code.
 ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")
-NESTED = "AWS::CloudFormation::Stack"
 GIVE = "give it (--parameter {}=VALUE), or correct the stack by hand"
 
 
@@ -84,19 +85,21 @@ def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
         UsageError: it cannot be read, two resources have one name, or nothing has a parameter.
     """
     assembly = read_assembly(path) if path.is_dir() else None
-    stacks = assembly.stacks if assembly else (Stack(path.stem, read_template_file(path)),)
+    alone = None if assembly else Stack(path.stem, read_template_file(path), file=path)
+    stacks = assembly.stacks if assembly else (alone,) if alone else ()
+    trees = [with_nested(stack.template, stack.file) for stack in stacks]
     reader = _Reader(f"the CloudFormation template {path.name}")
     if assembly:
         reader.where = f"the templates of {path.name}"
-    _check_given(reader.where, given, stacks)
+    _check_given(reader.where, given, stacks, trees)
     exports: dict[str, Any] = {}
     assets = assembly.assets if assembly else ()
     try:
-        for stack in stacks:
+        for stack, tree in zip(stacks, trees, strict=True):
             prefix = f"{stack.name}." if len(stacks) > 1 else ""
-            values = Values(stack.template, {**_place(stack), **given}, exports, prefix)
-            _read_stack(reader, stack, values)
-            _note_exports(values, exports)
+            known = {**_place(stack), **given}
+            values = Values(stack.template, known, exports, prefix, tree.nested)
+            _read_stack(reader, stack.name, values)
             _note_scripts(reader, assets, values)
     except RecursionError as error:
         text = f"{reader.where} has functions that need each other; correct the template"
@@ -104,12 +107,18 @@ def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
     return _contents(reader)
 
 
-def _check_given(where: str, given: Mapping[str, str], stacks: tuple[Stack, ...]) -> None:
+def _check_given(
+    where: str, given: Mapping[str, str], stacks: Sequence[Stack], trees: Sequence[Nested]
+) -> None:
     """Raise if a template has no such parameter or resource: a slip of the pen says nothing."""
     known = {
         *(id_ for stack in stacks for id_ in stack.template.get("Parameters", {})),
-        *(id_ for stack in stacks for id_ in stack.template.get("Resources", {})),
-        *(f"{it.name}.{id_}" for it in stacks for id_ in it.template.get("Resources", {})),
+        *(id_ for tree in trees for id_ in tree.ids()),
+        *(
+            id_
+            for stack, tree in zip(stacks, trees, strict=True)
+            for id_ in tree.ids(f"{stack.name}.")
+        ),
         *("AWS::AccountId", "AWS::Region", "AWS::Partition", "AWS::StackName"),
     }
     declared = sorted({id_ for stack in stacks for id_ in stack.template.get("Parameters", {})})
@@ -131,35 +140,18 @@ def _place(stack: Stack) -> dict[str, str]:
     return {key: value for key, value in named.items() if value and "unknown-" not in value}
 
 
-def _read_stack(reader: _Reader, stack: Stack, values: Values) -> None:
-    for name in _listed(stack.template.get("Transform")):
-        reader.unread_of_all.append(
-            Difference(
-                f"template {stack.name}",
-                ("Transform",),
-                str(name),
-                "it makes resources, or changes them, when a stack is deployed",
-                "see whether it makes jobs or triggers; if so, give the template that it makes: "
-                "aws cloudformation get-template --template-stage Processed",
-            )
-        )
-    for id_, resource in stack.template.get("Resources", {}).items():
+def _read_stack(reader: _Reader, stack: str, values: Values) -> None:
+    """Read a template, and those of its nested stacks that are at hand."""
+    for name in _listed(values.template.get("Transform")):
+        reader.unread_of_all.append(transformed(stack, str(name), values.template))
+    for id_, resource in values.template.get("Resources", {}).items():
         if not isinstance(resource, Mapping) or "Type" not in resource:
-            reader.unread_of_all.append(_later(stack, str(id_)))
+            reader.unread_of_all.append(later(stack, str(id_)))
         elif values.is_made(resource):
             _add(reader, str(id_), resource, values)
-
-
-def _later(stack: Stack, id_: str) -> Difference:
-    what = "a loop" if id_.startswith("Fn::ForEach") else "a transform"
-    return Difference(
-        f"template {stack.name}",
-        ("Resources", id_),
-        None,
-        f"{what} makes resources when a stack is deployed",
-        "give the template that it makes: aws cloudformation get-template --template-stage "
-        "Processed",
-    )
+            if (inner := values.child(str(id_))) is not None:
+                _read_stack(reader, f"{stack}.{id_}", inner)
+    _note_exports(values, values.exports)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -173,18 +165,11 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
     name = values.name_of(id_) or id_
     if kind in (*STARTERS, *CALLERS):
         name = next((str(properties[key]) for key in OWN_NAMES if properties.get(key)), id_)
-    if kind.startswith(OF_GLUE) or kind in STARTERS:
+    is_nested = id_ in values.nested
+    if (kind.startswith((*OF_GLUE, SAM)) or kind in STARTERS) and not is_nested:
         reader.resources.append((kind, name))
-    if kind == NESTED:
-        reader.unread_of_all.append(
-            Difference(
-                f"nested stack {id_}",
-                ("TemplateURL",),
-                None,
-                "it has a template of its own, which is not read here",
-                "adopt what it has by a call of its own, with that template",
-            )
-        )
+    if kind in PLACES and id_ not in values.nested:
+        reader.unread_of_all.append(not_at_hand(id_, PLACES[kind]))
     if kind not in SHAPES:
         reader.others.append(Read(id_, kind, name, properties))
         return
@@ -211,7 +196,7 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
 def _callers(reader: _Reader) -> Iterator[tuple[str, str]]:
     """Yield what may start a job, since its definition names Glue or something of it."""
     nodes = {name for named in reader.kinds.values() for name in named}
-    for one in reader.others:
+    for one in (one for one in reader.others if not one.kind.startswith(SAM)):
         told = str(one.properties)
         if one.kind in CALLERS and ("glue" in told.lower() or any(it in told for it in nodes)):
             yield one.kind, one.name
@@ -265,12 +250,14 @@ def _unknown(
     for key, value in properties.items():
         names = values.unknown_in(value) if key not in ACCOUNTED else []
         if names:
+            name = names[0].partition(".")[0]
+            is_resource = name in values.template.get("Resources", {})
             yield Difference(
                 of,
                 (key,),
                 ", ".join(f"{{{one}}}" for one in names),
                 "only a deployment knows it, so it stands in braces",
-                GIVE.format(names[0].partition(".")[0]),
+                GIVE.format(f"{values.stack if is_resource else ''}{name}"),
             )
     is_trigger = kind == "AWS::Glue::Trigger" and properties.get("Type") != "ON_DEMAND"
     if is_trigger and "StartOnCreation" not in properties:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tidemark.adopt.sources.nested_templates import Nested
 from tidemark.assembly.resources import stated_name
 from tidemark.assembly.symbolic_names import NO_VALUE
 
 UNKNOWN = re.compile(r"\{([A-Za-z][A-Za-z0-9:._-]*)\}", re.ASCII)
 LATE = re.compile(r"\{\{(resolve:[^{}]+)\}\}")  # what CloudFormation asks other services for
 SUBSTITUTED = re.compile(r"\$\{([^}]+)\}")
+OUTPUTS = "Outputs."  # of a nested stack
 OF_AWS = {"AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
 # What Fn::GetAtt returns, by resource type and attribute, of a resource whose name is known.
 ATTRIBUTES: Mapping[tuple[str, str], str] = {
@@ -48,12 +50,15 @@ class Values:
             resources by logical id.
         exports: what templates before it export.
         stack: before logical ids, where there are several stacks: `orders.`; else empty.
+        nested: the templates of nested stacks that are at hand, by logical id.
     """
 
     template: Mapping[str, Any]
     given: Mapping[str, str]
     exports: dict[str, Any] = field(default_factory=dict)
     stack: str = ""
+    nested: Mapping[str, Nested] = field(default_factory=dict)
+    _children: dict[str, "Values"] = field(default_factory=dict)
     _names: dict[str, str | None] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
 
@@ -74,6 +79,29 @@ class Values:
             if is_known or resource.get("Type") in NODES:
                 self._names[id_] = str(found) if is_known else f"{self.stack}{id_}"
         return self._names[id_]
+
+    def child(self, id_: str) -> "Values | None":
+        """Return the values of a nested stack, with its parameters; None if it is not at hand."""
+        if id_ not in self._children and (inner := self.nested.get(id_)) is not None:
+            properties = self.template["Resources"][id_].get("Properties") or {}
+            found = self.resolve(properties.get("Parameters") or {})
+            resolved = found if isinstance(found, Mapping) else {}
+            parameters = {
+                name: ",".join(map(_text, value)) if isinstance(value, list) else _text(value)
+                for name, value in resolved.items()
+            }
+            prefix = f"{self.stack}{id_}."
+            own = ("AWS::AccountId", "AWS::Partition", "AWS::Region")
+            passed = {k: v for k, v in self.given.items() if k in own or k.startswith(prefix)}
+            self._children[id_] = Values(
+                inner.template,
+                {**passed, **parameters},
+                self.exports,
+                prefix,
+                inner.nested,
+                _unknown=self._unknown,  # what a deployment knows passes through parameters
+            )
+        return self._children.get(id_)
 
     def stated_name_of(self, id_: str) -> str | None:
         """Return the name that the template, or a parameter, says; braces for what is not known."""
@@ -164,8 +192,12 @@ class Values:
             return [one.strip() for one in str(value).split(",")]
         return _text(value)
 
-    def _get_att(self, argument: Any) -> str:
+    def _get_att(self, argument: Any) -> Any:
         id_, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
+        if attribute.startswith(OUTPUTS) and (inner := self.child(id_)) is not None:
+            return inner.resolve(
+                inner.template["Outputs"][attribute.removeprefix(OUTPUTS)]["Value"]
+            )
         kind = self.template.get("Resources", {}).get(id_, {}).get("Type", "")
         pattern, name = ATTRIBUTES.get((kind, attribute)), self.name_of(id_)
         if pattern is None or name is None:

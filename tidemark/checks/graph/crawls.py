@@ -7,7 +7,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/crawler-running.html
 from collections.abc import Iterator
 from itertools import combinations
 
-from tidemark.checks.graph.folders import overlap
+from tidemark.checks.graph.folders import is_partition, is_same, overlap, relative
 from tidemark.checks.graph.model import Graph, Job, Problem
 from tidemark.checks.graph.races import ACKNOWLEDGE
 
@@ -30,14 +30,27 @@ def _of_both(one: Job, other: Job) -> Iterator[Problem]:
     ]
     for mine, theirs in overlap(one.reads, other.reads)[: 1 if tables else 0]:
         folder = mine if mine == theirs else f"{mine} and {theirs}"
+        what, fix = _of_tables(one, other, *tables[0])
         yield Problem(
             "crawled-twice",
             other.at,
-            f"the {one} and the {other} both describe {folder} in the tables {tables[0][0]}; each "
-            "makes tables of its own, or changes those of the other",
-            "let one crawl both, or give one another database or table_prefix; "
-            + ACKNOWLEDGE.format("crawled-twice").replace("job.", "crawler."),
+            f"the {one} and the {other} both describe {folder}; {what}",
+            f"{fix}; " + ACKNOWLEDGE.format("crawled-twice").replace("job.", "crawler."),
         )
+
+
+def _of_tables(one: Job, other: Job, mine: str, theirs: str) -> tuple[str, str]:
+    """Return what two crawlers do to tables, and what to do."""
+    named = [table for table in (mine, theirs) if not table.endswith("*")]
+    if not named:
+        text = f"each makes tables of its own, {mine} and {theirs}"
+        return text, "let one crawl both, or give one another database or table_prefix"
+    if len(named) > 1:
+        text = f"both bring the table {mine} up to date, so that each may undo what the other did"
+        return text, "let one of them crawl it"
+    making = one if mine.endswith("*") else other
+    text = f"the {making} makes tables of it beside {named[0]}, which the other brings up to date"
+    return text, f"leave the folder out of the {making}, or give that another database"
 
 
 def _of_declared(crawler: Job, graph: Graph) -> Iterator[Problem]:
@@ -46,16 +59,27 @@ def _of_declared(crawler: Job, graph: Graph) -> Iterator[Problem]:
         database = table.rpartition(".")[0]
         makes = [one for one in crawler.crawled if one.endswith("*")]
         in_database = any(one.rpartition(".")[0] == database for one in makes)
-        if in_database and overlap(crawler.reads, [location]):
+        found = [uri for uri, _ in overlap(crawler.reads, [location] if in_database else [])]
+        # Of other folders in that of a table the rule of nested tables tells.
+        found = [uri for uri in found if is_partition(relative(uri, location))]
+        if found:
             yield Problem(
                 "crawled-and-declared",
                 crawler.at,
-                f"the {crawler} makes a table of {location} in the database of the table "
-                f"'{table}', which is declared for it",
+                f"the {crawler} {_makes(found[0], location)} in the database of the table "
+                f"'{table}', which is declared for {location}",
                 f"let it bring that one up to date: CrawledTable({table!r}, data), or leave table= "
                 "of the data out; "
                 + ACKNOWLEDGE.format("crawled-and-declared").replace("job.", "crawler."),
             )
+
+
+def _makes(uri: str, location: str) -> str:
+    if is_same(uri, location):
+        return f"makes a table of {location}"
+    if relative(uri, location):
+        return f"makes a table of {uri}, a part of the data in {location},"
+    return f"crawls {uri} and makes a table of {location}, below it,"
 
 
 def _matches(pattern: str, table: str) -> bool:

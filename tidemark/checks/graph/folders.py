@@ -8,6 +8,7 @@ from itertools import accumulate, product
 from tidemark.checks.graph.model import Job
 
 SCHEME = re.compile(r"s3[an]?://")
+PARTITION = re.compile(r"[^/=]+=[^/]*")
 
 
 class Folders:
@@ -52,6 +53,11 @@ def relative(uri: str, of: str) -> str:
 def is_same(uri: str, other: str) -> bool:
     """Return whether two addresses are of one folder."""
     return _folder(uri) == _folder(other)
+
+
+def is_partition(names: str) -> bool:
+    """Return whether each of the folders ``day=1/hour=2`` is one of a partition; also of none."""
+    return all(PARTITION.fullmatch(name) for name in names.strip("/").split("/") if name)
 
 
 def _folder(uri: str) -> str:

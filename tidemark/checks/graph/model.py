@@ -22,6 +22,7 @@ class Job:
         governed: those of them whose data Lake Formation lets it read.
         crawled: tables that a crawler writes, likewise; a `*` at the end stands for any text.
         described: those of them that a dataset of the job describes, and the app is to create.
+        filled: those of them that a dataset it writes has, each with the URI of its data.
         kept: URIs of where it keeps what is no data, by the parameter that sets it: `temp`.
         queues: whether a run waits where Glue has no place for it.
     """
@@ -39,6 +40,7 @@ class Job:
     changes: tuple[str, ...] = ()
     governed: tuple[str, ...] = ()
     described: tuple[str, ...] = ()
+    filled: tuple[tuple[str, str], ...] = ()
     crawled: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)
     queues: bool = False
@@ -89,12 +91,30 @@ class EventRule:
         workflow: its name.
         folders: URIs below which an object that arrives is such an event.
         pattern: which events it sends; empty if it is not known.
+        is_on: whether it sends any.
     """
 
     at: str
     workflow: str
     folders: tuple[str, ...] = ()
     pattern: Mapping[str, Any] = field(default_factory=dict)
+    is_on: bool = True
+
+
+@dataclass(frozen=True)
+class Part:
+    """One or more partitions of a table that say where they are, declared `at`.
+
+    Attributes:
+        table: as `database.table`.
+        uri: of its data; a `${key}` stands for what only a query knows.
+        projection: parameters of the table that say what a key may be; empty if it is registered.
+    """
+
+    at: str
+    table: str
+    uri: str
+    projection: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,7 +157,8 @@ class Graph:
 
     `tables` are those of the Data Catalog that templates define, each as `database.table`, and
     `located` where their data are, as far as templates say so. `placed` are these and the tables of
-    datasets, each as where it is declared, its name and the URI of its data. `streamed` are the
+    datasets, each as where it is declared, its name and the URI of its data. `parts` are partitions
+    with folders of their own. `streamed` are the
     workflows of pipelines that have streaming jobs, which no trigger starts.
     """
 
@@ -151,6 +172,7 @@ class Graph:
     tables: frozenset[str] = frozenset()
     located: Mapping[str, str] = field(default_factory=dict)
     placed: tuple[tuple[str, str, str], ...] = ()
+    parts: tuple[Part, ...] = ()
     named: tuple[Named, ...] = ()
     streamed: frozenset[str] = frozenset()
 

@@ -1,18 +1,30 @@
 """Finds tables with data of others in their folders: pure, on plain data.
 
-Athena reads a folder with all that is below it, so one table has the rows of the other too.
-Source: https://docs.aws.amazon.com/athena/latest/ug/tables-location-format.html
+Athena reads a folder with all that is below it, so one table has the rows of the other too. Two
+tables on one folder are two views of the same rows; only who fills both adds to each the rows that
+are meant for the other.
+Sources: https://docs.aws.amazon.com/athena/latest/ug/tables-location-format.html,
+https://docs.aws.amazon.com/athena/latest/ug/partitions.html
 """
 
-import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
-from tidemark.checks.graph.folders import is_same, relative
-from tidemark.checks.graph.model import Graph, Problem
+from tidemark.checks.graph.address_patterns import (
+    Address,
+    address_of,
+    addresses_of,
+    inside,
+    is_certain,
+    literal,
+)
+from tidemark.checks.graph.folders import is_partition, is_same, relative
+from tidemark.checks.graph.model import Graph, Part, Problem
 
 RULE = "nested-tables"
-PARTITIONS = re.compile(r"(?:[^/=]+=[^/]*/)+")
+SIDE_BY_SIDE = "give each a folder of its own, side by side; or acknowledge it with a reason"
 
 
 class _Placed(NamedTuple):
@@ -22,29 +34,137 @@ class _Placed(NamedTuple):
     what: str
     table: str
     uri: str
+    addresses: list[Address]
+    is_part: bool = False
 
 
 def nested_tables(graph: Graph) -> Iterator[Problem]:
     """Yield the data that is inside of the folder of a table, and no partition of it."""
-    tables = {
-        (table, uri): _Placed(at, f"the table '{table}'", table, uri)
-        for at, table, uri in graph.placed
-    }
+    tables = {(table, uri): _table(at, table, uri) for at, table, uri in graph.placed}
+    outer = [*tables.values(), *map(_part, graph.parts)]
+    homes: dict[str, set[Address]] = defaultdict(set)
+    for one in tables.values():
+        homes[one.table].add(one.addresses[0])
+    own = {table: frozenset(found) for table, found in homes.items()}
+    for part in (part for part in graph.parts if not part.projection):
+        homes[part.table].add(address_of(part.uri))
     yield from _over_tables(graph)
-    inner = [*tables.values(), *_without_table(graph)]
-    for outer in tables.values():
-        for one in inner:
-            inside = relative(one.uri, outer.uri)
-            # A folder like day=2026-01-01/ without a table of its own is a partition of the table.
-            is_part = not one.table and PARTITIONS.fullmatch(inside)
-            if inside and not is_part and one.table != outer.table:
+    yield from _filled_twice(graph)
+    yield from _parts_of_one_table(graph)
+    inner = [*outer, *_without_table(graph)]
+    found: dict[tuple[str, str, str], Problem] = {}
+    for one, whole in _nested(inner, outer):
+        common = homes.get(one.table, set()) & homes[whole.table]
+        told = {home for home in own.get(one.table, ()) if one.is_part} | common
+        key = one.at, one.table or one.uri, whole.table
+        for problem in _of_pair(one, whole, told):
+            if problem.is_error or key not in found:
+                found[key] = problem
+    yield from found.values()
+
+
+def _nested(
+    inner: Sequence[_Placed], outer: Sequence[_Placed]
+) -> Iterator[tuple[_Placed, _Placed]]:
+    """Yield each data with each table of another that may be around it, by their first folders."""
+    known: dict[Address, list[_Placed]] = defaultdict(list)
+    for whole in outer:
+        for start in dict.fromkeys(literal(address) for address in whole.addresses):
+            known[start].append(whole)
+    for one in inner:
+        starts = {
+            address[:length]
+            for address in map(literal, one.addresses)
+            for length in range(len(address) + 1)
+        }
+        varies = any(len(literal(address)) < len(address) for address in one.addresses)
+        near = known.values() if varies else (known[start] for start in starts if start in known)
+        around = {id(whole): whole for some in near for whole in some}
+        yield from ((one, it) for it in around.values() if it.table != one.table)
+
+
+def _of_pair(one: _Placed, whole: _Placed, told: set[Address]) -> Iterator[Problem]:
+    """Yield that data are in a folder, and not in one that is shared or judged by itself."""
+    pairs = [
+        (mine, theirs)
+        for mine in one.addresses
+        for theirs in whole.addresses
+        if len(mine) > len(theirs)
+        and inside(mine, theirs)
+        and (one.table or not is_partition("/".join(map(str, mine[len(theirs) :]))))
+        and not any(mine[: len(home)] == home for home in told)
+    ]
+    if pairs:
+        is_error = any(is_certain(*pair) for pair in pairs)
+        has, whose = (
+            ("has its data", "has its own") if is_error else ("may have data", "may have some")
+        )
+        yield Problem(
+            RULE,
+            one.at,
+            f"{one.what} {has} in {one.uri}, inside of {whole.uri}, where {whole.what} {whose}; "
+            "Athena and other readers of that table read all folders below, so they would find the "
+            "rows of both",
+            SIDE_BY_SIDE,
+            is_error,
+        )
+
+
+def _table(at: str, table: str, uri: str) -> _Placed:
+    return _Placed(at, f"the table '{table}'", table, uri, [address_of(uri)])
+
+
+def _part(part: Part) -> _Placed:
+    if part.projection:
+        what, addresses = "the projection", addresses_of(part.uri, part.projection)
+    else:
+        what, addresses = "a partition", [address_of(part.uri)]
+    return _Placed(
+        part.at,
+        f"{what} of the table '{part.table}'",
+        part.table,
+        part.uri,
+        addresses,
+        is_part=True,
+    )
+
+
+def _parts_of_one_table(graph: Graph) -> Iterator[Problem]:
+    """Yield the registered partitions of a table of which one holds the objects of the other."""
+    tables: dict[str, list[Part]] = defaultdict(list)
+    for part in graph.parts:
+        if not part.projection:
+            tables[part.table].append(part)
+    for table, parts in tables.items():
+        for one, other in combinations(parts, 2):
+            if (
+                is_same(one.uri, other.uri)
+                or relative(one.uri, other.uri)
+                or relative(other.uri, one.uri)
+            ):
                 yield Problem(
                     RULE,
-                    one.at,
-                    f"{one.what} has its data in {one.uri}, inside of {outer.uri}, where the table "
-                    f"'{outer.table}' has its own; Athena and other readers of that table read "
-                    "all folders below, so they would find the rows of both",
-                    "give each a folder of its own, side by side; or acknowledge it with a reason",
+                    other.at,
+                    f"two partitions of the table '{table}' have their data in {one.uri} and "
+                    f"{other.uri}; Athena and other readers would find rows twice",
+                    "give each partition a folder of its own, side by side; or acknowledge it with "
+                    "a reason",
+                )
+
+
+def _filled_twice(graph: Graph) -> Iterator[Problem]:
+    """Yield the folders that jobs fill through two tables: each has the rows of both."""
+    first: dict[Address, str] = {}
+    for job in graph.jobs:
+        for table, uri in job.filled:
+            other = first.setdefault(address_of(uri), table)
+            if other != table:
+                yield Problem(
+                    RULE,
+                    job.at,
+                    f"the {job} writes rows of the table '{table}' to {uri}, where rows of the "
+                    f"table '{other}' are written too; readers of each would find the rows of both",
+                    SIDE_BY_SIDE,
                 )
 
 
@@ -73,8 +193,9 @@ def _without_table(graph: Graph) -> Iterator[_Placed]:
     for job in graph.jobs:
         for uri in job.writes:
             if (job.at, uri) not in with_table:
-                yield _Placed(job.at, f"the {job}", "", uri)
+                yield _Placed(job.at, f"the {job}", "", uri, [address_of(uri)])
     for crawler in graph.crawlers:
         if any(table.endswith("*") for table in crawler.crawled):
             for uri in crawler.reads:
-                yield _Placed(crawler.at, f"a table of the {crawler}", "", uri)
+                what = f"a table of the {crawler}"
+                yield _Placed(crawler.at, what, "", uri, [address_of(uri)])

@@ -25,6 +25,13 @@ from tidemark.checks.graph.model import (
 )
 from tidemark.checks.graph.names import read_names
 from tidemark.checks.graph.open_secrets import read_open_secrets
+from tidemark.checks.graph.table_places import (
+    described,
+    located,
+    projected,
+    registered,
+    table_name,
+)
 
 ENABLED = "job-bookmark-enable"
 # Arguments that name a folder of Glue's own files, and the parameter that sets it.
@@ -48,11 +55,12 @@ def read_graph(templates: Templates) -> Graph:
             _crawler(names, *found) for found in resources_of(templates, "AWS::Glue::Crawler")
         ),
         tables=frozenset(
-            _table_name(names, stack, resource.get("Properties", {}))
+            table_name(names, stack, resource.get("Properties", {}))
             for stack, _, resource in resources_of(templates, "AWS::Glue::Table")
         ),
-        located={table: uri for _, table, uri in _located(names, templates)},
-        placed=(*_described(names, templates), *_located(names, templates)),
+        located={table: uri for _, table, uri in located(names, templates)},
+        placed=(*described(names, templates), *located(names, templates)),
+        parts=(*registered(names, templates), *projected(names, templates)),
         triggers=tuple(
             _trigger(names, stack, id_, properties)
             for stack, id_, resource in resources_of(templates, "AWS::Glue::Trigger")
@@ -122,6 +130,11 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
             for item in (*known.get("reads", []), *known.get("writes", []))
             if "table" in item
         ),
+        filled=tuple(
+            (names.text(stack, item["table"]), names.text(stack, item["uri"]))
+            for item in known.get("writes", [])
+            if "table" in item
+        ),
         kept={
             what: names.text(stack, arguments[name])
             for name, what in KEPT.items()
@@ -153,31 +166,6 @@ def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, 
         delivered=tuple(names.text(stack, i["uri"]) for i in known if i.get("delivered")),
         crawled=tuple(named) or (f"{database}.{prefix}*",),
     )
-
-
-def _table_name(names: SymbolicNames, stack: str, properties: Mapping[str, Any]) -> str:
-    database = names.text(stack, properties.get("DatabaseName", ""))
-    return f"{database}.{names.text(stack, properties.get('TableInput', {}).get('Name', ''))}"
-
-
-def _described(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str, str]]:
-    """Yield the tables of the datasets of jobs: the job, the table, where its data are."""
-    for stack, id_, resource in resources_of(templates, "AWS::Glue::Job"):
-        known = resource.get("Metadata", {}).get(METADATA, {})
-        for item in (*known.get("reads", []), *known.get("writes", [])):
-            if "table" in item:
-                table, uri = (names.text(stack, item[key]) for key in ("table", "uri"))
-                yield f"{stack}/{id_}", table, uri
-
-
-def _located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str, str]]:
-    """Yield the tables whose data are in S3: the resource, the table, where its data are."""
-    for stack, id_, resource in resources_of(templates, "AWS::Glue::Table"):
-        properties = resource.get("Properties", {})
-        storage = properties.get("TableInput", {}).get("StorageDescriptor", {})
-        location = names.text(stack, storage.get("Location", ""))
-        if location:
-            yield f"{stack}/{id_}", _table_name(names, stack, properties), location
 
 
 def _is_known(properties: Mapping[str, Any]) -> bool:
@@ -227,7 +215,8 @@ def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRu
                 given = properties.get("EventPattern")
                 folders = tuple(_arrivals(names, stack, given))
                 pattern = _resolved(names, stack, given) if isinstance(given, Mapping) else {}
-                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern)
+                is_on = properties.get("State") != "DISABLED"
+                yield EventRule(f"{stack}/{id_}", workflow, folders, pattern, is_on)
 
 
 def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:

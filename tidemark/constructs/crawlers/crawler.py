@@ -42,6 +42,7 @@ from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.secrets import read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.overrides import declare
 from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.errors import JobDefinitionError
 
@@ -125,6 +126,13 @@ class Crawler(Construct):
             classifiers=list(options.classifiers) or None,
             description=options.description,
             crawler_security_configuration=shared.security.configuration_name,
+        )
+        declare(
+            self.resource,
+            {
+                "Role": self.role.role_arn,
+                "CrawlerSecurityConfiguration": shared.security.configuration_name,
+            },
         )
         if shared.security.log_groups is LogGroups.MADE:
             # Glue would make it itself, to be kept for ever.

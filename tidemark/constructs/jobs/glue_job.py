@@ -27,6 +27,7 @@ from tidemark.constructs.jobs.job_statements import statements_of
 from tidemark.constructs.jobs.job_uses import Argument, JobUses
 from tidemark.constructs.jobs.own_arguments import own_arguments
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.overrides import declare, granting
 from tidemark.constructs.references import asset_url
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
@@ -241,24 +242,36 @@ class GlueJob(Construct):
             ),
             **kind.properties,
         }
+        location, configuration = asset_url(script), shared.security.configuration_name
+        connections = list(self._connections)
         resource = glue.CfnJob(
             self,
             "Resource",
             name=self.name,
             role=self.role.role_arn,
             command=glue.CfnJob.JobCommandProperty(
-                name=command, python_version=python_version, script_location=asset_url(script)
+                name=command, python_version=python_version, script_location=location
             ),
             default_arguments={k: v for k, v in arguments.items() if k not in fixed},
             non_overridable_arguments=fixed or None,
             description=options.description,
             connections=(
-                glue.CfnJob.ConnectionsListProperty(connections=list(self._connections))
-                if self._connections
+                glue.CfnJob.ConnectionsListProperty(connections=connections)
+                if connections
                 else None
             ),
-            security_configuration=shared.security.configuration_name,
+            security_configuration=configuration,
             **properties,
+        )
+        declare(
+            resource,
+            {
+                "Role": self.role.role_arn,
+                "SecurityConfiguration": configuration,
+                "Command": {"ScriptLocation": location},
+                "DefaultArguments": granting(arguments),
+                **({"Connections": {"Connections": connections}} if connections else {}),
+            },
         )
         for group in self.logs.groups:  # a run would make them
             resource.add_resource_dependency(group)

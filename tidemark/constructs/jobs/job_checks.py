@@ -16,6 +16,7 @@ import aws_cdk as cdk
 
 from tidemark.checks.graph.rules import RULES
 from tidemark.constructs.kinds import check_account, check_region
+from tidemark.constructs.overrides import RULE as OVERRIDDEN
 from tidemark.errors import JobDefinitionError
 
 MOST_CHARACTERS = {
@@ -69,9 +70,10 @@ def check_reason(job: str, rule: object, reason: object) -> None:
     Raises:
         JobDefinitionError: one of them is not there.
     """
-    if not isinstance(rule, str) or rule not in RULES:
+    known = [*RULES, OVERRIDDEN]
+    if not isinstance(rule, str) or rule not in known:
         raise JobDefinitionError(
-            f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(RULES)}; copy the "
+            f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(known)}; copy the "
             "name from the finding"
         )
     if not isinstance(reason, str) or not reason.strip():

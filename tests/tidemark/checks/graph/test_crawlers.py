@@ -118,7 +118,7 @@ def test_two_crawlers_of_one_folder_make_no_tables_of_the_same_names(changes, is
     ("located", "crawled", "is_found"),
     [
         ({"lake.orders": "s3://lake/raw/orders/"}, "lake.raw_*", True),
-        ({"lake.orders": "s3://lake/"}, "lake.raw_*", True),
+        ({"lake.orders": "s3://lake/"}, "lake.raw_*", False),  # nested-tables tells
         ({"other.orders": RAW}, "lake.raw_*", False),
         ({"lake.orders": "s3://lake/curated/"}, "lake.raw_*", False),
         ({"lake.raw_orders": RAW}, "lake.raw_orders", False),
@@ -170,3 +170,50 @@ def test_a_crawler_of_a_template_is_read_with_its_targets_and_tables():
         ),
     )
     assert read.tables == {"lake.own"}
+
+
+@pytest.mark.parametrize(
+    ("reads", "text"),
+    [
+        (RAW, "the crawler 'landing' makes a table of s3://lake/raw/ in the database"),
+        ("s3a://lake/raw", "makes a table of s3://lake/raw/ in the database"),
+        ("s3://lake/", "crawls s3://lake/ and makes a table of s3://lake/raw/, below it, in the"),
+        ("s3://lake/raw/day=1/", "makes a table of s3://lake/raw/day=1/, a part of the data in s3"),
+    ],
+)
+def test_a_declared_table_is_told_with_what_the_crawler_does_to_its_data(reads, text):
+    located = {"lake.orders": RAW}
+    bad = with_crawler(replace(BEHIND, located=located), reads=(reads,), delivered=(reads,))
+
+    (problem,) = problems(bad)
+
+    assert problem.rule == "crawled-and-declared"
+    assert text in problem.text
+
+
+def test_a_folder_in_a_declared_table_that_is_no_partition_of_it_is_told_once():
+    reads = "s3://lake/raw/rejected/"
+    bad = replace(BEHIND, located={"lake.orders": RAW}, placed=(("s/t", "lake.orders", RAW),))
+
+    assert found(with_crawler(bad, reads=(reads,), delivered=(reads,))) == [
+        ("nested-tables", "s/crawler", True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "text"),
+    [
+        ("lake.raw_*", "lake.*", "each makes tables of its own"),
+        ("lake.t", "lake.t", "both bring the table lake.t up to date"),
+        ("lake.t", "lake.*", "the crawler 'other' makes tables of it beside lake.t"),
+        ("lake.*", "lake.t", "the crawler 'landing' makes tables of it beside lake.t"),
+    ],
+)
+def test_two_crawlers_of_one_folder_are_told_with_what_each_does(mine, theirs, text):
+    one = crawler(delivered=(RAW,), crawled=(mine,))
+    other = replace(one, at="s/other", name=f"{CRAWLER}other", crawled=(theirs,))
+
+    (problem,) = problems(replace(BEHIND, crawlers=(one, other)))
+
+    assert problem.rule == "crawled-twice"
+    assert text in problem.text

@@ -11,7 +11,7 @@ from typing import Any
 from waitress.adjustments import Adjustments
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
+from waitress.parser import HTTPRequestParser, get_header_lines
 from waitress.task import WSGITask
 
 from tidemark.local_glue.port.access.gate import Admission, too_large
@@ -31,6 +31,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         super().__init__(adj)
         self.refusal: Exception | None = None
         self.payload = Payload()
+        self.repeated: dict[str, str] = {}  # headers that came more than once, as they are signed
         self._channel = channel
         self._largest: int | None = None  # bytes of a body; None before the head was judged
 
@@ -46,6 +47,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
         Expect: 100-continue.
         """
         super().parse_header(header_plus)
+        self.repeated = _repeated(header_plus.partition(b"\r\n")[2])
         if not self.has_body:
             self.expect_continue = False
 
@@ -69,6 +71,18 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
             self.payload, self._largest = admission.payload, admission.largest
         except Exception as error:  # noqa: BLE001 (whatever it is, nothing is answered but this)
             self.refusal = error
+
+
+def _repeated(lines: bytes) -> dict[str, str]:
+    """Return headers that came more than once, joined as they are signed: waitress adds a space.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+    """
+    found: dict[str, list[str]] = {}
+    for line in get_header_lines(lines):
+        name, _, value = line.decode("latin-1").partition(":")
+        found.setdefault(name.lower(), []).append(value.strip(" \t"))
+    return {name: ",".join(values) for name, values in found.items() if len(values) > 1}
 
 
 class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no types
@@ -130,6 +144,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
             TidemarkError: it is refused.
         """
         sent = {name.replace("_", "-").lower(): text for name, text in request.headers.items()}
+        sent |= request.repeated
         if request.chunked:  # waitress takes the header away, and it may be signed
             sent["transfer-encoding"] = "chunked"
         head = head_of(request.command, request.request_uri, sent)

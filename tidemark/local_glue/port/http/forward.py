@@ -8,7 +8,7 @@ from botocore.loaders import Loader
 
 from tidemark.errors import UsageError, show
 from tidemark.local_glue.machine.secrets_in_text import show_endpoint
-from tidemark.local_glue.port.protocol.models import service_model
+from tidemark.local_glue.port.protocol.models import service_model, services_signed_as
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.protocol.service_errors import SERVER_ERROR, ServiceError
 
@@ -44,14 +44,16 @@ def read_forwards(words: Iterable[str]) -> dict[str, str]:
                 f"--forward {word} leads to AWS, which refuses what is signed for this port; "
                 "allowed: the URL of an emulator"
             )
-        forwards[_signing_name(name)] = url.rstrip("/")
+        forwards[_signing_name(name, url)] = url.rstrip("/")
     return forwards
 
 
-def _signing_name(name: str) -> str:
+def _signing_name(name: str, url: str) -> str:
     if name not in Loader().list_available_services("service-2"):
+        meant = " or ".join(f"--forward {one}={url}" for one in services_signed_as(name))
         raise UsageError(
             f"--forward is for {show(name)}; allowed: a service as boto3 calls it, such as lambda"
+            + (f"; write {meant}" if meant else "")
         )
     if name in OF_THIS_PORT:
         raise UsageError(f"--forward is for {name}, which this machine has itself: leave it out")

@@ -12,6 +12,7 @@ from tidemark.local_glue.port.emulated.services import EmulatedServices
 from tidemark.local_glue.port.emulated.topics import Topics
 from tidemark.local_glue.port.http.forward import forward
 from tidemark.local_glue.port.http.services import OPERATIONS
+from tidemark.local_glue.port.protocol.models import services_signed_as
 from tidemark.local_glue.port.protocol.replies import Reply
 from tidemark.local_glue.port.protocol.service_errors import ServiceError
 
@@ -72,9 +73,8 @@ class OtherServices:
         known = (*OPERATIONS, "s3", "dynamodb", *NAMES, *self._forwards)
         raise ServiceError(
             "UnknownOperationException",
-            f"the local Glue has no service {service!r}; it has {', '.join(known)}; for another "
-            "name the URL of an emulator: `tidemark local up --forward SERVICE=URL`, with the "
-            "service as boto3 calls it",
+            f"the local Glue has no service {service!r}; it has {', '.join(known)}; for this one "
+            f"name the URL of an emulator: {_remedy(service)}",
         )
 
     def _ask_sns(self, headers: Mapping[str, str], body: bytes) -> Reply:
@@ -92,3 +92,11 @@ class OtherServices:
             except UsageError as error:
                 return str(error)
         return None
+
+
+def _remedy(service: str) -> str:
+    """Return how to name an emulator; some services have another name in boto3."""
+    names = services_signed_as(service)
+    if not names:
+        return "`tidemark local up --forward SERVICE=URL`, with the service as boto3 calls it"
+    return " or ".join(f"`tidemark local up --forward {name}=URL`" for name in names)

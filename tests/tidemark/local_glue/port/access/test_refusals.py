@@ -11,6 +11,7 @@ import subprocess
 import urllib.error
 import urllib.request
 import zlib
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -350,3 +351,23 @@ def test_a_script_with_a_key_of_its_own_is_told_to_leave_it_out(port):
     assert run["JobRunState"] == "FAILED"
     assert "InvalidAccessKeyId" in run["ErrorMessage"]
     assert "leave it out" in run["ErrorMessage"]
+
+
+@pytest.mark.parametrize(
+    "values", [["a", "b"], [" a  b ", "c"], ["a, b", "c"], ["b", "", "a"], ["a,b"]]
+)
+def test_a_header_that_is_sent_again_is_signed_as_botocore_signs_it(port, values):
+    place, key = urlsplit(port.url), access_key(port.home)
+    request = AWSRequest("GET", f"{port.url}/")
+    for value in values:
+        request.headers.add_header("my-header", value)
+    S3SigV4Auth(Credentials(key.key_id, key.secret), "s3", REGION).add_auth(request)
+    sent = [("Host", place.netloc), *request.headers.items()]
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=BOUND_S)
+    with closing(connection):
+        connection.putrequest("GET", "/", skip_host=True)
+        for name, value in sent:
+            connection.putheader(name, value)
+        connection.endheaders()
+
+        assert connection.getresponse().status == 200

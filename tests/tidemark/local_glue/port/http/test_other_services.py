@@ -32,7 +32,7 @@ def test_a_service_that_is_not_here_is_refused_by_name(port, service, operation,
         getattr(port.client(service), operation)()
 
     assert caught.value.response["Error"]["Code"] == "UnknownOperationException"
-    assert "--forward" in str(caught.value)
+    assert f"--forward {service}=URL" in str(caught.value)
 
 
 class Emulator(BaseHTTPRequestHandler):
@@ -96,6 +96,10 @@ def test_services_are_named_as_boto3_calls_them():
         ("lambda", "SERVICE=URL"),
         ("lambda=127.0.0.1:1", "SERVICE=URL"),
         ("lamda=http://a", '"lamda"'),
+        ("monitoring=http://a", "write --forward cloudwatch=http://a"),
+        ("states=http://a", "write --forward stepfunctions=http://a"),
+        ("email=http://a", "ses=http://a"),
+        ("elasticmapreduce=http://a", "write --forward emr=http://a"),
         ("glue=http://a", "has itself"),
         ("lambda=https://lambda.eu-west-1.amazonaws.com", "AWS"),
     ],

@@ -1,0 +1,75 @@
+"""Finds the templates of nested stacks beside the template that has them.
+
+The CDK names the file in the metadata or among its assets; templates that are to be packaged name
+one where others have an address.
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-stack.html,
+https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-resource-application.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.adopt.sources.template_file import read_template_file
+from tidemark.assembly.cloud_assembly import NESTED_STACK, nested_template
+from tidemark.errors import UsageError
+
+# Where a resource that has a template of its own says which.
+PLACES = {NESTED_STACK: "TemplateURL", "AWS::Serverless::Application": "Location"}
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A template, and those of its nested stacks that are at hand, by logical id."""
+
+    template: Mapping[str, Any]
+    nested: Mapping[str, Nested] = field(default_factory=dict)
+
+    def ids(self, prefix: str = "") -> Iterator[str]:
+        """Yield the logical ids of all resources, below a prefix: `Nested.Job`."""
+        yield from (f"{prefix}{id_}" for id_ in self.template.get("Resources", {}))
+        for id_, one in self.nested.items():
+            yield from one.ids(f"{prefix}{id_}.")
+
+
+def with_nested(template: Mapping[str, Any], file: Path, around: tuple[Path, ...] = ()) -> Nested:
+    """Return a template with those of its nested stacks.
+
+    Args:
+        template: that of a file.
+        file: where it was read.
+        around: the files of the stacks that have it.
+
+    Raises:
+        UsageError: a nested template cannot be read, or has itself in it.
+    """
+    trail = (*around, file.resolve())
+    found = {}
+    for id_, resource in template.get("Resources", {}).items():
+        inner = _file_of(resource, file.parent)
+        if inner is None:
+            continue
+        if inner.resolve() in trail:
+            raise UsageError(
+                f"{file}: the nested stack {id_!r} has the template {inner}, which holds itself; "
+                "correct the template"
+            )
+        found[str(id_)] = with_nested(read_template_file(inner), inner, trail)
+    return Nested(template, found)
+
+
+def _file_of(resource: object, folder: Path) -> Path | None:
+    """Return the file of the template of a nested stack; None if it is not at hand."""
+    kind = resource.get("Type") if isinstance(resource, Mapping) else None
+    if not isinstance(resource, Mapping) or kind not in PLACES:
+        return None
+    place = (resource.get("Properties") or {}).get(PLACES[kind])
+    named = folder / place if isinstance(place, str) and "://" not in place else None
+    for found in (nested_template(resource, folder) if kind == NESTED_STACK else None, named):
+        if found is not None and found.is_file():
+            return found
+    return None

@@ -1,0 +1,129 @@
+"""Compares folders of S3 of which parts are known at a query only: pure, on plain data.
+
+Athena works out the folder of a partition from `storage.location.template` of its table.
+Source: https://docs.aws.amazon.com/athena/latest/ug/partition-projection-setting-up.html
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product, takewhile
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from tidemark.checks.graph.folders import SCHEME
+
+PLACEHOLDER = re.compile(r"\$\{!?([^}]*)\}")
+LETTERS = re.compile(r"'[^']*'|([A-Za-z])\1*")
+MOST_FOLDERS = 200  # that the values of a template make; with more, any text is taken to be one
+
+
+class Varying(NamedTuple):
+    """A folder name with parts that vary, and one of the names it can be."""
+
+    pattern: re.Pattern[str]
+    sample: str
+
+
+Address: TypeAlias = tuple[str | Varying, ...]
+"""A bucket and the folders in it, one name each."""
+
+
+def address_of(uri: str) -> Address:
+    """Return the address of a URI that is known.
+
+    >>> address_of("s3://lake/orders/")
+    ('lake', 'orders')
+    """
+    return tuple(SCHEME.sub("", uri).rstrip("/").split("/"))
+
+
+def addresses_of(template: str, parameters: Mapping[str, object]) -> list[Address]:
+    """Return the addresses that a template of partition projection makes.
+
+    Args:
+        template: `s3://lake/${country}/${day}/`.
+        parameters: those of the table, such as `projection.day.type`.
+    """
+    enums = {
+        key: str(parameters.get(f"projection.{key}.values", "")).split(",")
+        for key in dict.fromkeys(PLACEHOLDER.findall(template))
+        if parameters.get(f"projection.{key}.type") == "enum"
+    }
+    if prod(map(len, enums.values())) > MOST_FOLDERS:
+        enums = {}
+    found = []
+    for values in product(*enums.values()):
+        text = template
+        for key, value in zip(enums, values, strict=True):
+            text = re.sub(rf"\$\{{!?{re.escape(key)}\}}", value.replace("\\", r"\\"), text)
+        found.append(_address(text, parameters))
+    return found
+
+
+def inside(inner: Address, outer: Address) -> bool:
+    """Return whether an address is, or may be, at or below another one."""
+    return len(inner) >= len(outer) and all(map(_meet, inner, outer))
+
+
+def literal(address: Address) -> Address:
+    """Return the first names of an address, as far as they are known."""
+    return tuple(takewhile(lambda name: isinstance(name, str), address))
+
+
+def is_certain(inner: Address, outer: Address) -> bool:
+    """Return whether that is so of all names, not of some that only a query knows."""
+    return inner[: len(outer)] == outer and all(isinstance(name, str) for name in outer)
+
+
+def _meet(one: str | Varying, other: str | Varying) -> bool:
+    names = [name if isinstance(name, str) else name.sample for name in (one, other)]
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other
+    return any(
+        isinstance(name, Varying) and name.pattern.fullmatch(text) is not None
+        for name, text in zip((one, other), reversed(names), strict=True)
+    )
+
+
+def _address(template: str, parameters: Mapping[str, object]) -> Address:
+    """Return an address; a date of the format yyyy/MM/dd is three folders."""
+    parts = [*_parts(PLACEHOLDER, template, lambda found: _value(found[1], parameters))]
+    patterns, texts = (
+        SCHEME.sub("", "".join(column)).rstrip("/").split("/")
+        for column in zip(*parts, strict=True)
+    )
+    return tuple(
+        text if pattern == re.escape(text) else Varying(re.compile(pattern), text)
+        for pattern, text in zip(patterns, texts, strict=True)
+    )
+
+
+def _value(key: str, parameters: Mapping[str, object]) -> tuple[str, str]:
+    """Return a pattern of the values of a key, and one of them."""
+    kind = parameters.get(f"projection.{key}.type")
+    if kind == "integer":
+        return r"-?\d+", "1"
+    if kind != "date":
+        return r"[^\x2f]+", "x"
+    text = str(parameters.get(f"projection.{key}.format", "yyyy-MM-dd"))
+    parts = [*_parts(LETTERS, text, _date_part)]
+    return "".join(pattern for pattern, _ in parts), "".join(sample for _, sample in parts)
+
+
+def _date_part(found: re.Match[str]) -> tuple[str, str]:
+    if found[0].startswith("'"):
+        return re.escape(found[0][1:-1]), found[0][1:-1]
+    return rf"\w{{{len(found[0])}}}", "1" * len(found[0])
+
+
+def _parts(
+    varying: re.Pattern[str], text: str, read: Callable[[re.Match[str]], tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a text, each as a pattern and a text that it matches."""
+    end = 0
+    for found in varying.finditer(text):
+        known = text[end : found.start()]
+        yield re.escape(known), known
+        yield read(found)
+        end = found.end()
+    yield re.escape(text[end:]), text[end:]

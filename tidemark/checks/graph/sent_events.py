@@ -1,0 +1,230 @@
+"""Tells which events a job or a crawler sends, as far as a template shows it: pure.
+
+What a script does a template does not show: such events it may send. Of a pattern, fields that only
+a run knows, such as a time, are taken to match.
+
+Sources: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-glue.html,
+https://docs.aws.amazon.com/glue/latest/dg/data-quality-alerts.html,
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html,
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/cloudtrail-logging-s3-info.html,
+https://docs.aws.amazon.com/glue/latest/dg/monitor-cloudtrail.html
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from tidemark.checks.graph.folders import overlap
+from tidemark.checks.graph.model import CRAWLER, EventRule, Job
+from tidemark.checks.schedules.event_matching import OR, matches
+
+Event: TypeAlias = Mapping[str, Any]
+Sent: TypeAlias = tuple[Event, str]
+"""An event, and what of a job it tells."""
+JOB, RUN, CRAWL = "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change"
+ENDS = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
+TABLE = "Glue Data Catalog Table State Change"
+DATABASE = "Glue Data Catalog Database State Change"  # when tables are made or deleted
+QUALITY = "Data Quality Evaluation Results Available"
+CREATED, DELETED, CALL = "Object Created", "Object Deleted", "AWS API Call via CloudTrail"
+# Of writers; small objects are put, and all else depends on sizes and modes of writing.
+PUT = "PutObject"
+MAY_CALL = ("CompleteMultipartUpload", "CopyObject", "DeleteObject", "DeleteObjects")
+TABLE_CALLS = (
+    "CreateTable",
+    "UpdateTable",
+    *(
+        f"{many}{verb}Partition"
+        for verb in ("Create", "Update", "Delete")
+        for many in ("", "Batch")
+    ),
+)
+# Fields of events that a template tells, at whatever depth; of the others only a run does.
+KNOWN = {"source", "detail-type", "detail", OR, "jobName", "state", "severity", "crawlerName"}
+KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "context", "contextType"}
+KNOWN |= {"eventSource", "eventName", "requestParameters", "bucketName", "tableInput"}
+
+
+class Cause(NamedTuple):
+    """What of a job sends events of a rule, and whether it does so for certain."""
+
+    text: str
+    is_certain: bool = True
+
+
+def cause_of(rule: EventRule, job: Job) -> Cause | None:
+    """Return what of a job or crawler sends events of a rule, None if nothing does."""
+    if both := overlap(rule.folders, _written(job)):
+        return Cause(f"writes {both[0][1]}, where objects that arrive")
+    pattern = _known(rule.pattern)
+    if not pattern:
+        return None
+    for event, text in (*_objects(job, pattern), *_changes(job)):
+        if matches(pattern, event):
+            return Cause(text)
+    for event, text in _possible(job, pattern):
+        if matches(pattern, event):
+            is_named = event["detail-type"] == QUALITY and _names_job(pattern, event)
+            return Cause(
+                f"may {text}" if not is_named else text.replace("send", "sends", 1), is_named
+            )
+    return None
+
+
+def _written(job: Job) -> tuple[str, ...]:
+    return (*job.writes, *job.kept.values())
+
+
+def _known(pattern: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pattern with the fields only that a template tells of events."""
+    known: dict[str, Any] = {}
+    for name, wanted in pattern.items():
+        if name == OR:
+            known[name] = [_known(one) for one in wanted]
+        elif name in KNOWN:
+            known[name] = _known(wanted) if isinstance(wanted, Mapping) else wanted
+    return known
+
+
+def _changes(job: Job) -> Iterator[Sent]:
+    """Yield the events that Glue sends of a job or a crawler, and of the tables it changes."""
+    for table in (*job.crawled, *job.changes):
+        yield _of_table(table, table.rpartition(".")[2].removesuffix("*"))
+    if not job.name.startswith(CRAWLER):
+        for state, severity in ENDS.items():
+            yield _glue(JOB, jobName=job.name, state=state, severity=severity)
+        for state in ("STARTING", "RUNNING", "STOPPING"):
+            yield _glue(RUN, jobName=job.name, state=state, severity="INFO")
+        return
+    for state in ("Started", "Succeeded", "Failed"):
+        yield _glue(CRAWL, crawlerName=job.name.removeprefix(CRAWLER), state=state)
+
+
+def _of_table(table: str, name: str) -> Sent:
+    return _glue(TABLE, databaseName=table.rpartition(".")[0], tableName=name)
+
+
+def _glue(detail_type: str, **detail: str) -> Sent:
+    event = {"source": "aws.glue", "detail-type": detail_type, "detail": detail}
+    return event, f"sends '{detail_type}' {detail.get('state', '')}".rstrip() + "; these"
+
+
+def _objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
+    """Yield the events of objects that a job puts into its folders."""
+    for uri in _written(job):
+        for bucket, key in _arrivals(uri, pattern):
+            text = f"writes {uri}, where objects that arrive"
+            yield _object(CREATED, bucket, key), text
+            yield _call("s3", PUT, {"bucketName": bucket, "key": key}), text
+
+
+def _possible(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
+    """Yield the events that a job or crawler may send: only its script, or a run, tells."""
+    for uri in _written(job):
+        for bucket, key in _arrivals(uri, pattern):
+            yield _object(DELETED, bucket, key), f"delete what it writes, in {uri}; such events"
+            for name in MAY_CALL:
+                call = _call("s3", name, {"bucketName": bucket, "key": key})
+                yield call, f"call {name} in {uri}; such calls"
+    for table in (*job.crawled, *job.changes):
+        yield from _possible_of_table(table, pattern)
+    for name, parameters in _starts(job).items():
+        yield _call("glue", name, parameters), f"be told of by calls of {name}, which"
+    if not job.name.startswith(CRAWLER):
+        yield from _quality(contextType="GLUE_JOB", jobName=job.name)
+        for table in job.changes:
+            database, _, name = table.rpartition(".")
+            yield from _quality(
+                contextType="GLUE_DATA_CATALOG", databaseName=database, tableName=name
+            )
+
+
+def _starts(job: Job) -> dict[str, dict[str, str]]:
+    """Return the calls that start a node, and that by which an event comes to its workflow."""
+    if job.name.startswith(CRAWLER):
+        return {"StartCrawler": {"name": job.name.removeprefix(CRAWLER)}, "NotifyEvent": {}}
+    return {"StartJobRun": {"jobName": job.name}, "NotifyEvent": {}}
+
+
+def _possible_of_table(table: str, pattern: Mapping[str, Any]) -> Iterator[Sent]:
+    database, _, name = table.rpartition(".")
+    yield _glue(DATABASE, databaseName=database)[0], f"make tables in '{database}'; such events"
+    start = name.removesuffix("*")
+    found = _samples(start, _wanted(pattern, "tableName")) if name.endswith("*") else {name}
+    for one in sorted(found):
+        event, _ = _of_table(table, one)
+        yield event, f"change the table '{database}.{one}'; such events"
+        parameters = {"databaseName": database, "tableName": one, "tableInput": {"name": one}}
+        for call in TABLE_CALLS:
+            yield (
+                _call("glue", call, parameters),
+                f"call {call} of '{database}.{one}'; such calls",
+            )
+
+
+def _object(kind: str, bucket: str, key: str) -> Event:
+    detail = {"bucket": {"name": bucket}, "object": {"key": key}}
+    return {"source": "aws.s3", "detail-type": kind, "detail": detail}
+
+
+def _call(service: str, called: str, parameters: Mapping[str, object]) -> Event:
+    detail = {"eventSource": f"{service}.amazonaws.com", "eventName": called}
+    return {
+        "source": f"aws.{service}",
+        "detail-type": CALL,
+        "detail": {**detail, "requestParameters": parameters},
+    }
+
+
+def _quality(**context: str) -> Iterator[Sent]:
+    for state in ("SUCCEEDED", "FAILED"):
+        detail = {"context": context, "state": state}
+        event = {"source": "aws.glue-dataquality", "detail-type": QUALITY, "detail": detail}
+        yield event, f"send '{QUALITY}'; these"
+
+
+def _names_job(pattern: Mapping[str, Any], event: Event) -> bool:
+    """Return whether a pattern wants results of just this job, so that it does evaluate rules."""
+    context = event["detail"]["context"]
+    if "jobName" not in context:
+        return False
+    others = [{**context, "jobName": ""}, {**context, "jobName": f"{context['jobName']} (other)"}]
+    details = [{**event["detail"], "context": one} for one in others]
+    return not any(matches(pattern, {**event, "detail": detail}) for detail in details)
+
+
+def _arrivals(uri: str, pattern: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield buckets and keys of what may be written to a folder, such that a pattern may match."""
+    bucket, _, folder = uri.partition("://")[2].partition("/")
+    for key in sorted(_samples(folder, _wanted(pattern, "key"))):
+        yield bucket, key
+
+
+def _samples(start: str, wanted: set[str]) -> set[str]:
+    """Return texts with a start, such that what a pattern wants of texts may match one of them."""
+    found = {f"{start}x"}
+    for text in wanted:
+        first, _, _ = text.partition("*")
+        last = text.rpartition("*")[2]
+        found |= {text, f"{text}x", f"{start}x{text}", f"{start}x{last}", f"{first}x{last}"}
+    return {text for text in found if text.startswith(start)}
+
+
+def _wanted(pattern: Mapping[str, Any], field: str) -> set[str]:
+    """Return the texts that a pattern has for a field, at whatever depth."""
+    found: set[str] = set()
+    for name, wanted in pattern.items():
+        if name == field:
+            found |= set(_texts(wanted))
+        for one in wanted if name == OR else [wanted]:
+            if isinstance(one, Mapping):
+                found |= _wanted(one, field)
+    return found
+
+
+def _texts(wanted: Any) -> Iterator[str]:
+    if isinstance(wanted, str):
+        yield wanted
+    for one in wanted.values() if isinstance(wanted, Mapping) else ():
+        yield from _texts(one)
+    for one in wanted if isinstance(wanted, list) else ():
+        yield from _texts(one)

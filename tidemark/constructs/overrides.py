@@ -1,0 +1,114 @@
+"""Finds what an override changed of a job or a crawler, and its grants and log groups follow from.
+
+An override is in the template only, so that a role, log groups and alarms still fit what was
+declared.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import aws_cdk as cdk
+from constructs import IConstruct
+
+from tidemark.assembly.resources import Templates
+from tidemark.checks.graph.model import Problem
+
+RULE = "overridden-grants"
+ARGUMENTS = ("DefaultArguments", "NonOverridableArguments")  # the second win
+LOGS = ("--custom-logGroup-prefix", "--continuous-log-logGroup")
+# What the role, the log groups and the network of a job are made for.
+PROPERTIES = ("Role", "SecurityConfiguration", "CrawlerSecurityConfiguration", "Connections")
+GRANTED = (
+    *LOGS,
+    "--TempDir",
+    "--spark-event-logs-path",
+    "--python-virtual-env-storage-prefix",
+    *("--extra-py-files", "--extra-jars", "--extra-files"),
+    *("--additional-python-modules", "--python-modules-installer-option"),
+    *("--watermark_table", "--nothing_new_table"),
+)
+_DECLARED: WeakKeyDictionary[IConstruct, list["Declared"]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The properties that a resource was declared with; tokens may be in them."""
+
+    resource: cdk.CfnResource
+    properties: Mapping[str, Any]
+
+
+def declare(resource: cdk.CfnResource, properties: Mapping[str, Any]) -> None:
+    """Note what the grants and log groups of a resource are made for, to be held at synthesis."""
+    _DECLARED.setdefault(resource.node.root, []).append(Declared(resource, properties))
+
+
+def problems_of_overrides(
+    root: IConstruct, path_of: Mapping[str, str], templates: Templates
+) -> Iterator[Problem]:
+    """Yield what overrides changed of the resources that an app declared.
+
+    Args:
+        root: the app.
+        path_of: stack name to where its template is.
+        templates: stack name to its template.
+    """
+    names = {Path(path).resolve(): name for name, path in path_of.items()}
+    for declared in _DECLARED.get(root, ()):
+        stack = declared.resource.stack
+        stage = cdk.Stage.of(stack)
+        folder = stage.outdir if stage else ""
+        name = names.get(Path(folder, stack.template_file).resolve())
+        if name is None:
+            continue
+        id_ = str(stack.resolve(declared.resource.logical_id))
+        resource = templates[name].get("Resources", {}).get(id_, {})
+        known = stack.resolve(dict(declared.properties))
+        for what, was, now in changed(known, resource.get("Properties", {})):
+            yield _problem(f"{name}/{id_}", what, was, now)
+
+
+def granting(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments that grants follow from: those of Glue, and addresses of data."""
+    return {k: v for k, v in arguments.items() if k in GRANTED or "s3://" in v}
+
+
+def changed(
+    declared: Mapping[str, Any], properties: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what of properties is not as declared: its name, and both values.
+
+    >>> list(changed({"Role": "a"}, {"Role": "b"}))
+    [('Role', 'a', 'b')]
+    """
+    for name in PROPERTIES:
+        if declared.get(name) != properties.get(name):
+            yield name, declared.get(name), properties.get(name)
+    was, now = (_in(of.get("Command"), "ScriptLocation") for of in (declared, properties))
+    if was != now:
+        yield "Command.ScriptLocation", was, now
+    known, found = (
+        {k: v for key in ARGUMENTS for k, v in (of.get(key) or {}).items()}
+        for of in (declared, properties)
+    )
+    for name in dict.fromkeys((*GRANTED, *known)):
+        if known.get(name) != found.get(name):
+            yield name, known.get(name), found.get(name)
+
+
+def _in(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, Mapping) else None
+
+
+def _problem(at: str, what: str, was: Any, now: Any) -> Problem:
+    return Problem(
+        RULE,
+        at,
+        f"an override sets {what} to {now!r}, which was declared as {was!r}; the grants of the "
+        "role and the log groups are made for that",
+        "declare it where the job, the crawler or the pipeline is made, and take the override out; "
+        f'or say why it is right: job.acknowledge("{RULE}", "...")',
+    )
