@@ -78,8 +78,8 @@ class LocalGlue:
             self.topics.expect(topic_arn(self, name) for name in names)
 
 
-def arn_of(glue: LocalGlue, kind: Kind, name: str) -> str:
-    """Return the ARN of an entity."""
+def arn_of(glue: LocalGlue, kind: str, name: str) -> str:
+    """Return the ARN of what Glue has, by the kind that ARNs name, such as ``job``."""
     return f"arn:aws:glue:{glue.machine.region}:{glue.account}:{kind}/{name}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidemark.local_glue.port import bookmarks, identity, jobs, security_configurations
+from tidemark.local_glue.port import bookmarks, identity, jobs, security_configurations, tags
 from tidemark.local_glue.port.catalog import (
     connections,
     databases,
@@ -68,7 +68,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetTableVersion": table_versions.get_table_version,
     "GetTableVersions": table_versions.get_table_versions,
     "GetTables": tables.get_tables,
-    "GetTags": jobs.get_tags,
+    "GetTags": tags.get_tags,
     "GetTrigger": triggers.get_trigger,
     "GetTriggers": triggers.get_triggers,
     "GetWorkflow": workflows.get_workflow,
@@ -87,8 +87,8 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "StartWorkflowRun": workflows.start_workflow_run,
     "StopTrigger": triggers.stop_trigger,
     "StopWorkflowRun": workflows.stop_workflow_run,
-    "TagResource": jobs.tag_resource,
-    "UntagResource": jobs.untag_resource,
+    "TagResource": tags.tag_resource,
+    "UntagResource": tags.untag_resource,
     "UpdateConnection": connections.update_connection,
     "UpdateDatabase": databases.update_database,
     "UpdateJob": jobs.update_job,
