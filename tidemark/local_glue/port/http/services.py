@@ -61,6 +61,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetJobRuns": job_runs.get_job_runs,
     "GetJobs": jobs.get_jobs,
     "GetPartition": partitions.get_partition,
+    "GetPartitionIndexes": tables.get_partition_indexes,
     "GetPartitions": partitions.get_partitions,
     "GetSecurityConfiguration": security_configurations.get_security_configuration,
     "GetSecurityConfigurations": security_configurations.get_security_configurations,
