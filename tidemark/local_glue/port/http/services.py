@@ -13,6 +13,7 @@ from tidemark.local_glue.port.catalog import (
 )
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge import service as events
+from tidemark.local_glue.port.eventbridge import tags as rule_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.logs import service as logs
 from tidemark.local_glue.port.protocol.models import find_operation
@@ -100,12 +101,16 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
 }
 EVENTS: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "DeleteRule": events.delete_rule,
+    "DescribeRule": events.describe_rule,
     "ListRules": events.list_rules,
+    "ListTagsForResource": rule_tags.list_tags_for_resource,
     "ListTargetsByRule": events.list_targets_by_rule,
     "PutEvents": events.put_events,
     "PutRule": events.put_rule,
     "PutTargets": events.put_targets,
     "RemoveTargets": events.remove_targets,
+    "TagResource": rule_tags.tag_resource,
+    "UntagResource": rule_tags.untag_resource,
 }
 OF_ENGINE = {"glue": GLUE, "events": EVENTS}
 LOGS: Mapping[str, Callable[[Engine, Request], Answer]] = {
