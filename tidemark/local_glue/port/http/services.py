@@ -1,6 +1,7 @@
 """Which operations of AWS this machine answers, and by what."""
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from tidemark.local_glue.port import bookmarks, identity, jobs, security_configurations, tags
@@ -123,6 +124,7 @@ IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
     "sts": {"GetCallerIdentity": identity.get_caller_identity},
     "iam": {"GetRole": identity.get_role},
 }
+FEW = 6
 OPERATIONS = {
     **{service: tuple(operations) for service, operations in OF_ENGINE.items()},
     "logs": tuple(LOGS),
@@ -130,16 +132,34 @@ OPERATIONS = {
 }
 
 
+# Words in the names of operations that are not here -> why, and what there is instead.
+INSTEAD = {
+    ("Session", "Statement"): "interactive sessions do not run here: run the code as a job, "
+    "or by `tidemark submit`",
+    ("Crawler", "Crawl", "Classifier"): "crawlers do not run here: define tables by CreateTable, "
+    "or by `tidemark catalog crawl`",
+    ("Role", "User", "Policy"): "no policy is judged here: any ARN of a role is taken",
+    ("Archive", "Replay", "Bus"): "there is only the default event bus; others are on AWS only",
+}
+
+
 def unsupported(service: str, operation: str) -> ServiceError:
-    """Return the error for an operation that this machine does not answer."""
+    """Return the error for an operation that this machine does not answer.
+
+    It says what there is instead, or which operations of the service have names like it.
+    """
+    code = "UnknownOperationException"
     if find_operation(service, operation) is None:
-        text = f"{service} has no operation {operation!r}"
-        return ServiceError("UnknownOperationException", text)
-    return ServiceError(
-        "UnknownOperationException",
-        f"the local Glue does not have {operation} of {service}; it has "
-        f"{', '.join(OPERATIONS[service])}",
+        return ServiceError(code, f"{service} has no operation {operation!r}")
+    why = next(
+        (why for words, why in INSTEAD.items() if any(word in operation for word in words)), ""
     )
+    if not why:
+        here = OPERATIONS[service]
+        like = get_close_matches(operation, here, FEW) if len(here) > FEW else here
+        why = f"it has {', '.join(like)}" if like else "no operation here has a name like it"
+    text = f"the local Glue does not have {operation} of {service}; {why}; all that it has: "
+    return ServiceError(code, f"{text}docs/local.md")
 
 
 def call(engine: Engine, service: str, operation: str, request: Request) -> Answer:
