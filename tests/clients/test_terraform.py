@@ -59,7 +59,9 @@ def test_terraform_defines_changes_and_removes_jobs_tables_and_rules(terraform, 
     states = [port.states(f"of-terraform-{name}") for name in ("first", "second")]
     assert states == [["SUCCEEDED"], ["SUCCEEDED"]]
     for name in ("job/of-terraform-first", "database/of_terraform", "connection/of-terraform"):
-        assert glue.get_tags(ResourceArn=ARN + name)["Tags"] == {"team": "other"}
+        assert glue.get_tags(ResourceArn=ARN + name)["Tags"] == {"owner": "all", "team": "other"}
+    tags = port.client("s3").get_bucket_tagging(Bucket="of-terraform")["TagSet"]
+    assert tags == [{"Key": "owner", "Value": "all"}]
     terraform("destroy", "-auto-approve", "-var", "team=other")
     assert [name for name in glue.list_jobs()["JobNames"] if "terraform" in name] == []
     with pytest.raises(glue.exceptions.EntityNotFoundException):

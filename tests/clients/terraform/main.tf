@@ -10,6 +10,9 @@ terraform {
 
 provider "aws" {
   s3_use_path_style = true
+  default_tags {
+    tags = { owner = "all" }
+  }
 }
 
 variable "team" {
