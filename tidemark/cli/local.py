@@ -137,7 +137,7 @@ def env() -> None:
             f"no command serves {home.root}: `tidemark local up --port 4566` serves it, until "
             "Ctrl-C; or set TIDEMARK_HOME to the home of the port"
         )
-    print_variables(home, port.url)
+    print_variables(home, port.url, port.region)
 
 
 @local.command()

@@ -12,6 +12,7 @@ import click
 from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_glue.access_key import access_key
+from tidemark.local_glue.commands import region
 from tidemark.local_glue.home import Home
 from tidemark.local_glue.lineage.emitter import lineage_to
 from tidemark.local_glue.machine.local_requests import LOOPBACK_NAMES
@@ -112,7 +113,7 @@ def _join(
     click.echo(f"process {found.pid} serves {home.root} already, and is used{other}")
     if assembly is not None:
         click.echo(deploy(found, assembly))
-    print_variables(home, found.url)
+    print_variables(home, found.url, found.region)
 
 
 def warnings_of(options: Options) -> list[str]:
@@ -135,15 +136,19 @@ def _tell_of(home: Home, options: Options, url: str) -> None:
     for warning in warnings_of(options):
         click.echo(warning, err=True)
     click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
-    print_variables(home, url)
+    print_variables(home, url, region())
 
 
-def print_variables(home: Home, url: str) -> None:
-    """Print the lines that a shell needs for clients of AWS to find a port."""
+def print_variables(home: Home, url: str, region_of_port: str) -> None:
+    """Print the lines that a shell needs for clients of AWS to find a port.
+
+    The SDKs read AWS_REGION, and Python's and the AWS CLI read AWS_DEFAULT_REGION.
+    """
     variables = {
         "AWS_ENDPOINT_URL": url,
         **access_key(home).variables,
-        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_REGION": region_of_port,
+        "AWS_DEFAULT_REGION": region_of_port,
     }
     for name, value in variables.items():
         click.echo(f"export {name}={value}")

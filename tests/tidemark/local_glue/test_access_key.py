@@ -122,6 +122,15 @@ def test_the_lines_that_are_printed_work_in_a_new_shell_also_after_a_restart(own
     assert again.replace(other_url, url) == lines
 
 
+def test_the_lines_name_the_region_of_the_port_for_every_sdk(own_home, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "eu-west-2")
+    with serving(own_home):
+        monkeypatch.delenv("AWS_REGION")  # another shell
+        lines = env().splitlines()
+
+    assert {"export AWS_REGION=eu-west-2", "export AWS_DEFAULT_REGION=eu-west-2"} <= set(lines)
+
+
 def test_the_lines_are_refused_where_no_port_is(own_home):
     result = CliRunner().invoke(main, ["local", "env"])
 

@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from tidemark.assembly.catalog_connections import CatalogConnection
 from tidemark.errors import EntityNotFoundError
 from tidemark.local_glue.bookmarks.session import job_home
+from tidemark.local_glue.catalog.tagged import put_definition
 from tidemark.local_glue.store.database import Store
 
 
 def put_connections(store: Store, connections: Iterable[CatalogConnection]) -> None:
-    """Insert or replace connections, all of them or none."""
+    """Insert or replace connections, all of them or none; each keeps its tags."""
     with store.transaction():
         for connection in connections:
-            store.query(
-                "INSERT OR REPLACE INTO catalog_connection VALUES (?, ?)",
-                (connection.name, json.dumps(connection.definition)),
-            )
+            put_definition(store, "catalog_connection", connection.name, connection.definition)
 
 
 def find_connection(store: Store, name: str) -> CatalogConnection:

@@ -8,17 +8,15 @@ from collections.abc import Iterable
 
 from tidemark.assembly.catalog_databases import DEFAULT_DATABASE, CatalogDatabase
 from tidemark.errors import EntityNotFoundError
+from tidemark.local_glue.catalog.tagged import put_definition
 from tidemark.local_glue.store.database import Store
 
 
 def put_databases(store: Store, databases: Iterable[CatalogDatabase]) -> None:
-    """Insert or replace databases, all of them or none."""
+    """Insert or replace databases, all of them or none; each keeps its tags."""
     with store.transaction():
         for database in databases:
-            store.query(
-                "INSERT OR REPLACE INTO catalog_database VALUES (?, ?)",
-                (database.name, json.dumps(database.definition)),
-            )
+            put_definition(store, "catalog_database", database.name, database.definition)
 
 
 def catalog_databases(store: Store) -> list[CatalogDatabase]:

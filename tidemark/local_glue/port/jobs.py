@@ -11,7 +11,6 @@ from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION
 from tidemark.assembly.job_rules import command_of
 from tidemark.local_glue.bookmarks.versions import delete_bookmark
 from tidemark.local_glue.port.entities import (
-    WITH_ARN,
     Entity,
     Kind,
     create_entity,
@@ -21,8 +20,8 @@ from tidemark.local_glue.port.entities import (
     list_entities,
     put_entity,
 )
-from tidemark.local_glue.port.job_rules import MOST_TAGS, check_job, check_tags
-from tidemark.local_glue.port.local_glue import LocalGlue, arn_of
+from tidemark.local_glue.port.job_rules import check_job, check_tags
+from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import InvalidInputError
 from tidemark.local_glue.port.runs.capacity import capacity_of
@@ -116,51 +115,3 @@ def job_member(entity: Entity) -> Answer:
         "CreatedOn": entity.created_at_ms,
         "LastModifiedOn": entity.changed_at_ms,
     }
-
-
-def tag_resource(glue: LocalGlue, request: Request) -> Answer:
-    """Add tags to what an ARN names."""
-    check_tags(request["TagsToAdd"])
-    _retag(glue, request["ResourceArn"], request["TagsToAdd"], ())
-    return {}
-
-
-def untag_resource(glue: LocalGlue, request: Request) -> Answer:
-    """Take tags from what an ARN names."""
-    check_tags(request["TagsToRemove"])
-    _retag(glue, request["ResourceArn"], {}, request["TagsToRemove"])
-    return {}
-
-
-def get_tags(glue: LocalGlue, request: Request) -> Answer:
-    """Return the tags of what an ARN names."""
-    return {"Tags": dict(_of_arn(glue, request["ResourceArn"]).tags)}
-
-
-def _retag(
-    glue: LocalGlue, arn: str, added: Mapping[str, str], removed: list[str] | tuple[str, ...]
-) -> None:
-    with glue.store.transaction():
-        entity = _of_arn(glue, arn)
-        kept = {name: value for name, value in entity.tags.items() if name not in removed}
-        tags = {**kept, **added}
-        if len(tags) > MOST_TAGS:
-            raise InvalidInputError(
-                f"{entity.name} would have {len(tags)} tags; allowed: {MOST_TAGS}; take others away"
-            )
-        values = (entity.kind, entity.name, entity.definition, tags)
-        put_entity(glue.store, Entity(*values, entity.created_at_ms, entity.changed_at_ms))
-
-
-def _of_arn(glue: LocalGlue, arn: str) -> Entity:
-    kind_name, _, name = arn.rpartition(":")[2].partition("/")
-    known = [
-        kind for kind in WITH_ARN if kind.value == kind_name and arn == arn_of(glue, kind, name)
-    ]
-    if not known:
-        example = arn_of(glue, Kind.JOB, "NAME")
-        raise InvalidInputError(
-            f"{arn!r} is no ARN of this machine; allowed: {example}, and those of "
-            f"{', '.join(kind.value for kind in WITH_ARN)}"
-        )
-    return get_entity(glue.store, known[0], name)

@@ -55,8 +55,8 @@ class LocalGlue:
     is_of_command: bool = False
 
 
-def arn_of(glue: LocalGlue, kind: Kind, name: str) -> str:
-    """Return the ARN of an entity."""
+def arn_of(glue: LocalGlue, kind: str, name: str) -> str:
+    """Return the ARN of what Glue has, by the kind that ARNs name, such as ``job``."""
     return f"arn:aws:glue:{glue.machine.region}:{glue.account}:{kind}/{name}"
 
 

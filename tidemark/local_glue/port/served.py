@@ -38,6 +38,7 @@ class ServedPort:
     pid: int
     secret: str
     is_of_command: bool = False
+    region: str = "us-east-1"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Glue's operations on jobs and tags, by boto3."""
+"""Glue's operations on jobs, by boto3."""
 
 from __future__ import annotations
 
@@ -80,23 +80,6 @@ def test_jobs_come_in_pages_by_name_and_names_by_tags(port):
     assert tagged == ["paged-1", "paged-3"]
     assert [job["Name"] for job in several["Jobs"]] == ["paged-1", "paged-0"]
     assert several["JobsNotFound"] == ["nobody"]
-
-
-def test_tags_are_added_and_taken(port):
-    create(port, "tagged", Tags={"a": "1", "b": "2"})
-    arn = "arn:aws:glue:us-east-1:000000000000:job/tagged"
-
-    port.glue.tag_resource(ResourceArn=arn, TagsToAdd={"b": "3", "c": "4"})
-    port.glue.untag_resource(ResourceArn=arn, TagsToRemove=["a", "none"])
-
-    assert port.glue.get_tags(ResourceArn=arn)["Tags"] == {"b": "3", "c": "4"}
-    for tags, why in (({"AWS:a": "1"}, "only AWS"), ({str(n): "" for n in range(49)}, "51 tags")):
-        with pytest.raises(port.glue.exceptions.InvalidInputException, match=why):
-            port.glue.tag_resource(ResourceArn=arn, TagsToAdd=tags)
-    with pytest.raises(port.glue.exceptions.InvalidInputException, match="only AWS"):
-        port.glue.untag_resource(ResourceArn=arn, TagsToRemove=["aws:cloudformation:stack-name"])
-    with pytest.raises(port.glue.exceptions.InvalidInputException, match="no ARN of this machine"):
-        port.glue.get_tags(ResourceArn="arn:aws:glue:us-east-1:1:job/tagged")
 
 
 def test_a_second_job_of_a_name_is_refused(port):

@@ -11,7 +11,7 @@ from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from tidemark.local_glue.runs.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
@@ -111,7 +111,7 @@ def values_in(text: str) -> list[dict[str, Any]] | None:
 def accounted(text: str, *, by_lines: bool) -> tuple[list[Any], list[str]]:
     """Return the ids of the rows and the error records that a file is to give."""
     split = re.split(r"\r\n|\n", text.removeprefix("\ufeff"))
-    lines = [line for line in split if line.strip(" ")] if by_lines else []
+    lines = [line for line in split if line.strip(" \ufeff")] if by_lines else []
     each = [values_in(line) for line in lines]
     whole = values_in(text)
     if whole is not None:
@@ -150,6 +150,7 @@ FILES = st.builds(
     many=st.sampled_from([1, 200]),
     by_lines=st.booleans(),
 )
+@example(texts=['"s"\r\n\ufeff\r\n5\n', "{}\n\ufeff\n5\n"], many=200, by_lines=True)
 def test_rows_and_error_records_account_for_all_values(glue_context, s3, texts, many, by_lines):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MANY, many)

@@ -7,6 +7,7 @@ import json
 
 from tidemark.assembly.catalog_connections import CatalogConnection, connection_of_request
 from tidemark.local_glue.catalog.connections import find_connection, put_connections
+from tidemark.local_glue.catalog.tagged import TAGS
 from tidemark.local_glue.port.catalog.requests import (
     PAGE,
     Answer,
@@ -14,6 +15,7 @@ from tidemark.local_glue.port.catalog.requests import (
     attempt,
     check_catalog,
 )
+from tidemark.local_glue.port.job_rules import check_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, InvalidInputError
@@ -25,13 +27,13 @@ PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
 def create_connection(glue: LocalGlue, request: Request) -> Answer:
     """Define a connection."""
     check_catalog(glue, request)
-    if request.get("Tags"):
-        raise InvalidInputError("Tags of connections are not kept on this machine: leave them out")
+    check_tags(request.get("Tags", {}))
     connection = connection_of_request(request)
+    tagged = {**connection.definition, TAGS: request.get("Tags", {})}
     with glue.store.transaction():
         if connection.name in [one.name for one in _all(glue)]:
             raise AlreadyExistsError(f"Connection already exists: {connection.name}")
-        put_connections(glue.store, [connection])
+        put_connections(glue.store, [CatalogConnection(connection.name, tagged)])
     return {"CreateConnectionStatus": "READY"}
 
 

@@ -10,7 +10,9 @@ from tidemark.local_glue.catalog.databases import (
     existing_database,
     put_databases,
 )
+from tidemark.local_glue.catalog.tagged import TAGS
 from tidemark.local_glue.port.catalog.requests import PAGE, Answer, Request, check_catalog
+from tidemark.local_glue.port.job_rules import check_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.protocol.pages import glue_page
 from tidemark.local_glue.port.protocol.service_errors import AlreadyExistsError, InvalidInputError
@@ -20,13 +22,13 @@ from tidemark.local_glue.port.protocol.shapes import as_shape
 def create_database(glue: LocalGlue, request: Request) -> Answer:
     """Define a database."""
     check_catalog(glue, request)
-    if request.get("Tags"):
-        raise InvalidInputError("Tags of databases are not kept on this machine: leave them out")
+    check_tags(request.get(TAGS, {}))
     database = database_of_request(request)
+    tagged = {**database.definition, TAGS: request.get("Tags", {})}
     with glue.store.transaction():
         if glue.store.query("SELECT 1 FROM catalog_database WHERE name = ?", (database.name,)):
             raise AlreadyExistsError(f"Database already exists: {database.name}")
-        put_databases(glue.store, [database])
+        put_databases(glue.store, [CatalogDatabase(database.name, tagged)])
     return {}
 
 

@@ -30,6 +30,8 @@ NOT_HERE = {
 def check_catalog(glue: LocalGlue, request: Request) -> None:
     """Refuse a request for the catalog of another account, or for what is not here.
 
+    An empty member asks for nothing: Terraform sends an empty list of PartitionIndexes.
+
     Raises:
         ServiceError: the text names what is refused.
     """
@@ -37,7 +39,7 @@ def check_catalog(glue: LocalGlue, request: Request) -> None:
     if catalog_id != glue.account:
         raise NotFoundError(f"Catalog {catalog_id} not found: this machine has {glue.account}")
     for name, why in NOT_HERE.items():
-        if name in request or name in request.get("DatabaseInput", {}):
+        if request.get(name) or request.get("DatabaseInput", {}).get(name):
             raise InvalidInputError(f"{name} does not work on this machine: {why}")
 
 

@@ -61,6 +61,13 @@ def get_table(glue: LocalGlue, request: Request) -> Answer:
     return {"Table": member(glue, find_table(glue.store, request["DatabaseName"], request["Name"]))}
 
 
+def get_partition_indexes(glue: LocalGlue, request: Request) -> Answer:
+    """Return the indexes of the partitions of a table: none, because none can be made here."""
+    check_catalog(glue, request)
+    find_table(glue.store, request["DatabaseName"], request["TableName"])
+    return {"PartitionIndexDescriptorList": []}
+
+
 def get_tables(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the tables of a database, by name; Expression is what a name matches."""
     check_catalog(glue, request)

@@ -97,7 +97,7 @@ def deliver_entry(glue: LocalGlue, entry: Request) -> tuple[str, list[str]]:
 
 
 def put_rule(glue: LocalGlue, request: Request) -> Answer:
-    """Define a rule, or change the one of this name; its targets stay."""
+    """Define a rule, or change the one of this name; its targets and tags stay."""
     _check_bus(request)
     _check_pattern(request)
     name = request["Name"]
@@ -105,11 +105,12 @@ def put_rule(glue: LocalGlue, request: Request) -> Answer:
     kept = ("Name", "Tags")
     definition = {key: value for key, value in request.items() if key not in kept}
     definition["Targets"] = old.definition.get("Targets", []) if old else []
-    tags = {tag["Key"]: tag["Value"] for tag in request.get("Tags", [])}
+    given = {tag["Key"]: tag["Value"] for tag in request.get("Tags", [])}
+    tags = old.tags if old else given
     now_ms = glue.now_ms()
     created_at_ms = old.created_at_ms if old else now_ms
     _put_rule(glue, Entity(Kind.RULE, name, definition, tags, created_at_ms, now_ms))
-    return {"RuleArn": _arn(glue, name)}
+    return {"RuleArn": rule_arn(glue, name)}
 
 
 def _check_bus(request: Request) -> None:
@@ -137,11 +138,17 @@ def _put_rule(glue: LocalGlue, entity: Entity) -> None:
     glue.rules.load(glue.store)
 
 
-def _arn(glue: LocalGlue, name: str) -> str:
+def rule_arn(glue: LocalGlue, name: str) -> str:
+    """Return the ARN of a rule."""
     return f"arn:aws:events:{glue.machine.region}:{glue.account}:rule/{name}"
 
 
-def _rule(glue: LocalGlue, name: str) -> Entity:
+def find_rule(glue: LocalGlue, name: str) -> Entity:
+    """Return a rule.
+
+    Raises:
+        ServiceError: there is none of this name.
+    """
     found = find_entity(glue.store, Kind.RULE, name)
     if found is None:
         text = f"Rule {name} does not exist on EventBus {DEFAULT_BUS}."
@@ -152,7 +159,7 @@ def _rule(glue: LocalGlue, name: str) -> Entity:
 def put_targets(glue: LocalGlue, request: Request) -> Answer:
     """Add targets to a rule, or change those of these ids."""
     _check_bus(request)
-    old = _rule(glue, request["Rule"])
+    old = find_rule(glue, request["Rule"])
     targets = {one["Id"]: one for one in old.definition["Targets"]}
     targets.update({one["Id"]: one for one in request["Targets"]})
     _with_targets(glue, old, list(targets.values()))
@@ -162,7 +169,7 @@ def put_targets(glue: LocalGlue, request: Request) -> Answer:
 def remove_targets(glue: LocalGlue, request: Request) -> Answer:
     """Take targets from a rule."""
     _check_bus(request)
-    old = _rule(glue, request["Rule"])
+    old = find_rule(glue, request["Rule"])
     rest = [one for one in old.definition["Targets"] if one["Id"] not in request["Ids"]]
     _with_targets(glue, old, rest)
     return {"FailedEntryCount": 0, "FailedEntries": []}
@@ -185,6 +192,12 @@ def delete_rule(glue: LocalGlue, request: Request) -> Answer:
     return {}
 
 
+def describe_rule(glue: LocalGlue, request: Request) -> Answer:
+    """Return a rule."""
+    _check_bus(request)
+    return _member(glue, find_rule(glue, request["Name"]))
+
+
 def list_rules(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the rules whose names begin as asked for, by name."""
     _check_bus(request)
@@ -199,20 +212,20 @@ def _member(glue: LocalGlue, entity: Entity) -> Answer:
     pattern = definition.get("EventPattern")
     return {
         "Name": entity.name,
-        "Arn": _arn(glue, entity.name),
+        "Arn": rule_arn(glue, entity.name),
         "EventPattern": pattern
         if pattern is None or isinstance(pattern, str)
         else json.dumps(pattern),
         "State": definition.get("State", "ENABLED"),
         "Description": definition.get("Description"),
+        "RoleArn": definition.get("RoleArn"),
         "EventBusName": DEFAULT_BUS,
     }
 
 
 def list_targets_by_rule(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the ids and ARNs of a rule's targets."""
+    """Return a page of a rule's targets."""
     _check_bus(request)
-    targets = _rule(glue, request["Rule"]).definition.get("Targets", [])
-    members = [{"Id": one["Id"], "Arn": one["Arn"]} for one in targets]
-    found, token = page(members, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
+    targets = find_rule(glue, request["Rule"]).definition.get("Targets", [])
+    found, token = page(targets, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
     return {"Targets": found, "NextToken": token}

@@ -1,9 +1,10 @@
 """Which operations of AWS this machine answers, and by what."""
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
-from tidemark.local_glue.port import bookmarks, identity, jobs, security_configurations
+from tidemark.local_glue.port import bookmarks, identity, jobs, security_configurations, tags
 from tidemark.local_glue.port.catalog import (
     connections,
     databases,
@@ -13,6 +14,7 @@ from tidemark.local_glue.port.catalog import (
 )
 from tidemark.local_glue.port.engine import Engine
 from tidemark.local_glue.port.eventbridge import service as events
+from tidemark.local_glue.port.eventbridge import tags as rule_tags
 from tidemark.local_glue.port.local_glue import LocalGlue
 from tidemark.local_glue.port.logs import service as logs
 from tidemark.local_glue.port.protocol.models import find_operation
@@ -61,6 +63,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetJobRuns": job_runs.get_job_runs,
     "GetJobs": jobs.get_jobs,
     "GetPartition": partitions.get_partition,
+    "GetPartitionIndexes": tables.get_partition_indexes,
     "GetPartitions": partitions.get_partitions,
     "GetSecurityConfiguration": security_configurations.get_security_configuration,
     "GetSecurityConfigurations": security_configurations.get_security_configurations,
@@ -68,7 +71,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetTableVersion": table_versions.get_table_version,
     "GetTableVersions": table_versions.get_table_versions,
     "GetTables": tables.get_tables,
-    "GetTags": jobs.get_tags,
+    "GetTags": tags.get_tags,
     "GetTrigger": triggers.get_trigger,
     "GetTriggers": triggers.get_triggers,
     "GetWorkflow": workflows.get_workflow,
@@ -87,8 +90,8 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "StartWorkflowRun": workflows.start_workflow_run,
     "StopTrigger": triggers.stop_trigger,
     "StopWorkflowRun": workflows.stop_workflow_run,
-    "TagResource": jobs.tag_resource,
-    "UntagResource": jobs.untag_resource,
+    "TagResource": tags.tag_resource,
+    "UntagResource": tags.untag_resource,
     "UpdateConnection": connections.update_connection,
     "UpdateDatabase": databases.update_database,
     "UpdateJob": jobs.update_job,
@@ -99,12 +102,16 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
 }
 EVENTS: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "DeleteRule": events.delete_rule,
+    "DescribeRule": events.describe_rule,
     "ListRules": events.list_rules,
+    "ListTagsForResource": rule_tags.list_tags_for_resource,
     "ListTargetsByRule": events.list_targets_by_rule,
     "PutEvents": events.put_events,
     "PutRule": events.put_rule,
     "PutTargets": events.put_targets,
     "RemoveTargets": events.remove_targets,
+    "TagResource": rule_tags.tag_resource,
+    "UntagResource": rule_tags.untag_resource,
 }
 OF_ENGINE = {"glue": GLUE, "events": EVENTS}
 LOGS: Mapping[str, Callable[[Engine, Request], Answer]] = {
@@ -117,6 +124,7 @@ IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
     "sts": {"GetCallerIdentity": identity.get_caller_identity},
     "iam": {"GetRole": identity.get_role},
 }
+FEW = 6
 OPERATIONS = {
     **{service: tuple(operations) for service, operations in OF_ENGINE.items()},
     "logs": tuple(LOGS),
@@ -124,16 +132,34 @@ OPERATIONS = {
 }
 
 
+# Words in the names of operations that are not here -> why, and what there is instead.
+INSTEAD = {
+    ("Session", "Statement"): "interactive sessions do not run here: run the code as a job, "
+    "or by `tidemark submit`",
+    ("Crawler", "Crawl", "Classifier"): "crawlers do not run here: define tables by CreateTable, "
+    "or by `tidemark catalog crawl`",
+    ("Role", "User", "Policy"): "no policy is judged here: any ARN of a role is taken",
+    ("Archive", "Replay", "Bus"): "there is only the default event bus; others are on AWS only",
+}
+
+
 def unsupported(service: str, operation: str) -> ServiceError:
-    """Return the error for an operation that this machine does not answer."""
+    """Return the error for an operation that this machine does not answer.
+
+    It says what there is instead, or which operations of the service have names like it.
+    """
+    code = "UnknownOperationException"
     if find_operation(service, operation) is None:
-        text = f"{service} has no operation {operation!r}"
-        return ServiceError("UnknownOperationException", text)
-    return ServiceError(
-        "UnknownOperationException",
-        f"the local Glue does not have {operation} of {service}; it has "
-        f"{', '.join(OPERATIONS[service])}",
+        return ServiceError(code, f"{service} has no operation {operation!r}")
+    why = next(
+        (why for words, why in INSTEAD.items() if any(word in operation for word in words)), ""
     )
+    if not why:
+        here = OPERATIONS[service]
+        like = get_close_matches(operation, here, FEW) if len(here) > FEW else here
+        why = f"it has {', '.join(like)}" if like else "no operation here has a name like it"
+    text = f"the local Glue does not have {operation} of {service}; {why}; all that it has: "
+    return ServiceError(code, f"{text}docs/local.md")
 
 
 def call(engine: Engine, service: str, operation: str, request: Request) -> Answer:

@@ -95,7 +95,8 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         closing(others),
         listening(options.host, options.port) as listener,
     ):
-        port = ServedPort(listener.url, os.getpid(), secrets.token_hex(32), options.is_of_command)
+        secret = secrets.token_hex(32)
+        port = ServedPort(listener.url, os.getpid(), secret, options.is_of_command, region())
         wants_objects = threading.Event()
         bus = Rules(wants_objects), others.topics
         open_glue = partial(_open, home, options, events, port, bus)

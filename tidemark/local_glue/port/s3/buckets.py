@@ -66,6 +66,8 @@ def create_bucket(lake: Lake, call: Call) -> Reply:
         raise S3Error("InvalidBucketName", str(error)) from error
     if not is_new and lake.region != US_EAST_1:  # there it is no error, as it was long ago
         raise S3Error("BucketAlreadyOwnedByYou", f"there is a bucket {call.bucket} already")
+    if is_new:
+        lake.records.tag_bucket(call.bucket, {})  # those of a folder that was deleted by hand
     return Reply(200, {"Location": f"/{call.bucket}"})
 
 
@@ -83,6 +85,7 @@ def delete_bucket(lake: Lake, call: Call) -> Reply:
     for path, _, _ in os.walk(folder, topdown=False):
         with contextlib.suppress(OSError):  # something was put there meanwhile
             os.rmdir(path)  # noqa: PTH106 (a text)
+    lake.records.tag_bucket(call.bucket, {})
     return Reply(204, {})
 
 

@@ -17,6 +17,7 @@ STATUS = {
     "MethodNotAllowed": 405,
     "NoSuchBucket": 404,
     "NoSuchKey": 404,
+    "NoSuchTagSet": 404,
     "NoSuchUpload": 404,
     "NotImplemented": 501,
     "NotModified": 304,

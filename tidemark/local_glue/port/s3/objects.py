@@ -19,6 +19,7 @@ from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.places import bucket_folder, object_path
 from tidemark.local_glue.port.s3.records import EMPTY, Record
 from tidemark.local_glue.port.s3.seen import Seen, open_object, see
+from tidemark.local_glue.port.s3.tags import checked_tags
 from tidemark.local_glue.port.s3.xml import (
     LARGEST,
     local_name,
@@ -35,7 +36,6 @@ CONTENT_TYPE = "binary/octet-stream"
 MOST_METADATA = 2048  # bytes of names and values
 DIRECTIVES = ("COPY", "REPLACE")
 MOST_DELETED = 1000
-MOST_TAGS, LONGEST_TAG_KEY, LONGEST_TAG_VALUE = 10, 128, 256
 NO_VERSION = "null"  # the version of an object in a bucket without versions
 
 
@@ -207,31 +207,6 @@ def tags_of(headers: Mapping[str, str]) -> dict[str, str]:
     return checked_tags(urllib.parse.parse_qsl(text, keep_blank_values=True))
 
 
-def checked_tags(tags: list[tuple[str, str]]) -> dict[str, str]:
-    """Return tags by their keys.
-
-    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
-
-    Raises:
-        S3Error: S3 would not take them.
-    """
-    found = dict(tags)
-    if len(tags) > MOST_TAGS:
-        raise S3Error("BadRequest", f"{len(tags)} tags; allowed: up to {MOST_TAGS} of an object")
-    if len(found) < len(tags):
-        raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
-    for key, value in tags:
-        if key.lower().startswith("aws:"):
-            raise S3Error("InvalidTag", f"the tag {key!r} begins with aws:, which only AWS may do")
-        if not 1 <= len(key) <= LONGEST_TAG_KEY or len(value) > LONGEST_TAG_VALUE:
-            raise S3Error(
-                "InvalidTag",
-                f"the tag {key[:LONGEST_TAG_KEY]!r} is empty or too long; allowed: keys of 1 to "
-                f"{LONGEST_TAG_KEY} characters, values of up to {LONGEST_TAG_VALUE}",
-            )
-    return found
-
-
 def copy_object(lake: Lake, call: Call) -> Reply:
     """Copy an object, with its metadata and tags unless the request replaces them."""
     bucket, key = source_of(call.headers["x-amz-copy-source"])
@@ -355,31 +330,3 @@ def _delete_empty(lake: Lake, bucket: str, folder: Path) -> None:
         if folder.exists():
             return
         folder = folder.parent
-
-
-def get_object_tagging(lake: Lake, call: Call) -> Reply:
-    """Return the tags of an object."""
-    tags = see(lake, call.bucket, call.key).record.tags
-    members = [{"Key": name, "Value": value} for name, value in tags.items()]
-    return xml_reply("Tagging", {"TagSet": {"Tag": members}})
-
-
-def put_object_tagging(lake: Lake, call: Call) -> Reply:
-    """Replace the tags of an object."""
-    document = read_xml(call.document(LARGEST))
-    found = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
-    _set_tags(lake, call, checked_tags([(t.get("Key", ""), t.get("Value", "")) for t in found]))
-    return Reply(200, {})
-
-
-def delete_object_tagging(lake: Lake, call: Call) -> Reply:
-    """Take all tags from an object."""
-    _set_tags(lake, call, {})
-    return Reply(204, {})
-
-
-def _set_tags(lake: Lake, call: Call, tags: Mapping[str, str]) -> None:
-    with lake.lock:
-        seen = see(lake, call.bucket, call.key)
-        record = Record(seen.record.etag, seen.record.headers, tags)
-        lake.records.put(call.bucket, call.key, seen.stat, record)

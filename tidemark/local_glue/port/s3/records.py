@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS object_file (
     PRIMARY KEY (bucket, key, mtime_ns, size)
 )
 """
+OF_BUCKETS = "CREATE TABLE IF NOT EXISTS bucket_tags (bucket TEXT PRIMARY KEY, tags TEXT NOT NULL)"
 OLDER = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'object'"
 FROM_OLDER = """
 INSERT OR IGNORE INTO object_file
@@ -53,9 +54,10 @@ def _identity(key: str, stat: os.stat_result) -> tuple[int, int]:
     return (0, 0) if key.endswith("/") else (stat.st_mtime_ns, stat.st_size)
 
 
-def _make_table(connection: sqlite3.Connection) -> None:
-    """Make the table, with the records of the older one, which had one of each key."""
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables, with the records of the older one, which had one of each key."""
     connection.execute(TABLE)
+    connection.execute(OF_BUCKETS)
     if connection.execute(OLDER).fetchone() is None:
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -78,7 +80,7 @@ class Records:
             found = sqlite3.connect(self._database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = NORMAL")
-            _make_table(found)
+            _make_tables(found)
             self._of_thread.connection = found
         return found
 
@@ -134,3 +136,18 @@ class Records:
             (bucket, len(prefix), prefix),
         )
         return [row[0] for row in rows]
+
+    def tag_bucket(self, bucket: str, tags: Mapping[str, str]) -> None:
+        """Replace the tags of a bucket."""
+        connection = self._connection()
+        if tags:
+            row = (bucket, json.dumps(dict(tags)))
+            connection.execute("INSERT OR REPLACE INTO bucket_tags VALUES (?, ?)", row)
+        else:
+            connection.execute("DELETE FROM bucket_tags WHERE bucket = ?", (bucket,))
+
+    def bucket_tags(self, bucket: str) -> dict[str, str]:
+        """Return the tags of a bucket."""
+        query = "SELECT tags FROM bucket_tags WHERE bucket = ?"
+        row = self._connection().execute(query, (bucket,)).fetchone()
+        return json.loads(row[0]) if row else {}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from tidemark.local_glue.home import OBJECTS_FILE, Home
 from tidemark.local_glue.port.eventbridge.documents import CreatedObject
 from tidemark.local_glue.port.protocol.replies import Reply
-from tidemark.local_glue.port.s3 import buckets, multipart, objects, uploads
+from tidemark.local_glue.port.s3 import buckets, multipart, objects, tags, uploads
 from tidemark.local_glue.port.s3.calls import Call, Lake
 from tidemark.local_glue.port.s3.errors import S3Error
 from tidemark.local_glue.port.s3.records import Records
@@ -26,6 +26,9 @@ OF_BUCKET: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("GET", "list-type"): ("ListObjectsV2", buckets.list_objects_v2),
     ("GET", "location"): ("GetBucketLocation", buckets.get_bucket_location),
     ("GET", "versioning"): ("GetBucketVersioning", buckets.get_bucket_versioning),
+    ("GET", "tagging"): ("GetBucketTagging", tags.get_bucket_tagging),
+    ("PUT", "tagging"): ("PutBucketTagging", tags.put_bucket_tagging),
+    ("DELETE", "tagging"): ("DeleteBucketTagging", tags.delete_bucket_tagging),
     ("GET", "uploads"): ("ListMultipartUploads", uploads.list_multipart_uploads),
     ("POST", "delete"): ("DeleteObjects", objects.delete_objects),
 }
@@ -35,9 +38,9 @@ OF_OBJECT: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("PUT", ""): ("PutObject", objects.put_object),
     ("PUT", "copy"): ("CopyObject", objects.copy_object),
     ("DELETE", ""): ("DeleteObject", objects.delete_object),
-    ("GET", "tagging"): ("GetObjectTagging", objects.get_object_tagging),
-    ("PUT", "tagging"): ("PutObjectTagging", objects.put_object_tagging),
-    ("DELETE", "tagging"): ("DeleteObjectTagging", objects.delete_object_tagging),
+    ("GET", "tagging"): ("GetObjectTagging", tags.get_object_tagging),
+    ("PUT", "tagging"): ("PutObjectTagging", tags.put_object_tagging),
+    ("DELETE", "tagging"): ("DeleteObjectTagging", tags.delete_object_tagging),
     ("POST", "uploads"): ("CreateMultipartUpload", multipart.create_multipart_upload),
     ("PUT", "uploadId"): ("UploadPart", multipart.upload_part),
     ("PUT", "uploadId copy"): ("UploadPartCopy", multipart.upload_part),

@@ -16,7 +16,7 @@ from tidemark.errors import UsageError
 from tidemark.local_glue.access_key import access_key
 from tidemark.local_glue.machine.local_requests import why_refused
 from tidemark.local_glue.port.http.routes import names_of_port, service_of
-from tidemark.local_glue.port.http.services import OPERATIONS
+from tidemark.local_glue.port.http.services import OPERATIONS, unsupported
 from tidemark.local_glue.port.protocol.constraints import faults_of
 from tidemark.local_glue.port.protocol.models import find_operation
 
@@ -75,6 +75,29 @@ def test_an_operation_that_is_not_there_is_told_by_name(port, target, named):
     answer = json.loads(text)
     assert (status, answer["__type"]) == (400, "UnknownOperationException")
     assert named in answer["Message"]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "instead"),
+    [
+        ("glue", "CreateSession", "tidemark submit"),
+        ("glue", "RunStatement", "tidemark submit"),
+        ("glue", "CreateCrawler", "tidemark catalog crawl"),
+        ("glue", "UpdateColumnStatisticsForTable", "docs/local.md"),
+        ("glue", "CreatePartitionIndex", "it has CreatePartition"),
+        ("iam", "CreateRole", "any ARN of a role"),
+        ("events", "CreateEventBus", "on AWS only"),
+        ("logs", "PutLogEvents", "GetLogEvents"),
+    ],
+)
+def test_an_operation_that_is_not_there_says_in_a_line_what_there_is_instead(
+    service, operation, instead
+):
+    text = str(unsupported(service, operation))
+
+    assert instead in text
+    assert f"{operation} of {service}" in text
+    assert len(text) < 400
 
 
 @pytest.mark.parametrize(
