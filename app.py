@@ -9,7 +9,7 @@ from tidemark.app import run_app
 if TYPE_CHECKING:
     import aws_cdk as cdk
 
-    from tidemark.stage.config import StageConfig
+    from tidemark.model.stage.config import StageConfig
 
 ROOT = Path(__file__).resolve().parent
 

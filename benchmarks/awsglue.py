@@ -19,8 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (as in PySpark's own documents)
 
 from benchmarks.measure import PROJECT, Result
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.lake_fs.jar import lake_jar
+from tidemark.glue_job.process.lake_fs.jar import lake_jar
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.model.awsglue_api.sites import SITES
 
 ROWS = int(os.environ.get("ROWS", "5000000"))
 ROUNDS = 5
@@ -28,7 +29,6 @@ TARGET = 1.10
 JSON_ROWS = ROWS // 5
 JSON_TARGET = 0.5  # of the speed of Spark's reader
 COMMAND = "python -m benchmarks.awsglue"
-SITE = PROJECT / "tidemark" / "local_glue" / "site"
 IMPORT = (
     "import pyspark.sql.functions, awsglue.context, time; begin = time.perf_counter(); "
     "import awsglue.transforms; print(time.perf_counter() - begin)"
@@ -38,7 +38,7 @@ IMPORT = (
 def measure() -> list[Result]:
     """Return the seconds of both ways, with their ratio, and of importing the transforms."""
     os.environ["JAVA_HOME"] = str(find_java_home())
-    sys.path.append(str(SITE))
+    sys.path.extend(map(str, SITES))
     classes = str(lake_jar(find_java_home()))
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     spark = spark.config("spark.driver.extraClassPath", classes)
@@ -94,9 +94,9 @@ def _mixed(spark: SparkSession) -> DataFrame:
 def _with_choices(spark: SparkSession, path: str) -> DataFrame:
     from awsglue.context import GlueContext
     from awsglue.dynamicframe import DynamicFrame
-    from tidemark.local_glue.bookmarks.files import FileVersion
-    from tidemark.local_glue.readers.formats import Format
-    from tidemark.local_glue.readers.s3 import read_files
+    from tidemark.glue_job.readers.formats import Format
+    from tidemark.glue_job.readers.s3 import read_files
+    from tidemark.local_state.bookmarks.files import FileVersion
 
     parts = sorted(Path(path).glob("part-*"))
     files = [FileVersion(f"file://{part}", 0, part.stat().st_size) for part in parts]
@@ -165,7 +165,7 @@ def _imports() -> list[float]:
     for _ in range(ROUNDS):
         run = subprocess.run(  # noqa: S603 (our own program)
             [sys.executable, "-c", IMPORT],
-            env={**os.environ, "PYTHONPATH": f"{PROJECT}{os.pathsep}{SITE}"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (PROJECT, *SITES)))},
             capture_output=True,
             text=True,
             check=True,

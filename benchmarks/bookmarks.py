@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import PROJECT, Result
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.job_runs import SITE
-from tidemark.local_glue.runs.spark import write_spark_conf
+from tidemark.glue_job.process.spark import write_spark_conf
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.model.awsglue_api.sites import SITES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,8 +36,8 @@ LONG_AGO_S = 86_400
 DECIDE = """
 import json, resource, sys, time
 from pathlib import Path
-from tidemark.local_glue.bookmarks.sources import Edges, S3Source, read_s3_source
-from tidemark.local_glue.bookmarks.versions import pack, unpack
+from tidemark.local_state.bookmarks.sources import Edges, S3Source, read_s3_source
+from tidemark.local_state.bookmarks.versions import pack, unpack
 folder, is_first = Path(sys.argv[1]), sys.argv[2] == "first"
 source, now = S3Source((sys.argv[3],), "landing", "json", recurse=True), time.time_ns() // 1_000_000
 stored = folder.parent / "state"
@@ -134,7 +134,7 @@ def _in_spark(what: str, counts: Sequence[int]) -> Any:
         spark_variables = write_spark_conf(run_folder, home, find_java_home(), memory)
         environment = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join((str(PROJECT), str(SITE))),
+            "PYTHONPATH": os.pathsep.join((str(PROJECT), *map(str, SITES))),
             "TIDEMARK_HOME": str(home.root),
             **spark_variables,
         }

@@ -13,13 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.measure import Result
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.engine import Engine
-from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.port.jobs import create_job
-from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.port.workflows.triggers import create_trigger
-from tidemark.local_glue.port.workflows.workflows import create_workflow, start_workflow_run
+from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.http.serving import serving
+from tidemark.glue_service.jobs import create_job
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.workflows.triggers import create_trigger
+from tidemark.glue_service.workflows.workflows import create_workflow, start_workflow_run
+from tidemark.local_state.home import Home
 
 COMMAND = "python -m benchmarks.graph_overhead"
 JOBS = 1000

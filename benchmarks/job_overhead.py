@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.measure import Result, time_command
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.job_runs import SITE
-from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
-from tidemark.local_glue.runs.spark import CONF_FILE, write_spark_conf
-from tidemark.local_glue.submit import Submission, submit
+from tidemark.glue_job.process.spark import CONF_FILE, write_spark_conf
+from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
+from tidemark.glue_service.submit import Submission, submit
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.model.awsglue_api.sites import SITES
 
 ROUNDS = 5
 FILES = 20
@@ -123,7 +123,7 @@ def _spark_submit(home: Home, script: Path, number: int) -> float:
     ]
     environment = {
         **variables,
-        "PYTHONPATH": str(SITE),
+        "PYTHONPATH": os.pathsep.join(map(str, SITES)),
         "TIDEMARK_HOME": str(home.root),
         "PATH": os.environ["PATH"],
     }

@@ -25,7 +25,7 @@ os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
 os.environ["NODE_OPTIONS"] = node_options(os.environ.get("NODE_OPTIONS"))
 begin = time.monotonic()
 import aws_cdk as cdk
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.incremental_job import BookmarkOption
 from tidemark.constructs.pipeline.pipeline_set import PipelineSet

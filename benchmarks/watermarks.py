@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import PROJECT, Result
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.watermark_tables import watermark_table
 
 sys.path.insert(0, str(PROJECT / "libs"))
 from watermarks import Watermarks

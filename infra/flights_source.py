@@ -4,10 +4,10 @@ import json
 import re
 from dataclasses import dataclass
 
-from tidemark.checks.plain_secrets import shows_secret
 from tidemark.errors import ConfigError, show
-from tidemark.stage.config import StageConfig
-from tidemark.stage.fields import Fields
+from tidemark.model.plain_secrets import shows_secret
+from tidemark.model.stage.config import StageConfig
+from tidemark.model.stage.fields import Fields
 
 JDBC_URL = re.compile(r"jdbc:\S+")
 NOT_EMPTY = re.compile(r"\S+")

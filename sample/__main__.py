@@ -41,8 +41,8 @@ def land(
     """Put days of the sample data where the pipeline's sources are."""
     from sample.land import land_delivery_in_stage, land_delivery_locally
     from sample.landing import plan_delivery
-    from tidemark.local_glue.commands import deploy
-    from tidemark.local_glue.home import Home
+    from tidemark.glue_service.commands import deploy
+    from tidemark.local_state.home import Home
 
     console = Console()
     try:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sample.flights import FLIGHT_COLUMNS, Row
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
 
 KEY = ("year", "month", "day", "carrier", "flight", "origin", "dest", "sched_dep_time")
 TEXTS = ("carrier", "tailnum", "origin", "dest")

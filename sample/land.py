@@ -7,10 +7,10 @@ from pathlib import Path
 
 from sample.landing import Delivery
 from tidemark.app import read_context
-from tidemark.assembly.definitions import Deployment
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue.home import Home
-from tidemark.stage.config import StageConfig
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.definitions import Deployment
+from tidemark.model.stage.config import StageConfig
 
 BUCKET_OUTPUT = "LandingBucketName"
 FLIGHTS_JOB = "ingest-flights"

@@ -16,15 +16,15 @@ from sample.landing import (
     weather_objects,
 )
 from sample.recompute import compare, worst_routes
-from tidemark.assembly.definitions import Deployment
-from tidemark.assembly.synthesis import synthesize
 from tidemark.cli.progress import JobProgress, print_outcome, print_recovered, rows, step
 from tidemark.errors import TidemarkError
-from tidemark.local_glue.commands import deploy
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.one_run import run_workflow
-from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
-from tidemark.local_glue.workflows.result import WorkflowResult
+from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
+from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.definitions import Deployment
+from tidemark.model.assembly.synthesis import synthesize
 
 DEMO_HOME = ".tidemark-demo"
 ROUTES = 10

@@ -17,10 +17,10 @@ import botocore.session
 import pytest
 from hypothesis import settings
 
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
-from tidemark.local_glue.runs.jvms.server import serve_pool
-from tidemark.local_glue.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_job.process.pool_file import POOL_VARIABLE
+from tidemark.glue_service.runs.jvms.server import serve_pool
+from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_state.machine.java import find_java_home
 
 pytest_plugins = (
     "tests.fixtures.commands",
@@ -54,11 +54,14 @@ SHARE_SPARK = tuple(
     f"tests/{place}"
     for place in (
         *("glue_jobs/", "libs/spark/", "postgres/", "docs/test_watermarks_doc.py"),
-        *(f"tidemark/local_glue/{name}/" for name in ("data_quality", "frames", "readers")),
-        *("tidemark/local_glue/writers/", "tidemark/local_glue/site/test_glue_s_jvm.py"),
-        *("tidemark/local_glue/runs/test_lake.py", "tidemark/local_glue/runs/test_spark_"),
         *(
-            "tidemark/local_glue/runs/jvms/test_class_names.py",
+            f"tidemark/{name}/"
+            for name in ("data_quality", "studio", "glue_job/frames", "glue_job/readers")
+        ),
+        *("tidemark/glue_job/writers/", "tidemark/glue_job/site/test_glue_s_jvm.py"),
+        *("tidemark/glue_service/runs/test_lake.py", "tidemark/glue_service/runs/test_spark_"),
+        *(
+            "tidemark/glue_service/runs/jvms/test_class_names.py",
             "tidemark/testing/test_in_process.py",
         ),
         *("tidemark/testing/test_assertions.py", "tidemark/testing/test_fixtures.py"),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.waiting import wait_until
 from tidemark.errors import UsageError
-from tidemark.local_glue.engine.executable import find_engine
-from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE, OtherEngine
+from tidemark.local_state.engine.executable import find_engine
+from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
 
 MINISTACK = Path(__file__).parents[1] / ".venv-ministack" / "bin" / "python"
 Started = AbstractContextManager[subprocess.Popen[bytes]]

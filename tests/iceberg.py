@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidemark.local_glue.machine.java import find_java_home
+from tidemark.local_state.machine.java import find_java_home
 
 LIBS = Path(__file__).parents[1] / "libs"
 SETTINGS = {

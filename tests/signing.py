@@ -10,8 +10,8 @@ from botocore.auth import S3SigV4Auth, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from tidemark.local_glue.access_key import AccessKey, access_key
-from tidemark.local_glue.home import Home
+from tidemark.local_state.access_key import AccessKey, access_key
+from tidemark.local_state.home import Home
 
 REGION = "us-east-1"
 

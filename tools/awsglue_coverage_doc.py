@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from tidemark.local_glue.coverage.connections import (
+from tidemark.model.awsglue_api.connections import (
     READ_FORMATS,
     READ_TYPES,
     WRITE_FORMATS,
     WRITE_TYPES,
 )
-from tidemark.local_glue.coverage.table import PAGE, Entry, State, beside_the_library, entries
+from tidemark.model.awsglue_api.table import PAGE, Entry, State, beside_the_library, entries
 from tools.corpus.covered import VARIABLE, covered
 
 DOCUMENT = Path(__file__).parents[1] / PAGE

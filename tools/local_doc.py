@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
-from tidemark.assembly.glue_versions import GLUE_VERSIONS
-from tidemark.assembly.resources import NAME_PROPERTIES
-from tidemark.local_glue.coverage.connections import SPARK_SOURCES
-from tidemark.local_glue.data_quality.dynamic import FUNCTIONS
-from tidemark.local_glue.data_quality.rule_types import NOT_HERE, TYPES
-from tidemark.local_glue.machine.java import SUPPORTED_MAJORS
-from tidemark.local_glue.port.emulated.moto_server import NAMES as EMULATED
-from tidemark.local_glue.port.http.services import OPERATIONS
-from tidemark.local_glue.port.s3.service import OPERATIONS as S3_OPERATIONS
-from tidemark.local_glue.readers.formats import ATTACHED, READ_OPTIONS, SAME_AS
-from tidemark.local_glue.readers.jdbc import DRIVERS
-from tidemark.local_glue.unsupported.not_yet import INSTEAD, NOT_YET
-from tidemark.local_glue.writers.formats import WRITE_OPTIONS
+from tidemark.data_quality.dynamic import FUNCTIONS
+from tidemark.data_quality.rule_types import NOT_HERE, TYPES
+from tidemark.glue_job.readers.formats import ATTACHED, READ_OPTIONS, SAME_AS
+from tidemark.glue_job.readers.jdbc import DRIVERS
+from tidemark.glue_job.writers.formats import WRITE_OPTIONS
+from tidemark.glue_service.emulated.moto_server import NAMES as EMULATED
+from tidemark.glue_service.http.services import OPERATIONS
+from tidemark.glue_service.s3.service import OPERATIONS as S3_OPERATIONS
+from tidemark.local_state.machine.java import SUPPORTED_MAJORS
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.model.assembly.resources import NAME_PROPERTIES
+from tidemark.model.awsglue_api.connections import SPARK_SOURCES
+from tidemark.model.awsglue_api.not_yet import INSTEAD, NOT_YET
 
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "local.md"

@@ -47,7 +47,7 @@ NPM_LIMITS = (
     *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
     "--fetch-timeout=60000",
 )
-CLASS_ARCHIVE = (sys.executable, "-m", "tidemark.local_glue.runs.class_archive.make")
+CLASS_ARCHIVE = (sys.executable, "-m", "tidemark.glue_job.process.class_archive.make")
 SHOWN_LINES = 15
 NODE_TOOLS = {"npm": "npm-cli.js", "npx": "npx-cli.js"}
 # Source: https://nodejs.org/api/errors.html and what npm prints after `npm error code`.

@@ -13,9 +13,9 @@ import pytest
 
 from tests.projects import PROJECT
 from tests.signing import variables_of
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
+from tests.tidemark.glue_service.conftest import Port
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.home import Home
 
 VENVS = PROJECT / ".venv-clients"
 PROGRAMS = Path(__file__).with_name("programs")

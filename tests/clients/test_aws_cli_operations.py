@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.clients.conftest import PROGRAMS
-from tidemark.local_glue.port.http.services import OPERATIONS
+from tidemark.glue_service.http.services import OPERATIONS
 
 pytestmark = pytest.mark.clients
 ERROR = re.compile(r"\(\w+Exception\)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.local_glue.access_key import access_key
+from tidemark.local_state.access_key import access_key
 
 pytestmark = pytest.mark.clients
 DAGS = Path(__file__).with_name("dags")

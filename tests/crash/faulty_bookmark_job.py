@@ -12,8 +12,8 @@ from steps import around, step
 
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from tidemark.local_glue.bookmarks import session
-from tidemark.local_glue.bookmarks.sources import S3Source
+from tidemark.glue_job.process import bookmark_session as session
+from tidemark.local_state.bookmarks.sources import S3Source
 
 
 class SteppingConnection(sqlite3.Connection):

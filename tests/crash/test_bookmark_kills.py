@@ -15,23 +15,23 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import wait_until
-from tidemark.assembly.cloud_assembly import FileAsset
-from tidemark.assembly.definitions import JobDefinition
-from tidemark.checkpoints.checkpoint import BookmarkMove
-from tidemark.local_glue.bookmarks import session as bookmark_session
-from tidemark.local_glue.bookmarks.versions import Bookmark, latest_bookmark
-from tidemark.local_glue.deployment.publish import publish
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.job_runs import (
+from tidemark.glue_job.process import bookmark_session
+from tidemark.glue_service.runs.job_run_process import (
     Machine,
     new_run_id,
     plan_job_run,
     poll_job_run,
     start_job_run,
 )
-from tidemark.local_glue.store.checkpoints import checkpoint_of_run
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark
+from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.store.checkpoints import checkpoint_of_run
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.cloud_assembly import FileAsset
+from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.checkpoints.checkpoint import BookmarkMove
 
 pytestmark = pytest.mark.stress
 

@@ -23,19 +23,19 @@ import pytest
 
 from sample.landing import flight_objects
 from tests.waiting import wait_until
-from tidemark.assembly.cloud_assembly import FileAsset
-from tidemark.assembly.definitions import JobDefinition
-from tidemark.local_glue.deployment.publish import publish
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.job_runs import (
+from tidemark.glue_service.runs.job_run_process import (
     Machine,
     new_run_id,
     plan_job_run,
     poll_job_run,
     start_job_run,
 )
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.watermark_tables import watermark_table
+from tidemark.model.assembly.cloud_assembly import FileAsset
+from tidemark.model.assembly.definitions import JobDefinition
 from watermarks import Watermarks, read_committed
 
 pytestmark = pytest.mark.spark

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tidemark.local_glue.coverage import connections
-from tidemark.local_glue.coverage.table import State, entries
-from tidemark.local_glue.readers.formats import READ_OPTIONS, SAME_AS
-from tidemark.local_glue.readers.jdbc import DRIVERS
-from tidemark.local_glue.readers.s3_options import FILE_CONNECTIONS
-from tidemark.local_glue.writers.formats import WRITE_OPTIONS
+from tidemark.glue_job.readers.formats import READ_OPTIONS, SAME_AS
+from tidemark.glue_job.readers.jdbc import DRIVERS
+from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.writers.formats import WRITE_OPTIONS
+from tidemark.model.awsglue_api import connections
+from tidemark.model.awsglue_api.table import State, entries
 from tools.awsglue_coverage_doc import DOCUMENT, render
 from tools.corpus.covered import covered, runs_here
 

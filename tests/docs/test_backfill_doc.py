@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from tests.docs.test_docs import FENCE
 from tests.tidemark.cli.test_cli import tidemark
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
+from tests.tidemark.glue_service.conftest import Port
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.home import Home
 
 PAGE = (Path(__file__).parents[2] / "docs" / "backfill.md").read_text(encoding="utf-8")
 SNIPPETS = {block["test"]: block["text"] for block in FENCE.finditer(PAGE) if block["test"]}

@@ -11,8 +11,8 @@ import pytest
 from tests.fixtures.pipelines import Declared
 from tests.projects import PROJECT
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
-from tidemark.stage.settings import camel_case
+from tidemark.model.stage.config import StageConfig
+from tidemark.model.stage.settings import camel_case
 
 pytestmark = pytest.mark.synth
 TEXT = (PROJECT / "docs" / "bank-checklist.md").read_text(encoding="utf-8")

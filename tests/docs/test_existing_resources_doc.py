@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from tests.fixtures.pipelines import FLAGS, stage_of
 from tests.projects import PROJECT
-from tidemark.assembly.cloud_assembly import read_assembly
-from tidemark.assembly.template import read_deployment
 from tidemark.cli.main import main
+from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.assembly.template import read_deployment
 
 pytestmark = pytest.mark.synth
 TEXT = (PROJECT / "docs" / "existing-resources.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.projects import PROJECT
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
 TEXT = (PROJECT / "docs" / "glue-arguments.md").read_text(encoding="utf-8")

@@ -12,10 +12,10 @@ import pytest
 
 from tests.projects import PROJECT
 from tests.signing import variables_of
-from tests.tidemark.local_glue.port.conftest import Port
+from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.home import Home
 
 pytestmark = pytest.mark.stress  # starts many processes
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.projects import PROJECT
-from tidemark.local_glue.home import Home
+from tidemark.local_state.home import Home
 
 pytestmark = pytest.mark.stress
 TEXT = (PROJECT / "docs" / "catalog.md").read_text(encoding="utf-8")

@@ -10,12 +10,12 @@ import pytest
 import tidemark.constructs as tc
 from tests.projects import PROJECT
 from tests.tidemark.constructs.wrong.world import World
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.local_glue.bookmarks.versions import commit_bookmark
-from tidemark.local_glue.dynamodb import dynamodb_client
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.store.database import Store
+from tests.tidemark.glue_service.conftest import Port
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.bookmarks.versions import commit_bookmark
+from tidemark.local_state.dynamodb import dynamodb_client
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 from watermarks import create_table_request
 
 pytestmark = pytest.mark.stress  # starts many processes

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import BOUND_S, wait_until
-from tidemark.local_glue.runs.jvms.pool_file import POOL_VARIABLE
-from tidemark.local_glue.runs.jvms.record import read_record
-from tidemark.local_glue.store.database import Store
+from tidemark.glue_job.process.pool_file import POOL_VARIABLE
+from tidemark.glue_job.process.record import read_record
+from tidemark.local_state.store.database import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 PROJECT = Path(__file__).parents[2]

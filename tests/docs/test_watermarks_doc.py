@@ -10,8 +10,8 @@ import boto3
 import pytest
 
 from tests.iceberg import run_with_iceberg
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.watermark_tables import watermark_table
 
 pytestmark = pytest.mark.spark
 

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from tidemark.local_glue.home import Home
+from tidemark.local_state.home import Home
 
 SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 <configuration version="2.0">{}</configuration>"""

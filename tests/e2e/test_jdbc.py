@@ -9,9 +9,9 @@ from sample.land import land_delivery_locally, write_object
 from sample.landing import plan_delivery
 from sample.recompute import compare
 from tidemark.cli.progress import JobProgress
-from tidemark.local_glue.commands import deploy
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.one_run import run_workflow
+from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.one_run import run_workflow
+from tidemark.local_state.home import Home
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
 DERBY = {

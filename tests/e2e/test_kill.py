@@ -14,9 +14,9 @@ from sample.land import land_delivery_locally
 from sample.landing import plan_delivery
 from sample.recompute import compare
 from tests.waiting import BOUND_S, wait_until
-from tidemark.local_glue.commands import deploy
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.glue_service.commands import deploy
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 Found = TypeVar("Found")

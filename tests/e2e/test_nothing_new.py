@@ -13,11 +13,11 @@ import pytest
 
 from sample.land import land_delivery_locally
 from sample.landing import plan_delivery
-from tidemark.local_glue.commands import deploy, load
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.one_run import run_workflow
-from tidemark.local_glue.runs.jvms.supply import jvms_of
-from tidemark.local_glue.workflows.nothing_new import ARGUMENT
+from tidemark.glue_service.commands import deploy, load
+from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.runs.jvms.supply import jvms_of
+from tidemark.glue_service.workflows.nothing_new import ARGUMENT
+from tidemark.local_state.home import Home
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
 INPUTS = {

@@ -27,19 +27,19 @@ from tests.e2e.recorded_calls import (
     table_calls,
 )
 from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, without
-from tidemark.assembly.cloud_assembly import read_assembly
-from tidemark.assembly.template import scope_of
-from tidemark.checkpoints.checkpoint import BookmarkMove
 from tidemark.errors import UsageError
-from tidemark.local_glue.commands import load, region
-from tidemark.local_glue.dynamodb import dynamodb_endpoint
-from tidemark.local_glue.engine.kept_by import MARK
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.jvms.server import serve_pool
-from tidemark.local_glue.runs.jvms.supply import Jvms
-from tidemark.local_glue.store.checkpoints import checkpoint_of_run
-from tidemark.local_glue.store.database import Store
+from tidemark.glue_service.commands import load, region
+from tidemark.glue_service.runs.jvms.server import serve_pool
+from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.local_state.dynamodb import dynamodb_endpoint
+from tidemark.local_state.engine.kept_by import MARK
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.store.checkpoints import checkpoint_of_run
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.assembly.template import scope_of
+from tidemark.model.checkpoints.checkpoint import BookmarkMove
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth]
 # The columns of a file, without its root, and Hive's type of what Parquet says of each.

@@ -6,8 +6,8 @@ import pytest
 
 from infra.flights_source import FilesSource, JdbcSource, flights_source
 from tidemark.errors import ConfigError
-from tidemark.stage.config import StageConfig
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.stage.config import StageConfig
+from tidemark.model.stage.runtime import JobRuntime
 
 JDBC = {"kind": "jdbc", "url": "jdbc:postgresql://db/air", "table": "flights", "driver": "a.Driver"}
 

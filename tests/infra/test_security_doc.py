@@ -18,8 +18,8 @@ def resources(tmp_path_factory):
     os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
     import aws_cdk as cdk
 
-    from tidemark.stage.config import StageConfig
-    from tidemark.stage.runtime import JobRuntime
+    from tidemark.model.stage.config import StageConfig
+    from tidemark.model.stage.runtime import JobRuntime
 
     text = (ROOT / "docs" / "security.md").read_text()
     (code,) = re.findall(r"test_security_doc.py -->\n```python\n(.*?)```", text, re.DOTALL)

@@ -7,8 +7,8 @@ difference before you commit it. A logical id that changes replaces its resource
 import pytest
 
 from tests.fixtures.synthesis import ROOT
-from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.checks.snapshot import FOLDER, UNKNOWN, read, snapshots
+from tidemark.model.assembly.cloud_assembly import read_assembly
 
 pytestmark = pytest.mark.synth
 

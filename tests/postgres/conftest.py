@@ -22,9 +22,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.watermark_tables import watermark_table
 from watermarks import Watermarks
 
 PACKAGES = "on Debian and Ubuntu the packages are postgresql and libpostgresql-jdbc-java"

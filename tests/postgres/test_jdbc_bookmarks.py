@@ -6,8 +6,8 @@ import uuid
 
 import pytest
 
-from tidemark.local_glue.bookmarks import session as bookmark_session
-from tidemark.local_glue.runs.run_warnings import read_warnings
+from tidemark.glue_job.process import bookmark_session
+from tidemark.glue_job.process.run_warnings import read_warnings
 
 pytestmark = pytest.mark.spark
 

@@ -10,8 +10,8 @@ from sample.__main__ import main
 from sample.land import land_delivery_in_stage, land_delivery_locally, write_object
 from sample.landing import plan_delivery
 from tidemark.errors import UsageError
-from tidemark.local_glue.commands import load
-from tidemark.local_glue.home import Home
+from tidemark.glue_service.commands import load
+from tidemark.local_state.home import Home
 
 STACK = """
 {"Resources": {"Landing": {"Type": "AWS::S3::Bucket"}},

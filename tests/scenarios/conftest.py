@@ -11,8 +11,8 @@ import pytest
 from tests.scenarios.aws_driver import AwsGlue
 from tests.scenarios.local_driver import LocalGlue
 from tests.scenarios.story import Observations, tell
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.jvms.supply import Jvms
+from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.local_state.home import Home
 
 
 @pytest.fixture(scope="session")

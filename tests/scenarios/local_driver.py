@@ -10,11 +10,11 @@ from typing import Any
 
 from tests.scenarios.driver import ScenarioRun
 from tidemark.errors import EntityNotFoundError
-from tidemark.local_glue.bookmarks.api import get_job_bookmark, reset_job_bookmark
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.jvms.supply import Jvms
-from tidemark.local_glue.store.database import Store
-from tidemark.local_glue.submit import Submission, submit
+from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.glue_service.submit import Submission, submit
+from tidemark.local_state.bookmarks.api import get_job_bookmark, reset_job_bookmark
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 
 JOB = "scenarios"
 ROOT = "s3://scenarios/"

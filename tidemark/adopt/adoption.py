@@ -13,8 +13,8 @@ from tidemark.adopt.others import others_of
 from tidemark.adopt.starts.outside import Adopted, Outside, outside_of
 from tidemark.adopt.starts.triggers import nodes_of
 from tidemark.adopt.workflow import workflow_of
-from tidemark.assembly.definitions import CRAWLER
 from tidemark.errors import UsageError
+from tidemark.model.assembly.definitions import CRAWLER
 
 
 def adopt(

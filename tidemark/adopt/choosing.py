@@ -23,8 +23,8 @@ from tidemark.adopt.starts.triggers import (
     note_types,
     read_triggers,
 )
-from tidemark.assembly.definitions import CRAWLER, SHELL, STREAMING
 from tidemark.errors import UsageError
+from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Guess, Node, Place
 from tidemark.adopt.places import direction_of, is_address, places_of
-from tidemark.assembly.definitions import CRAWLER
 from tidemark.checks.graph import model as graph
 from tidemark.checks.graph.crawls import crawls
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.races import races
+from tidemark.model.assembly.definitions import CRAWLER
 
 WORKFLOW = "adopted"
 NO_PLACE = (

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from tidemark.assembly.definitions import CRAWLER
-from tidemark.stage.runtime import JobRuntime
-from tidemark.stage.shell_runtime import ShellRuntime
-from tidemark.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.assembly.definitions import CRAWLER
+from tidemark.model.stage.runtime import JobRuntime
+from tidemark.model.stage.shell_runtime import ShellRuntime
+from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 Resource: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]

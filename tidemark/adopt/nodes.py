@@ -24,7 +24,7 @@ from tidemark.adopt.model import (
 )
 from tidemark.adopt.starts.started import bookmark_of_runs
 from tidemark.adopt.starts.triggers import account_for
-from tidemark.assembly.definitions import CRAWLER
+from tidemark.model.assembly.definitions import CRAWLER
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 
 from tidemark.adopt.model import Wait
-from tidemark.assembly.definitions import CRAWLER
+from tidemark.model.assembly.definitions import CRAWLER
 
 
 def with_predecessors(

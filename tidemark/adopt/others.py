@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from tidemark.adopt.model import Adoption, Found, LeftOut
-from tidemark.assembly.definitions import CRAWLER
+from tidemark.model.assembly.definitions import CRAWLER
 
 STAYS = "nothing: it stays as it is, and where it is"
 NOT_NAMED = "it was not named, and nothing that was named needs it"

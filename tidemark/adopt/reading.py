@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tidemark.adopt.model import Difference, Path, Resource
-from tidemark.checks.plain_secrets import shows_secret
+from tidemark.model.plain_secrets import shows_secret
 
 LONGEST = 160  # characters of a value that a plan shows
 

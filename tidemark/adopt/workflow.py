@@ -4,7 +4,7 @@ from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Difference, Found
 from tidemark.adopt.reading import Reading
-from tidemark.checks.plain_secrets import shows_secret
+from tidemark.model.plain_secrets import shows_secret
 
 WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("CreatedOn", "LastModifiedOn", "LastRun", "Graph"), FACT),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tidemark.assembly.cloud_assembly import Assembly
+from tidemark.model.assembly.cloud_assembly import Assembly
 
 FOLDER = "tests/snapshots"
 JOB, TRIGGER, DASHBOARD = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::CloudWatch::Dashboard"

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterator
 
-from tidemark.assembly.cloud_assembly import FileAsset
-from tidemark.assembly.definitions import STREAMING, Deployment, JobDefinition
-from tidemark.assembly.intrinsics import ACCOUNT_ID
 from tidemark.checks.script.names import identifier
 from tidemark.checks.script.values import ScriptValues, given_to, parsed, with_arguments
 from tidemark.checks.state.read_app import script_of
 from tidemark.errors import UsageError
+from tidemark.model.assembly.cloud_assembly import FileAsset
+from tidemark.model.assembly.definitions import STREAMING, Deployment, JobDefinition
+from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
 PARAMETERS = ("database", "table_name")
 OTHER_ACCOUNT = "job {job} reads the table {table} of account {account}, which is not here"

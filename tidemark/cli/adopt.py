@@ -166,7 +166,7 @@ def _write(adoption: "Adoption", found: "Found", out: Path, output: str) -> None
     from tidemark.adopt.plan.migration import in_app, role_file, steps_of
     from tidemark.adopt.plan.output import formatted, write_new
     from tidemark.adopt.plan.report import as_json, as_markdown
-    from tidemark.assembly.policies import policy_of
+    from tidemark.model.assembly.policies import policy_of
 
     stack = f"infra/{adoption.name.replace('-', '_')}_stack.py"
     plan = f"{adoption.name}-migration.{'md' if output == 'markdown' else 'json'}"

@@ -13,7 +13,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.errors import EntityNotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from tidemark.local_glue.store.database import JobRun, Store
+    from tidemark.local_state.store.database import JobRun, Store
 
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
@@ -34,10 +34,10 @@ def bookmark() -> None:
 def show(job: str, run: str | None, output: str) -> None:
     """Show the bookmark of JOB and the runs it can be rewound to."""
     from tidemark.cli.views.bookmarks import bookmark_tables
-    from tidemark.local_glue.bookmarks.api import get_job_bookmark
-    from tidemark.local_glue.bookmarks.versions import successful_runs
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.database import Store
+    from tidemark.local_state.bookmarks.api import get_job_bookmark
+    from tidemark.local_state.bookmarks.versions import successful_runs
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
 
     with Store(Home.from_environment().database) as store:
         answer = get_job_bookmark(store, _request(store, job, run))
@@ -72,10 +72,10 @@ def rewind(job: str, run: str | None, yes: bool) -> None:
 
 def _chosen_run(job: str) -> str:
     from tidemark.cli.views.bookmarks import runs_table
-    from tidemark.local_glue.bookmarks.versions import successful_runs
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.database import Store
-    from tidemark.local_glue.store.known_jobs import why_no_bookmark
+    from tidemark.local_state.bookmarks.versions import successful_runs
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
+    from tidemark.local_state.store.known_jobs import why_no_bookmark
 
     with Store(Home.from_environment().database) as store:
         runs = successful_runs(store, job)
@@ -96,9 +96,9 @@ def _request(store: "Store", job: str, run: str | None) -> dict[str, str]:
         EntityNotFoundError: the job has no bookmark, or no such run.
         UsageError: several runs may be meant.
     """
-    from tidemark.local_glue.bookmarks.versions import latest_bookmark
-    from tidemark.local_glue.store.known_jobs import known_jobs, why_no_bookmark
-    from tidemark.local_glue.store.run_ids import resolve_run
+    from tidemark.local_state.bookmarks.versions import latest_bookmark
+    from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
+    from tidemark.local_state.store.run_ids import resolve_run
 
     if latest_bookmark(store, job) is None:
         is_known = job in known_jobs(store)
@@ -108,15 +108,15 @@ def _request(store: "Store", job: str, run: str | None) -> dict[str, str]:
 
 def is_going(run: "JobRun", job: str) -> bool:
     """Return whether a run of a job has not ended."""
-    from tidemark.local_glue.store.database import FINAL_STATES
+    from tidemark.local_state.store.database import FINAL_STATES
 
     return run.job_name == job and run.state not in FINAL_STATES
 
 
 def _set_back(job: str, run: str | None, yes: bool, question: str) -> None:
-    from tidemark.local_glue.bookmarks.api import reset_job_bookmark
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.database import Store
+    from tidemark.local_state.bookmarks.api import reset_job_bookmark
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
 
     home = Home.from_environment()
     with Store(home.database) as store:
@@ -146,7 +146,7 @@ def _set_back(job: str, run: str | None, yes: bool, question: str) -> None:
 def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
     """Tell what the next run of JOB would read, without running it."""
     from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
 
     run_id, explanations = explain_job(Home.from_environment(), job, run, uri)
     if output == "json":
@@ -170,10 +170,10 @@ def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
     from tidemark.checks.lint.linter import local_notes
     from tidemark.cli.progress import JobProgress, RunConsole
     from tidemark.cli.script_output import ScriptOutput
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.runs.jvms.supply import jvms_of
-    from tidemark.local_glue.submit import read_submission
-    from tidemark.local_glue.submit import submit as run_script
+    from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.glue_service.submit import read_submission
+    from tidemark.glue_service.submit import submit as run_script
+    from tidemark.local_state.home import Home
 
     submission = read_submission(script, arguments)
     for found in local_notes(script):

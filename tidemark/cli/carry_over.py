@@ -11,11 +11,11 @@ from tidemark.checks.state.project import review_project
 from tidemark.checks.state.read_app import read_app_folder
 from tidemark.checks.state.steps import Action, Step, steps_of
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue.bookmarks.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import Store
+from tidemark.glue_service.commands import region
+from tidemark.local_state.bookmarks.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -27,8 +27,8 @@ def put(file: Path) -> None:
     What the app defines (AWS::Glue::Table, AWS::Glue::Database, AWS::Glue::Connection) is there
     once it is deployed.
     """
-    from tidemark.local_glue.commands import put_in_catalog
-    from tidemark.local_glue.home import Home
+    from tidemark.glue_service.commands import put_in_catalog
+    from tidemark.local_state.home import Home
 
     name = put_in_catalog(file, Home.from_environment())
     click.echo(f"{name} is in the local Data Catalog")
@@ -39,8 +39,8 @@ def put(file: Path) -> None:
 def list_tables() -> None:
     """List the tables, their formats and where their data are."""
     from tidemark.cli.views.catalog import catalog_table
-    from tidemark.local_glue.commands import list_catalog
-    from tidemark.local_glue.home import Home
+    from tidemark.glue_service.commands import list_catalog
+    from tidemark.local_state.home import Home
 
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     console.print(catalog_table(list_catalog(Home.from_environment())), soft_wrap=True)
@@ -51,8 +51,8 @@ def list_tables() -> None:
 @only_looks
 def show(name: str) -> None:
     """Show a table and its partitions as JSON, as `aws glue get-table` and get-partitions do."""
-    from tidemark.local_glue.catalog.edit import described
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.catalog.edit import described
+    from tidemark.local_state.home import Home
 
     click.echo(json.dumps(described(Home.from_environment(), name), indent=2, ensure_ascii=False))
 
@@ -65,8 +65,8 @@ def sync(name: str | None) -> None:
     Without a name: of every table that has partition keys and no partition projection. Until a
     table is synced, crawled or altered, all of its folders count.
     """
-    from tidemark.local_glue.catalog.edit import synced
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.catalog.edit import synced
+    from tidemark.local_state.home import Home
 
     found = synced(Home.from_environment(), name)
     for table, count in found.items():
@@ -86,8 +86,8 @@ def crawl(uri: str, database: str, table_prefix: str) -> None:
     partitions.
     """
     from tidemark.extras import require
-    from tidemark.local_glue.crawl.crawl import crawl as crawl_folder
-    from tidemark.local_glue.home import Home
+    from tidemark.glue_job.crawl.crawl import crawl as crawl_folder
+    from tidemark.local_state.home import Home
 
     require("pyspark")
     for one in crawl_folder(Home.from_environment(), uri, database, table_prefix):
@@ -103,7 +103,7 @@ def crawl(uri: str, database: str, table_prefix: str) -> None:
 @click.argument("name", metavar="DATABASE.TABLE")
 def drop(name: str) -> None:
     """Forget a table and its partitions; its data stay."""
-    from tidemark.local_glue.catalog.edit import dropped
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.catalog.edit import dropped
+    from tidemark.local_state.home import Home
 
     click.echo(f"{dropped(Home.from_environment(), name)} is no table any more; its data stay")

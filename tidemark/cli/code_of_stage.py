@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import click
 
-from tidemark.assembly.cloud_assembly import Assembly
 from tidemark.errors import TidemarkError
+from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.operate.clients import Glue, translated
 
 ASSET_KEY = re.compile(r"/([0-9a-f]{64}\.py)$")

@@ -6,11 +6,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from tidemark.assembly.synthesis_record import digest_of_assembly
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue.deployment.deployed_apps import (
+from tidemark.local_state.deployment.deployed_apps import (
     DeployedApp,
     apps_with,
     changed_sources,
@@ -18,8 +17,9 @@ from tidemark.local_glue.deployment.deployed_apps import (
     deployed_apps,
     is_synthesized_again,
 )
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import JobRun
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.synthesis_record import digest_of_assembly
 
 Deploy = Callable[[Path], object]
 AS_DEPLOYED = "--as-deployed"
@@ -65,8 +65,8 @@ def deploy_what_changed(
 def _synthesize_again(
     console: Console, app: DeployedApp, changed: list[str], deploy: Deploy | None
 ) -> None:
-    from tidemark.assembly.synthesis import synthesize
     from tidemark.cli.progress import step
+    from tidemark.model.assembly.synthesis import synthesize
 
     if not Path(app.project).is_dir():
         raise UsageError(

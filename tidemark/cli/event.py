@@ -33,8 +33,8 @@ def put(
     put-events`.
     """
     from tidemark.cli.code_on_disk import deploy_what_changed
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.port.served import deploy, find_port, put_event
+    from tidemark.glue_service.served import deploy, find_port, put_event
+    from tidemark.local_state.home import Home
 
     home = Home.from_environment()
     port = find_port(home)

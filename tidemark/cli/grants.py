@@ -35,9 +35,9 @@ def grants(
     It is what the jobs declare, and no more. What only a deployment knows stands in ${}. With
     --given it is what these policies do not allow of that; what is not sure counts as missing.
     """
-    from tidemark.assembly.cloud_assembly import read_assembly
-    from tidemark.assembly.grants import TRUST, grants_of, policy
-    from tidemark.assembly.policies import missing
+    from tidemark.model.assembly.cloud_assembly import read_assembly
+    from tidemark.model.assembly.grants import TRUST, grants_of, policy
+    from tidemark.model.assembly.policies import missing
 
     if trust and given:
         raise UsageError("--trust prints whom to trust, and --given what is missing; leave out one")
@@ -70,7 +70,7 @@ def _statements(file: Path) -> list[Mapping[str, Any]]:
     Raises:
         UsageError: it holds none.
     """
-    from tidemark.assembly.policies import statements_of
+    from tidemark.model.assembly.policies import statements_of
 
     try:
         document = json.loads(file.read_text(encoding="utf-8"))

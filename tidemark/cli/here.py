@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from tidemark.local_glue.access_key import access_key
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.deployments import deploy_on_port
-from tidemark.local_glue.port.engine import Engine
-from tidemark.local_glue.port.http.resting import resting
-from tidemark.local_glue.port.http.serving import Options, serving
-from tidemark.local_glue.port.served import deploy, find_port
-from tidemark.local_glue.runs.jvms.supply import jvms_of
+from tidemark.glue_service.commands import region
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.http.resting import resting
+from tidemark.glue_service.http.serving import Options, serving
+from tidemark.glue_service.runs.jvms.supply import jvms_of
+from tidemark.glue_service.served import deploy, find_port
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.home import Home
 from tidemark.operate.clients import Glue, of_port
 
 POLL_S = 0.05

@@ -12,10 +12,10 @@ from tidemark.cli.where import Where, glue_of, where_options
 from tidemark.errors import TidemarkError, UsageError
 
 if TYPE_CHECKING:
-    from tidemark.checkpoints.checkpoint import Checkpoint
-    from tidemark.local_glue.lineage.facts import RunFacts
+    from tidemark.model.checkpoints.checkpoint import Checkpoint
     from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
+    from tidemark.report.lineage.facts import RunFacts
 
 JOB_HELP = "Only of the runs of this job; may be given several times."
 SHELL = "pythonshell"
@@ -34,12 +34,12 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
     on AWS has read and written is told as far as the library `watermarks` has recorded it there.
     """
     from tidemark.cli.views.runs import since_of
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.lineage.destination import destination_of
-    from tidemark.local_glue.lineage.recorded import facts_of_ended
+    from tidemark.local_state.home import Home
     from tidemark.operate.checkpoints import checkpoints_of_stage
     from tidemark.operate.job_runs import runs_of_job
     from tidemark.operate.names import JOB
+    from tidemark.report.lineage.destination import destination_of
+    from tidemark.report.lineage.recorded import facts_of_ended
 
     destination = destination_of(place, lambda _: None)
     if destination is None:  # never: the place is given
@@ -55,8 +55,8 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
             facts = facts_of_runs(glue, ended, checkpoints_of_stage(glue, names))
         else:
             facts = facts_of_ended(Home.from_environment(), [run.run_id for run in ended])
-    from tidemark.local_glue.lineage.events import event_of
-    from tidemark.local_glue.lineage.recorded import as_it_started
+    from tidemark.report.lineage.events import event_of
+    from tidemark.report.lineage.recorded import as_it_started
 
     for one in facts:
         try:
@@ -81,7 +81,7 @@ def facts_of_runs(
         runs: in this order.
         checkpoints: those that there are; a run may have none.
     """
-    from tidemark.assembly.intrinsics import ACCOUNT_ID
+    from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
     account = glue.arn.split(":")[4] if glue.arn else ACCOUNT_ID
     place = (str(glue.glue.meta.region_name), account)
@@ -98,7 +98,7 @@ def _command(glue: "Glue", job: str) -> Mapping[str, str]:
 def _facts(
     run: "Run", command: Mapping[str, str], found: "Checkpoint | None", place: tuple[str, str]
 ) -> "RunFacts":
-    from tidemark.local_glue.lineage.facts import RunFacts
+    from tidemark.report.lineage.facts import RunFacts
 
     return RunFacts(
         run.job,

@@ -36,8 +36,8 @@ def local() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def reset(yes: bool) -> None:
     """Delete all local data, bookmarks, watermarks, runs and logs."""
-    from tidemark.local_glue.engine.kept_by import kept_by
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.engine.kept_by import kept_by
+    from tidemark.local_state.home import Home
 
     home = Home.from_environment()
     if not yes:
@@ -83,10 +83,10 @@ def up(
     app first. While it runs, it alone runs jobs in this home.
     """
     from tidemark.cli.serve import serve_until_interrupted, warm_until_interrupted
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.port.http.forward import read_forwards
-    from tidemark.local_glue.port.http.routes import names_of_port
-    from tidemark.local_glue.port.http.serving import Options
+    from tidemark.glue_service.http.forward import read_forwards
+    from tidemark.glue_service.http.routes import names_of_port
+    from tidemark.glue_service.http.serving import Options
+    from tidemark.local_state.home import Home
 
     is_at_host = host != LOOPBACK or bool(allow_host) or any_user or any_key
     of_port = (app is not None, context, is_at_host, on_event is not None, forward, lineage)
@@ -127,8 +127,8 @@ def env() -> None:
     `eval "$(tidemark local env)"` does it: clients of AWS then ask the port.
     """
     from tidemark.cli.serve import print_variables
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.port.served import find_port
+    from tidemark.glue_service.served import find_port
+    from tidemark.local_state.home import Home
 
     home = Home.from_environment()
     port = find_port(home)
@@ -144,7 +144,7 @@ def env() -> None:
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def bucket(names: tuple[str, ...]) -> None:
     """Make buckets, folders of the local lake, for scripts that expect them to be there."""
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
 
     home = Home.from_environment()
     for name in names:
@@ -166,9 +166,9 @@ def put_secret(name: str, file: Path | None) -> None:
     The next run of a job reads it. It is kept in the home, readable by its owner only.
     """
     from tidemark.cli.secrets import read_value
-    from tidemark.local_glue.commands import region
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.port.emulated.secrets import put_secret as put
+    from tidemark.glue_service.commands import region
+    from tidemark.glue_service.emulated.secrets import put_secret as put
+    from tidemark.local_state.home import Home
 
     home = Home.from_environment()
     is_new = put(home.root, region(), name, read_value(file))
@@ -184,10 +184,10 @@ def backup(file: Path, lake: bool) -> None:
 
     The logs of runs are not in it.
     """
-    from tidemark.local_glue.engine.kept_by import kept_by
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.machine.disk import size_text
-    from tidemark.local_glue.store.backups import back_up
+    from tidemark.glue_service.backups import back_up
+    from tidemark.local_state.engine.kept_by import kept_by
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.machine.disk import size_text
 
     home = Home.from_environment()
     back_up(home, file, with_lake=lake)
@@ -205,9 +205,9 @@ def restore(file: Path, yes: bool) -> None:
 
     Data that are not in the backup stay as they are: what came after it is read again.
     """
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.backups import read_backup, would_be_replaced
-    from tidemark.local_glue.store.backups import restore as restore_backup
+    from tidemark.glue_service.backups import read_backup, would_be_replaced
+    from tidemark.glue_service.backups import restore as restore_backup
+    from tidemark.local_state.home import Home
 
     facts = read_backup(file)
     home = Home.from_environment()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from tidemark.local_glue.home import ONLY_LOOKS
+from tidemark.local_state.home import ONLY_LOOKS
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -34,8 +34,8 @@ from tidemark.cli.watermark import watermark
 from tidemark.cli.where import DEPLOYED_HELP, Where
 from tidemark.errors import InputError, TidemarkError, UsageError
 from tidemark.extras import not_installed
-from tidemark.local_glue.home import DEFAULT_HOME
-from tidemark.local_glue.machine.disk import full_disk_text, has_room, is_full
+from tidemark.local_state.home import DEFAULT_HOME
+from tidemark.local_state.machine.disk import full_disk_text, has_room, is_full
 
 FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
@@ -104,7 +104,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
         return
     from importlib.metadata import PackageNotFoundError, version
 
-    from tidemark.local_glue.machine.java import find_java
+    from tidemark.local_state.machine.java import find_java
 
     click.echo(f"tidemark {version('tidemark-glue')}, Python {platform.python_version()}")
     try:
@@ -200,7 +200,6 @@ def run(
     if ctx.invoked_subcommand is not None:
         refuse_options(ctx)
         return
-    from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.checks.unserved_tables import unserved_tables
     from tidemark.cli.progress import (
         JobProgress,
@@ -210,13 +209,14 @@ def run(
         print_recovered,
         print_unserved,
     )
-    from tidemark.local_glue.commands import load
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.lineage.emitter import lineage_to
-    from tidemark.local_glue.port.one_run import run_workflow
-    from tidemark.local_glue.port.served import find_port
-    from tidemark.local_glue.runs.jvms.supply import jvms_of
-    from tidemark.local_glue.workflows.selection import Selection
+    from tidemark.glue_service.commands import load
+    from tidemark.glue_service.one_run import run_workflow
+    from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.glue_service.served import find_port
+    from tidemark.glue_service.workflows.selection import Selection
+    from tidemark.local_state.home import Home
+    from tidemark.model.assembly.cloud_assembly import read_assembly
+    from tidemark.report.lineage.emitter import lineage_to
 
     if only is not None and begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")

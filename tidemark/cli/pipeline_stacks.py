@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import click
 from rich.console import Console
 
-from tidemark.assembly.cloud_assembly import NESTED_STACK, read_assembly
 from tidemark.cli.synth import CONTEXT_HELP, assembly_folder
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.assembly.cloud_assembly import NESTED_STACK, read_assembly
 
 OF_A_PIPELINE = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
 KEEPS_DATA = {

@@ -15,12 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
-from tidemark.local_glue.runs.stored_warnings import RunWarning
-from tidemark.local_glue.store.database import NOTHING_NEW, JobRun
-from tidemark.local_glue.workflows.result import WorkflowResult
+from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.local_state.store.database import NOTHING_NEW, JobRun
+from tidemark.local_state.store.stored_warnings import RunWarning
 
 if TYPE_CHECKING:
-    from tidemark.local_glue.port.one_run import NotRun
+    from tidemark.glue_service.one_run import NotRun
 
 STATE_STYLES = {"SUCCEEDED": "green", "FAILED": "bold red", "TIMEOUT": "bold red"}
 

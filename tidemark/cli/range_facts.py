@@ -14,7 +14,7 @@ from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError, UsageError
 
 if TYPE_CHECKING:
-    from tidemark.checkpoints.checkpoint import Checkpoint
+    from tidemark.model.checkpoints.checkpoint import Checkpoint
     from tidemark.operate.backfill.contract import Fillable
     from tidemark.operate.backfill.evidence import Arrived, Known
     from tidemark.operate.clients import Glue
@@ -41,7 +41,7 @@ def read_job_of(glue: "Glue", name: str, where: Where) -> "Fillable":
     Raises:
         UsageError: the job does not exist there, or was never deployed.
     """
-    from tidemark.local_glue.commands import load
+    from tidemark.glue_service.commands import load
     from tidemark.operate.backfill.contract import fillable_of
     from tidemark.operate.backfill.reading import read_job
 
@@ -98,9 +98,9 @@ def read_checkpoints(glue: "Glue", job: str | None, where: Where) -> "list[Check
         from tidemark.operate.checkpoints import checkpoints_of_stage
 
         return checkpoints_of_stage(glue, [job] if job else None)
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.checkpoints import stored_checkpoints
-    from tidemark.local_glue.store.database import Store
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.checkpoints import stored_checkpoints
+    from tidemark.local_state.store.database import Store
 
     with Store(Home.from_environment().database) as store:
         return stored_checkpoints(store, job)
@@ -137,7 +137,7 @@ def _arrived_here() -> "Arrived":
 
     A file of S3 has the time of its arrival; one that `cp -p` or `mv` brings here has its own.
     """
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
 
     home = Home.from_environment()
 
@@ -157,8 +157,8 @@ def _watermarks(glue: "Glue", table: str, where: Where) -> "Iterator[WatermarkAd
     if where.stage is not None:
         yield WatermarkAdmin(table, glue.client("dynamodb"))
         return
-    from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+    from tidemark.local_state.home import Home
 
     with (
         dynamodb_endpoint(Home.from_environment()) as endpoint,

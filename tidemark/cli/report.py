@@ -22,7 +22,7 @@ from tidemark.cli.where import (
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
     from tidemark.operate.clients import Glue
     from tidemark.report.model import Report
 
@@ -52,7 +52,7 @@ def report(
     The page is one file, which loads nothing. It shows what is recorded, and changes nothing.
     """
     from tidemark.extras import require
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
     from tidemark.report.drawing import draw
     from tidemark.report.page import page_of
 
@@ -82,9 +82,9 @@ def _file_of(home: "Home") -> Path:
 
 def of_this_machine(app: Path | None, limit: int) -> "Report":
     """Return what the home has recorded of the jobs of an app."""
-    from tidemark.assembly.cloud_assembly import read_assembly
-    from tidemark.local_glue.commands import region
-    from tidemark.local_glue.home import Home
+    from tidemark.glue_service.commands import region
+    from tidemark.local_state.home import Home
+    from tidemark.model.assembly.cloud_assembly import read_assembly
     from tidemark.report.here import report_here
     from tidemark.report.jobs import read_jobs
 

@@ -18,9 +18,9 @@ from tidemark.cli.where import CONTEXT_HELP, DEPLOYED_HELP, Where
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.rewinds.records import RewindRecord
-    from tidemark.local_glue.store.database import Store
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.rewinds.records import RewindRecord
+    from tidemark.local_state.store.database import Store
     from tidemark.operate.rewind.facts import Facts, Track
     from tidemark.operate.rewind.local import Windows
     from watermarks import WatermarkAdmin
@@ -103,8 +103,8 @@ class Here:
     @contextmanager
     def open_table(self, name: str) -> "Iterator[WatermarkAdmin]":
         """Open a table of watermarks; its errors are the library's."""
-        from tidemark.local_glue.commands import region
-        from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
+        from tidemark.glue_service.commands import region
+        from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
         from watermarks import WatermarkAdmin
 
         with dynamodb_endpoint(self.home) as url, dynamodb_client(url, region()) as client:
@@ -112,9 +112,9 @@ class Here:
 
     def facts(self) -> tuple["Facts", "Windows"]:
         """Return what is known, and the open windows."""
-        from tidemark.assembly.cloud_assembly import read_assembly
-        from tidemark.local_glue.commands import load
-        from tidemark.local_glue.store.checkpoints import stored_checkpoints
+        from tidemark.glue_service.commands import load
+        from tidemark.local_state.store.checkpoints import stored_checkpoints
+        from tidemark.model.assembly.cloud_assembly import read_assembly
         from tidemark.operate.rewind.local import facts_of_home, tables_of
         from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 
@@ -134,9 +134,9 @@ class Here:
 
     def rewind(self, request: Request) -> None:
         """Show the plan, ask, and carry it out."""
-        from tidemark.local_glue.rewinds.carry_out import carry_out
-        from tidemark.local_glue.rewinds.records import note_nothing, refuse_unfinished
+        from tidemark.local_state.rewinds.records import note_nothing, refuse_unfinished
         from tidemark.operate.rewind.local import steps_of
+        from tidemark.operate.rewind.local_carry_out import carry_out
         from tidemark.operate.rewind.sources_now import with_sources_as_they_are
 
         refuse_unfinished(self.home, self.store)
@@ -169,9 +169,9 @@ class Here:
     def go_back_or_on(self, request: Request) -> None:
         """Undo a rewind, or finish one that was interrupted."""
         from tidemark.cli.views.rewind import jobs_of
-        from tidemark.local_glue.rewinds.carry_out import finish
-        from tidemark.local_glue.rewinds.records import open_rewind, rewinds
+        from tidemark.local_state.rewinds.records import open_rewind, rewinds
         from tidemark.operate.rewind.local import check_no_run
+        from tidemark.operate.rewind.local_carry_out import finish
         from tidemark.operate.rewind.undoing import record_to_undo, undo
 
         check_no_run(self.home, self.store)
@@ -198,7 +198,7 @@ class Here:
     def show_records(self, request: Request) -> None:
         """List what was rewound."""
         from tidemark.cli.views.rewind import records_json, records_listing
-        from tidemark.local_glue.rewinds.records import rewinds
+        from tidemark.local_state.rewinds.records import rewinds
 
         found = rewinds(self.store)
         if request.output == "json":
@@ -220,7 +220,7 @@ def _tell(record: "RewindRecord", request: Request, text: str) -> None:
 @contextmanager
 def _half_done_is_told(store: "Store") -> Iterator[None]:
     """Say before the error of whatever interrupts a rewind that it is half done."""
-    from tidemark.local_glue.rewinds.records import open_rewind, unfinished_text
+    from tidemark.local_state.rewinds.records import open_rewind, unfinished_text
 
     try:
         yield
@@ -239,8 +239,8 @@ def _now_ms() -> int:
 
 @contextmanager
 def _opened(app: Path | None) -> Iterator[Here]:
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.database import Store
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
     from watermarks import WatermarksError
 
     home = Home.from_environment()

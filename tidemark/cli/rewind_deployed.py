@@ -17,7 +17,7 @@ from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tidemark.assembly.cloud_assembly import Assembly
+    from tidemark.model.assembly.cloud_assembly import Assembly
     from tidemark.operate.clients import Glue
     from tidemark.operate.rewind.deployed import StageRewinds
     from tidemark.operate.rewind.facts import Facts, Track

@@ -14,7 +14,7 @@ from tidemark.cli.bookmark import console_for_tables
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from tidemark.assembly.cloud_assembly import Assembly
+    from tidemark.model.assembly.cloud_assembly import Assembly
     from tidemark.operate.rewind.cut import Target
     from tidemark.operate.rewind.facts import Facts
     from tidemark.operate.rewind.plan import Plan
@@ -136,7 +136,7 @@ def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":
 
 def with_declared(facts: "Facts", assembly: "Assembly") -> "Facts":
     """Return facts with what the template says of the data that jobs read and write."""
-    from tidemark.local_glue.commands import region
+    from tidemark.glue_service.commands import region
     from tidemark.report.jobs import read_jobs
 
     jobs = read_jobs(assembly, region())

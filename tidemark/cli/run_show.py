@@ -15,12 +15,12 @@ from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.looking import only_looks
 from tidemark.cli.where import Where, glue_of_stage, where_options
 from tidemark.errors import UsageError
-from tidemark.local_glue.home import Home
+from tidemark.local_state.home import Home
 from tidemark.operate.run_ids import PREFIX, ids_meant
 
 if TYPE_CHECKING:
     from tidemark.cli.views.run_details import RunDetails
-    from tidemark.local_glue.store.database import JobRun
+    from tidemark.local_state.store.database import JobRun
     from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
 
@@ -69,11 +69,11 @@ def refuse_options(ctx: click.Context) -> None:
 
 def _here(text: str) -> "RunDetails":
     from tidemark.cli.views.run_details import RunDetails
-    from tidemark.local_glue.port.entities import Kind, find_entity
-    from tidemark.local_glue.runs.skip import REASON_FILE
-    from tidemark.local_glue.store.checkpoints import checkpoint_of_run
-    from tidemark.local_glue.store.database import FINAL_STATES, Store
-    from tidemark.local_glue.workflows.recovery import KILLED
+    from tidemark.glue_service.entities import Kind, find_entity
+    from tidemark.glue_service.runs.skip import REASON_FILE
+    from tidemark.glue_service.workflows.recovery import KILLED
+    from tidemark.local_state.store.checkpoints import checkpoint_of_run
+    from tidemark.local_state.store.database import FINAL_STATES, Store
 
     home = Home.from_environment()
     with Store(home.database) as store:

@@ -73,8 +73,8 @@ def _job(glue: "Glue", job: str, where: Where) -> str:
         UsageError: it is not; of one that `tidemark submit` ran, with how to look at its last run.
     """
     if where.stage is None and job not in glue.names.jobs:
-        from tidemark.local_glue.home import Home
-        from tidemark.local_glue.store.database import Store
+        from tidemark.local_state.home import Home
+        from tidemark.local_state.store.database import Store
 
         with Store(Home.from_environment().database) as store:
             run = store.latest_job_run(job)
@@ -89,8 +89,8 @@ def _job(glue: "Glue", job: str, where: Where) -> str:
 
 def rows_here(run_ids: Iterable[str]) -> "Counts":
     """Return the rows read and written by runs of this machine."""
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.store.database import Store
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
 
     with Store(Home.from_environment().database) as store:
         runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
@@ -99,9 +99,9 @@ def rows_here(run_ids: Iterable[str]) -> "Counts":
 
 def open_warnings_here() -> dict[str, list[str]]:
     """Return the open warnings of this machine, by run id."""
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.runs.stored_warnings import open_warnings
-    from tidemark.local_glue.store.database import Store
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
+    from tidemark.local_state.store.stored_warnings import open_warnings
 
     found: dict[str, list[str]] = {}
     with Store(Home.from_environment().database) as store:

@@ -11,17 +11,17 @@ import click
 
 from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue.access_key import access_key
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.lineage.emitter import lineage_to
-from tidemark.local_glue.machine.local_requests import LOOPBACK_NAMES
-from tidemark.local_glue.port.access.any_key import WARNING
-from tidemark.local_glue.port.http.serving import Options, serving
-from tidemark.local_glue.port.served import ServedPort, deploy, find_port
-from tidemark.local_glue.runs.jvms.supply import NO_JVMS
-from tidemark.local_glue.runs.jvms.warm_up import keep_warm, pool_for_home
-from tidemark.local_glue.store.database import JobRun
+from tidemark.glue_service.access.any_key import WARNING
+from tidemark.glue_service.commands import region
+from tidemark.glue_service.http.serving import Options, serving
+from tidemark.glue_service.runs.jvms.supply import NO_JVMS
+from tidemark.glue_service.runs.jvms.warm_up import keep_warm, pool_for_home
+from tidemark.glue_service.served import ServedPort, deploy, find_port
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_state.store.database import JobRun
+from tidemark.report.lineage.emitter import lineage_to
 
 SLEEP_S = 3600
 
@@ -68,7 +68,7 @@ def serve_until_interrupted(
         )
         url, engine = stack.enter_context(serving(home, full))
         if assembly is not None:
-            from tidemark.local_glue.port.deployments import deploy_on_port
+            from tidemark.glue_service.deployments import deploy_on_port
 
             click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
         _tell_of(home, options, url)

@@ -8,11 +8,11 @@ from tidemark.cli.deployed import run_job
 from tidemark.cli.runs import watch
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
-from tidemark.local_glue.access_key import access_key
-from tidemark.local_glue.commands import load, region
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.one_run import chosen_workflow
-from tidemark.local_glue.port.served import ServedPort, deploy
+from tidemark.glue_service.commands import load, region
+from tidemark.glue_service.one_run import chosen_workflow
+from tidemark.glue_service.served import ServedPort, deploy
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.home import Home
 from tidemark.operate.clients import of_port
 from tidemark.operate.workflow_runs import start_workflow_run
 

@@ -20,8 +20,8 @@ def snapshot(check: bool, app: Path | None, context: tuple[str, ...]) -> None:
 
     A new job adds a file. Commit them: what a change of the app does to AWS is in the difference.
     """
-    from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.checks.snapshot import FOLDER, changed, read, snapshots, write
+    from tidemark.model.assembly.cloud_assembly import read_assembly
 
     files = snapshots(read_assembly(assembly_folder(Console(stderr=True), app, context)))
     folder = Path(FOLDER)

@@ -67,7 +67,7 @@ def write(app: Path | None, context: tuple[str, ...]) -> None:
 def carry_over(dry_run: bool, deployed: bool, app: Path | None, context: tuple[str, ...]) -> None:
     """Carry out state-carry-over.json; doing it again changes nothing."""
     from tidemark.cli.carry_over import carry_out_locally, carry_out_on_aws, steps_of_project
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
 
     assembly = assembly_folder(Console(stderr=True), app, context)
     steps = steps_of_project(Path.cwd(), assembly, on_aws=deployed)

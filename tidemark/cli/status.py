@@ -36,7 +36,6 @@ def status(app: Path | None, context: tuple[str, ...], deployed: str | None, out
         return
     if context:
         raise UsageError("--context goes with --deployed STAGE: leave it out")
-    from tidemark.assembly.cloud_assembly import read_assembly
     from tidemark.cli.progress import print_killed, print_warnings
     from tidemark.cli.views.freshness import freshness_listing
     from tidemark.cli.views.status import (
@@ -45,11 +44,12 @@ def status(app: Path | None, context: tuple[str, ...], deployed: str | None, out
         status_json,
         status_table,
     )
-    from tidemark.local_glue.commands import job_statuses, load, region, show_earlier_warnings
-    from tidemark.local_glue.home import Home
-    from tidemark.local_glue.runs.stored_warnings import open_warnings, without_those
-    from tidemark.local_glue.store.database import Store
-    from tidemark.local_glue.workflows.recovery import KILLED
+    from tidemark.glue_service.commands import job_statuses, load, region, show_earlier_warnings
+    from tidemark.glue_service.workflows.recovery import KILLED
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.store.database import Store
+    from tidemark.local_state.store.stored_warnings import open_warnings, without_those
+    from tidemark.model.assembly.cloud_assembly import read_assembly
     from tidemark.report.here import freshness_here
     from tidemark.report.jobs import read_jobs
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tidemark.assembly.synthesis import synthesize
 from tidemark.errors import UsageError
+from tidemark.model.assembly.synthesis import synthesize
 
 APP_HELP = "Cloud assembly to use instead of synthesizing the app first, as `cdk --app` does."
 CONTEXT_HELP = "CDK context for the synthesis, such as stage=prod."

@@ -11,8 +11,8 @@ import click
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.looking import only_looks
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.run_ids import pick_run
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.run_ids import pick_run
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -169,8 +169,8 @@ def _check_job(watermarks: "WatermarkAdmin", job: str, table: str, deployed: boo
         EntityNotFoundError: the job keeps a bookmark, or the table of a stage has none of it.
         UsageError: there is no such job here.
     """
-    from tidemark.local_glue.store.database import Store
-    from tidemark.local_glue.store.known_jobs import has_bookmark_job, known_jobs, name_hint
+    from tidemark.local_state.store.database import Store
+    from tidemark.local_state.store.known_jobs import has_bookmark_job, known_jobs, name_hint
 
     if next(iter(watermarks.history(job, 1)), None) is not None:
         return

@@ -15,7 +15,7 @@ from tidemark.cli.synth import APP_HELP, assembly_folder
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from tidemark.assembly.cloud_assembly import Assembly
+    from tidemark.model.assembly.cloud_assembly import Assembly
     from tidemark.operate.clients import Glue
 
 DEPLOYED_HELP = (
@@ -135,7 +135,7 @@ def assembly_of_stage(where: Where) -> "Assembly":
     Raises:
         TidemarkError: the app fails.
     """
-    from tidemark.assembly.cloud_assembly import read_assembly
+    from tidemark.model.assembly.cloud_assembly import read_assembly
 
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:  # cdk.out is of another stage
         stage = () if where.app else (f"stage={where.stage}",)
@@ -156,7 +156,7 @@ def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator[
     Raises:
         TidemarkError: the app fails, there are no credentials for the stage, or AWS refuses.
     """
-    from tidemark.local_glue.commands import region
+    from tidemark.glue_service.commands import region
     from tidemark.operate.clients import of_stage
     from tidemark.operate.names import names_of_stage
 

@@ -12,8 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidemark.checks.plain_secrets import NotSecret
-    from tidemark.checks.schedules.schedules import Schedule
     from tidemark.constructs.catalog.data_quality import DataQualityRuleset
     from tidemark.constructs.catalog.projection import (
         DateProjection,
@@ -60,10 +58,12 @@ if TYPE_CHECKING:
     from tidemark.constructs.security.security import ExistingSecurity, LogGroups, StageKey
     from tidemark.constructs.starts.events import OnEvent, OnObjects
     from tidemark.constructs.watermark_table import WatermarkTable
-    from tidemark.stage.config import StageConfig
-    from tidemark.stage.runtime import JobRuntime
-    from tidemark.stage.shell_runtime import ShellCapacity, ShellRuntime
-    from tidemark.stage.streaming_runtime import StreamingRuntime
+    from tidemark.model.plain_secrets import NotSecret
+    from tidemark.model.schedules.schedules import Schedule
+    from tidemark.model.stage.config import StageConfig
+    from tidemark.model.stage.runtime import JobRuntime
+    from tidemark.model.stage.shell_runtime import ShellCapacity, ShellRuntime
+    from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 _HERE = "tidemark.constructs"
 _MODULES = {
@@ -96,7 +96,7 @@ _MODULES = {
     "InjectedProjection": f"{_HERE}.catalog.projection",
     "IntegerProjection": f"{_HERE}.catalog.projection",
     "JobOptions": f"{_HERE}.jobs.job_options",
-    "JobRuntime": "tidemark.stage.runtime",
+    "JobRuntime": "tidemark.model.stage.runtime",
     "JobState": f"{_HERE}.jobs.conditions",
     "KinesisStream": f"{_HERE}.jobs.stream_sources",
     "Lake": f"{_HERE}.lake",
@@ -104,7 +104,7 @@ _MODULES = {
     "LogGroups": f"{_HERE}.security.security",
     "MissingData": f"{_HERE}.crawlers.options",
     "MskTopics": f"{_HERE}.jobs.stream_sources",
-    "NotSecret": "tidemark.checks.plain_secrets",
+    "NotSecret": "tidemark.model.plain_secrets",
     "OnEvent": f"{_HERE}.starts.events",
     "OnObjects": f"{_HERE}.starts.events",
     "OpenFormat": f"{_HERE}.crawlers.other_targets",
@@ -114,17 +114,17 @@ _MODULES = {
     "Projection": f"{_HERE}.catalog.projection",
     "Recrawl": f"{_HERE}.crawlers.options",
     "RunProperties": f"{_HERE}.jobs.job_uses",
-    "Schedule": "tidemark.checks.schedules.schedules",
+    "Schedule": "tidemark.model.schedules.schedules",
     "SchemaUpdate": f"{_HERE}.crawlers.options",
-    "ShellCapacity": "tidemark.stage.shell_runtime",
+    "ShellCapacity": "tidemark.model.stage.shell_runtime",
     "ShellJob": f"{_HERE}.jobs.shell_job",
-    "ShellRuntime": "tidemark.stage.shell_runtime",
+    "ShellRuntime": "tidemark.model.stage.shell_runtime",
     "SlackChannel": f"{_HERE}.monitoring.slack",
     "SqsQueue": f"{_HERE}.monitoring.alerting",
-    "StageConfig": "tidemark.stage.config",
+    "StageConfig": "tidemark.model.stage.config",
     "StageKey": f"{_HERE}.security.security",
     "StreamingJob": f"{_HERE}.jobs.streaming_job",
-    "StreamingRuntime": "tidemark.stage.streaming_runtime",
+    "StreamingRuntime": "tidemark.model.stage.streaming_runtime",
     "Table": f"{_HERE}.catalog.table",
     "TableFormat": f"{_HERE}.catalog.table_format",
     "TableUse": f"{_HERE}.catalog.table_use",

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 _GOVERNED: WeakKeyDictionary[IConstruct, StageConfig] = WeakKeyDictionary()
 

@@ -10,7 +10,6 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct, IConstruct
 
-from tidemark.assembly.resources import Templates
 from tidemark.checks.graph.glue_refusals import CONCURRENT, RULE, problems_of_resources
 from tidemark.checks.graph.model import Problem
 from tidemark.checks.graph.rules import RULES, problems
@@ -18,6 +17,7 @@ from tidemark.checks.graph.template import read_graph
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
 from tidemark.constructs.overrides import problems_of_overrides
 from tidemark.constructs.security.network_check import OTHER_SUBNET, problems_of_networks
+from tidemark.model.assembly.resources import Templates
 
 TOO_LARGE = "template-too-large"
 MOST_BYTES = 1_000_000  # of a template, that CloudFormation takes

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 KEY = "a KMS key, kms.Key.from_key_arn(...) for one that others made"
 NO_ALIAS = "the key itself, such as kms.Key.from_lookup(...), and no alias of it"

@@ -15,7 +15,7 @@ from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, Lak
 from tidemark.constructs.security.security import StageKey
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 REPLACED_DAYS = 90  # how long a delivery that was replaced or deleted can be had back

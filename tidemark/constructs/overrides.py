@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 import aws_cdk as cdk
 from constructs import IConstruct
 
-from tidemark.assembly.resources import Templates
 from tidemark.checks.graph.model import Problem
+from tidemark.model.assembly.resources import Templates
 
 RULE = "overridden-grants"
 ARGUMENTS = ("DefaultArguments", "NonOverridableArguments")  # the second win

@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tidemark.checkpoints.checkpoint import Checkpoint
-from tidemark.checkpoints.from_watermarks import checkpoints_of_job
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.names import JOB
 from tidemark.operate.statuses import WATERMARK_TABLE

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from tidemark.assembly.cloud_assembly import Assembly, Stack
-from tidemark.assembly.resources import stated_name
-from tidemark.assembly.template import resolve_stacks
 from tidemark.errors import UsageError
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack
+from tidemark.model.assembly.resources import stated_name
+from tidemark.model.assembly.template import resolve_stacks
 
 JOB, TRIGGER, WORKFLOW = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::Glue::Workflow"
 STAGE_TAG = "tidemark:stage"

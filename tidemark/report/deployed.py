@@ -7,9 +7,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from tidemark.checkpoints.checkpoint import Checkpoint
-from tidemark.checkpoints.filling import is_filling
 from tidemark.errors import UsageError
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.filling import is_filling
 from tidemark.operate.checkpoints import checkpoints_of_stage
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.job_runs import PAGE, run_of

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from tidemark.checkpoints.checkpoint import Checkpoint
-from tidemark.checkpoints.filling import is_filling
-from tidemark.local_glue.commands import job_runs, region
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.runs.run_requests import run_requests
-from tidemark.local_glue.runs.stored_warnings import open_warnings
-from tidemark.local_glue.store.checkpoints import stored_checkpoints
-from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
+from tidemark.glue_service.commands import job_runs, region
+from tidemark.glue_service.runs.run_requests import run_requests
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import stored_checkpoints
+from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.store.stored_warnings import open_warnings
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.filling import is_filling
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import estimated_dpu_seconds
 from tidemark.report.freshness import RUNS_OF_FRESHNESS, Freshness, freshness_of

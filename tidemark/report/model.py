@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.report.commits import PipelineRun
 from tidemark.report.jobs import PipelineJob
 

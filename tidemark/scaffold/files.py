@@ -8,14 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tidemark.assembly.cloud_assembly import read_assembly
-from tidemark.assembly.synthesis import synthesize
-from tidemark.assembly.template import read_deployment
 from tidemark.checks import snapshot
 from tidemark.checks.lint.app import read_jobs
 from tidemark.checks.state.manifest import MANIFEST
 from tidemark.checks.state.project import write_manifest
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.assembly.synthesis import synthesize
+from tidemark.model.assembly.template import read_deployment
 from tidemark.scaffold.new_job import NewJob, script_of, stack_with, unit_test_of
 
 REGION = "us-east-1"  # nothing here depends on it

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tidemark.assembly.catalog_databases import CatalogDatabase
-from tidemark.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 from tidemark.errors import UsageError
-from tidemark.local_glue.catalog.databases import catalog_databases, put_databases
-from tidemark.local_glue.catalog.edit import dropped, named_table
-from tidemark.local_glue.catalog.partitions import partitions_of, sync_partitions
-from tidemark.local_glue.catalog.tables import catalog_tables, put_tables
-from tidemark.local_glue.metastore.asked import ARGUMENT, catalog_settings
-from tidemark.local_glue.metastore.storage import STORED_AS
-from tidemark.local_glue.store.database import Store
+from tidemark.glue_job.metastore.asked import ARGUMENT, catalog_settings
+from tidemark.glue_job.metastore.storage import STORED_AS
+from tidemark.local_state.catalog.databases import catalog_databases, put_databases
+from tidemark.local_state.catalog.edit import dropped, named_table
+from tidemark.local_state.catalog.partitions import partitions_of, sync_partitions
+from tidemark.local_state.catalog.tables import catalog_tables, put_tables
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_databases import CatalogDatabase
+from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 from tidemark.testing.lake_files import Row, plain
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.engine.features import TABLE
-from tidemark.local_glue.engine.kept_by import KeptBy, kept_by
-from tidemark.local_glue.home import Home
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.engine.features import TABLE
+from tidemark.local_state.engine.kept_by import KeptBy, kept_by
+from tidemark.local_state.home import Home
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -116,7 +116,7 @@ def watermarks(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> Iterator
     """Return the table of watermarks of this test, which boto3 finds by the environment."""
     import boto3
 
-    from tidemark.local_glue.commands import region
+    from tidemark.glue_service.commands import region
     from tidemark.testing.watermark_table import WatermarkTable
     from watermarks import WatermarkAdmin
 

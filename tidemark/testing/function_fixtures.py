@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from awsglue.context import GlueContext
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
     from tidemark.testing.kit import Kit
 
 BUCKET = "tests"
@@ -83,7 +83,7 @@ def spark(
 def glue_context(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> GlueContext:
     """Return a GlueContext in a process where no job was initialised yet."""
     from awsglue.context import GlueContext
-    from tidemark.local_glue.bookmarks import session as bookmark_session
+    from tidemark.glue_job.process import bookmark_session
 
     monkeypatch.setattr(bookmark_session, "_sessions", [])
     return GlueContext(spark.sparkContext)
@@ -114,7 +114,7 @@ def run_job(
     spark: SparkSession, job: ModuleType, s3: Prefix, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., None]:
     """Return a function that runs the script once, with a bookmark, as a job of this test's own."""
-    from tidemark.local_glue.bookmarks import session as bookmark_session
+    from tidemark.glue_job.process import bookmark_session
 
     monkeypatch.setattr(bookmark_session, "_sessions", [])
     numbers = itertools.count(1)
@@ -138,8 +138,8 @@ def watermark_table(spark_home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterat
     """Return the name of a watermark table that boto3 finds by the environment."""
     import boto3
 
-    from tidemark.local_glue import watermark_tables
-    from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
+    from tidemark.local_state import watermark_tables
+    from tidemark.local_state.dynamodb import create_tables, dynamodb_client
     from tidemark.testing.empty_dynamodb import empty_dynamodb
 
     with empty_dynamodb(spark_home) as endpoint:

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark.assembly.definitions import JobDefinition
-from tidemark.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue.runs.arguments import merge_arguments
-from tidemark.local_glue.runs.end_record import found_at_end, record_end
-from tidemark.local_glue.runs.job_runs import (
+from tidemark.glue_job.process.spark import EVENTS_FOLDER
+from tidemark.glue_service.runs.arguments import merge_arguments
+from tidemark.glue_service.runs.end_record import found_at_end, record_end
+from tidemark.glue_service.runs.job_run_process import (
     Machine,
     failed_run,
     new_run_id,
@@ -27,10 +26,11 @@ from tidemark.local_glue.runs.job_runs import (
     start_job_run,
     stop_job_run,
 )
-from tidemark.local_glue.runs.row_counts import read_row_counts
-from tidemark.local_glue.runs.spark import EVENTS_FOLDER
-from tidemark.local_glue.store.database import JobRun, Store
-from tidemark.local_glue.submit import Submission, publish_script, served_to
+from tidemark.glue_service.runs.row_counts import read_row_counts
+from tidemark.glue_service.submit import Submission, publish_script, served_to
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
 from tidemark.testing import isolation
 from tidemark.testing.in_process import Ended, run_in_process, why_settings
 from tidemark.testing.job_arguments import arguments_of

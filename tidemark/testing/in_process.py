@@ -13,30 +13,31 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.assembly.definitions import JobDefinition
-from tidemark.local_glue.bookmarks import session as bookmark_session
-from tidemark.local_glue.metastore.asked import CATALOG_VARIABLE, catalog_settings
-from tidemark.local_glue.metastore.connect import OWN_CATALOG
-from tidemark.local_glue.runs.arguments import (
-    DRIVER_VARIABLES,
-    command_line,
-    spark_settings,
-    variables,
-)
-from tidemark.local_glue.runs.commit_record import note_facts
-from tidemark.local_glue.runs.extra_files import copy_extra_files, existing, python_path
-from tidemark.local_glue.runs.failures import Places, failure_of, print_from_script, with_remedy
-from tidemark.local_glue.runs.found_warnings import note_at_end
-from tidemark.local_glue.runs.job_process import (
+from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_settings
+from tidemark.glue_job.metastore.connect import OWN_CATALOG
+from tidemark.glue_job.process import bookmark_session
+from tidemark.glue_job.process.commit_record import note_facts
+from tidemark.glue_job.process.failures import Places, failure_of, print_from_script, with_remedy
+from tidemark.glue_job.process.found_warnings import note_at_end
+from tidemark.glue_job.process.job_process import (
     SCRIPT_STDERR_FILE,
     hide_what_does_not_ship,
     run_script,
     with_hint,
 )
-from tidemark.local_glue.runs.job_runs import SITE, Machine, environment_of, script_name
-from tidemark.local_glue.runs.run_warnings import DECLARED_VARIABLE
-from tidemark.local_glue.runs.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, spark_home
-from tidemark.local_glue.store.database import JobRun
+from tidemark.glue_job.process.run_warnings import DECLARED_VARIABLE
+from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, spark_home
+from tidemark.glue_service.runs.arguments import (
+    DRIVER_VARIABLES,
+    command_line,
+    spark_settings,
+    variables,
+)
+from tidemark.glue_service.runs.extra_files import copy_extra_files, existing, python_path
+from tidemark.glue_service.runs.job_run_process import Machine, environment_of, script_name
+from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.awsglue_api.sites import SITES
 from tidemark.testing.kills import KILLED, SURVIVED, Kill, KilledError, killed_at_commit
 from tidemark.testing.libraries import kept_for_workers
 from tidemark.testing.output import kept_output
@@ -157,7 +158,7 @@ def run_in_process(
                     "TZ": "UTC",
                 },
                 folder=folder,
-                path=[str(SITE), *(str(it) for it in libraries)],
+                path=[*map(str, SITES), *(str(it) for it in libraries)],
                 hidden=project,
                 refuse=refuse,
             )
@@ -198,7 +199,9 @@ def _of_workers(libraries: list[Path]) -> dict[str, str]:
     """Return the settings by which Python workers of Spark find the libraries of a run."""
     if not libraries:
         return {}
-    return {"spark.executorEnv.PYTHONPATH": os.pathsep.join((str(SITE), *map(str, libraries)))}
+    return {
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join((*map(str, SITES), *map(str, libraries)))
+    }
 
 
 def _tail(log: Path, begin: int) -> str:

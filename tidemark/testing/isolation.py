@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from tidemark.local_glue.runs.arguments import EXECUTOR_VARIABLES, MODULES
+from tidemark.glue_service.runs.arguments import EXECUTOR_VARIABLES, MODULES
 
 # What a script does that outlives its run in a shared process or JVM: names it calls or imports.
 CALLS = {

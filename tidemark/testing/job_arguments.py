@@ -7,9 +7,9 @@ from datetime import date, timedelta
 from difflib import get_close_matches
 from typing import Any
 
-from tidemark.assembly.arguments import BOOKMARK_OPTIONS
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
 BOOKMARK = "--job-bookmark-option"
 PREFIX = "job-bookmark-"

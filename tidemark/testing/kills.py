@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import pytest
 
-from tidemark.local_glue.runs.job_process import KILL_VARIABLE as KILL_VARIABLE
+from tidemark.glue_job.process.job_process import KILL_VARIABLE as KILL_VARIABLE
 
 Kill: TypeAlias = Literal["before commit", "after commit"]
 KILLED = "the job process was killed by SIGKILL"

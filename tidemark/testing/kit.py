@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import NOWHERE, create_tables, dynamodb_client
-from tidemark.local_glue.engine.other import ENDPOINT_VARIABLE
-from tidemark.local_glue.home import Home, delete_entry
-from tidemark.local_glue.machine.clock import now_ms
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.runs.job_runs import Machine
-from tidemark.local_glue.runs.jvms.supply import Jvms, jvms_of
-from tidemark.local_glue.store.database import TEMPORARY, Store
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.glue_service.commands import region
+from tidemark.glue_service.runs.job_run_process import Machine
+from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
+from tidemark.local_state.dynamodb import NOWHERE, create_tables, dynamodb_client
+from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
+from tidemark.local_state.home import Home, delete_entry
+from tidemark.local_state.machine.clock import now_ms
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.store.database import TEMPORARY, Store
+from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.testing.empty_dynamodb import empty_dynamodb
 from tidemark.testing.kills import Kill
 from tidemark.testing.run import GlueRun

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.home import delete_entry
+from tidemark.local_state.home import delete_entry
 from tidemark.testing import lake_files
 from tidemark.testing.lake_files import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
 
 HIDDEN = ("_", ".")  # what Spark does not read
 SCRIPTS = "aws-glue-assets-local"  # bucket of the scripts that ran, as `tidemark submit` has it

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.assembly.glue_versions import DEFAULT_GLUE_VERSION, GLUE_VERSIONS
 from tidemark.errors import UsageError
+from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, GLUE_VERSIONS
 
 ISOLATED = "the test is marked isolated"
 ALLOWED = "@pytest.mark.glue(version='5.1', isolated=True), each left out or given by name"

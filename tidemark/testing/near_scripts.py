@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from pathlib import Path
 
-from tidemark.local_glue.deployment.project_files import python_files
+from tidemark.local_state.deployment.project_files import python_files
 
 MOST_NEAR = 4
 

@@ -12,15 +12,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.assembly.definitions import Deployment, JobDefinition
-from tidemark.assembly.synthesis import synthesize
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.commands import deploy
-from tidemark.local_glue.port.one_run import run_workflow
-from tidemark.local_glue.store.database import JobRun, Store
-from tidemark.local_glue.workflows.result import WorkflowResult
-from tidemark.local_glue.workflows.selection import Selection
+from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.glue_service.workflows.selection import Selection
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import Deployment, JobDefinition
+from tidemark.model.assembly.synthesis import synthesize
+from tidemark.model.schedules.schedules import Schedule
 from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
 

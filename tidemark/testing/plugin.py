@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tidemark.model.awsglue_api.sites import SITES
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 pytest_plugins = ("tidemark.testing.fixtures", "tidemark.testing.function_fixtures")
-SITE = Path(__file__).parents[1] / "local_glue" / "site"
 # PySpark never closes the socket over which the JVM answers `collect`.
 UNCLOSED_BY_PYSPARK = r"ignore:unclosed <socket.socket .*'127\.0\.0\.1':ResourceWarning"
 OF_SPARK = {"spark", "glue_context", "lake", "glue_job", "catalog", "pipeline", "watermarks"}
 MARKER = "glue(version=…, isolated=True): Glue's version; whether runs get their own processes"
 RUNS = "tidemark: runs"  # property of a report: where the runs of its test ran
 
-if str(SITE) not in sys.path:
-    sys.path.append(str(SITE))  # tests, and the scripts that they import, import awsglue
+for site in map(str, SITES):
+    if site not in sys.path:
+        sys.path.append(site)  # tests, and the scripts that they import, import awsglue
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import dynamodb_client
-from tidemark.local_glue.store.database import Store
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import dynamodb_client
+from tidemark.local_state.store.database import Store
 from tidemark.testing.kit import WATERMARKS
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tidemark.assembly.definitions import JobDefinition
-from tidemark.local_glue.runs.found_warnings import warnings_of
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.glue_job.process.found_warnings import warnings_of
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.testing.run import GlueRun
 from tidemark.testing.sources_read import sources_read
 

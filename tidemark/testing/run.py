@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.errors import TidemarkError
-from tidemark.local_glue.runs.failures import from_script
+from tidemark.glue_job.process.failures import from_script
 
 SCHEME = "s3://"
 LAST_LINES = 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.local_glue.runs.dataset_notes import noted_files
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.testing.run import SCHEME, FilesRead
 
 

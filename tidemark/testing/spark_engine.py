@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.machine.java import find_java_home
-from tidemark.local_glue.metastore.asked import catalog_settings
-from tidemark.local_glue.metastore.connect import Metastore
-from tidemark.local_glue.metastore.offer import offer
-from tidemark.local_glue.runs.job_runs import SITE
-from tidemark.local_glue.runs.jvms.borrow import DAEMON, WORKERS
-from tidemark.local_glue.runs.jvms.class_names import remember_class_names
-from tidemark.local_glue.runs.jvms.py4j_log import log_without_setup
-from tidemark.local_glue.runs.spark import EVENTS_FOLDER, write_spark_conf
+from tidemark.glue_job.metastore.asked import catalog_settings
+from tidemark.glue_job.metastore.connect import Metastore
+from tidemark.glue_job.metastore.offer import offer
+from tidemark.glue_job.process.borrow import DAEMON, WORKERS
+from tidemark.glue_job.process.class_names import remember_class_names
+from tidemark.glue_job.process.py4j_log import log_without_setup
+from tidemark.glue_job.process.spark import EVENTS_FOLDER, write_spark_conf
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.model.awsglue_api.sites import SITES
 from tidemark.testing.jvm_state import JvmState
 from tidemark.testing.spark_patches import kept_ctrl_c, patch_pyspark
 from tidemark.testing.spark_settings import Taken
@@ -173,7 +173,7 @@ class SparkEngine:
             for name, value in {**variables, "JAVA_TOOL_OPTIONS": tool}.items():
                 patch.setenv(name, value)
             # As a job run sets it: the workers of Spark import awsglue too.
-            patch.setenv("PYTHONPATH", os.pathsep.join((str(SITE), *sys.path)))
+            patch.setenv("PYTHONPATH", os.pathsep.join((*map(str, SITES), *sys.path)))
             patch.chdir(self.folder)
             launched: list[Any] = []
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.local_glue.runs.datalake_formats import local_settings
+from tidemark.glue_job.process.datalake_formats import local_settings
 from tidemark.testing.jvm_state import JvmState
 from tidemark.testing.spark_settings import Taken, asked_of, taken_in_process
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidemark.local_glue.metastore.asked import settings_of_script
-from tidemark.local_glue.runs.jvms.borrow import PACKAGES
-from tidemark.local_glue.runs.run_warnings import RunWarning, note
+from tidemark.glue_job.metastore.asked import settings_of_script
+from tidemark.glue_job.process.borrow import PACKAGES
+from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.testing.process_state import NeedsProcessError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-    from tidemark.local_glue.home import Home
+    from tidemark.local_state.home import Home
 
 OF_SESSIONS = ("spark.sql.", "spark.hadoop.", "spark.executorEnv.")
 OF_ONE_CONTEXT = ("spark.sql.catalogImplementation", "spark.sql.hive.", "spark.sql.streaming.ui.")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.local_glue.runs.dataset_notes import FILES_VARIABLE
+from tidemark.local_state.store.dataset_notes import FILES_VARIABLE
 from tidemark.testing import current
 from tidemark.testing.kit import GlueTest, Kit
 from tidemark.testing.marker import Settings

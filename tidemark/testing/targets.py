@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.testing.comparison import names_of
 from tidemark.testing.current import current_test
 from tidemark.testing.lake_files import WRITABLE, suffixes_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidemark.local_glue.coverage.connections import (
+from tidemark.model.awsglue_api.connections import (
     READ_FORMATS,
     READ_TYPES,
     WRITE_FORMATS,
     WRITE_TYPES,
 )
-from tidemark.local_glue.coverage.table import State, beside_the_library, entries
+from tidemark.model.awsglue_api.table import State, beside_the_library, entries
 from tools.corpus.steps import STEPS
 
 VARIABLE = "<variable>"  # of a script that computes it: nothing is known

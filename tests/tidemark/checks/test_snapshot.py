@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.assembly.cloud_assembly import Assembly, Stack
 from tidemark.checks.snapshot import read, snapshots, stack_files, write
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 
 NAMES = st.lists(
     st.from_regex(r"[a-z]{2,6}(-[a-z]{2,6}){0,2}", fullmatch=True), unique=True, min_size=2

@@ -1,8 +1,8 @@
 """Tables that a run on this machine would stop at are known before it starts."""
 
-from tidemark.assembly.cloud_assembly import Assembly, FileAsset, Stack
-from tidemark.assembly.template import read_deployment
 from tidemark.checks.unserved_tables import unserved_tables
+from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack
+from tidemark.model.assembly.template import read_deployment
 
 SCRIPT = """
 TABLE = "revenue"

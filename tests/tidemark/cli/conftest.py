@@ -12,13 +12,13 @@ import pytest
 from tests.fixtures.commands import WriteAssembly
 from tests.signing import variables_of
 from tests.tidemark.cli.deployed_stages import Stage, forget_runs, have_run
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.local_glue.bookmarks.versions import delete_bookmark
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.deployments import deploy_on_port
-from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.watermark_tables import watermark_table
+from tests.tidemark.glue_service.conftest import Port
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.bookmarks.versions import delete_bookmark
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client
+from tidemark.local_state.home import Home
+from tidemark.local_state.watermark_tables import watermark_table
 from watermarks import WatermarkAdmin
 
 

@@ -12,14 +12,14 @@ from click.testing import Result
 
 from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.test_cli import tidemark
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.local_glue.bookmarks.versions import (
+from tests.tidemark.glue_service.conftest import Port
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.local_state.bookmarks.versions import (
     commit_bookmark,
     latest_bookmark,
 )
-from tidemark.local_glue.port.deployments import deploy_on_port
-from tidemark.local_glue.port.local_glue import LocalGlue
-from tidemark.local_glue.store.database import JobRun
+from tidemark.local_state.store.database import JobRun
 
 SHELL = {"Name": "pythonshell", "PythonVersion": "3.9"}
 

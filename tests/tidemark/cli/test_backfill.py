@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from tests.tidemark.cli.test_cli import PROJECT, assert_one_clear_line, tidemark
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.store.checkpoints import put_checkpoint
-from tidemark.local_glue.store.database import Store
-from tidemark.local_glue.watermark_tables import watermark_table
+from tests.tidemark.glue_service.conftest import Port
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.watermark_tables import watermark_table
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 
 pytestmark = pytest.mark.stress  # starts many processes
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tidemark.cli.main import main
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.store.database import Store
 
 pytestmark = pytest.mark.stress  # starts many processes
 
@@ -19,8 +19,8 @@ SCRIPT = """
 import sys
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from tidemark.local_glue.bookmarks.session import files_to_read
-from tidemark.local_glue.bookmarks.sources import S3Source
+from tidemark.glue_job.process.bookmark_session import files_to_read
+from tidemark.local_state.bookmarks.sources import S3Source
 
 args = getResolvedOptions(sys.argv, ["JOB_NAME"])
 job = Job(None)

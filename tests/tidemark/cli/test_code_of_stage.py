@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.assembly.cloud_assembly import Assembly, FileAsset
+from tests.tidemark.glue_service.conftest import Port
 from tidemark.cli.code_of_stage import is_other_script, say_code_of_stage
-from tidemark.local_glue.access_key import access_key
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset
 from tidemark.operate.clients import of_port
 
 OLD, NEW = f"{'a' * 64}.py", f"{'b' * 64}.py"

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tests.tidemark.local_glue.port.conftest import Port
+from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
-from tidemark.assembly.synthesis import synthesize
 from tidemark.cli.code_on_disk import OldCode
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.deployments import deploy_on_port
-from tidemark.local_glue.port.http.serving import Options, serving
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.http.serving import Options, serving
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.synthesis import synthesize
 
 pytestmark = pytest.mark.stress  # starts many processes
 

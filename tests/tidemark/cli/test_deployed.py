@@ -10,9 +10,9 @@ import pytest
 from tests.tidemark.cli.deployed_stages import WAITS, assert_one_clear_line_after
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client
-from tidemark.local_glue.port.deployments import deploy_on_port
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client
+from tidemark.local_state.watermark_tables import watermark_table
 from watermarks import Watermarks
 
 pytestmark = pytest.mark.stress  # starts many processes

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after, bookmark_of
 from tests.tidemark.cli.test_cli import assert_one_clear_line
-from tidemark.local_glue.rewinds.steps import WatermarkStep
+from tidemark.local_state.rewinds.steps import WatermarkStep
 from tidemark.operate.rewind.stage_records import StageRecord
 
 pytestmark = pytest.mark.stress  # starts many processes

@@ -8,24 +8,24 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from tests.tidemark.local_glue.lineage.event_schema import VALIDATOR
-from tests.tidemark.local_glue.port.conftest import Port
-from tidemark.assembly.catalog_databases import CatalogDatabase
-from tidemark.assembly.catalog_tables import CatalogTable
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetWritten
+from tests.tidemark.glue_service.conftest import Port
+from tests.tidemark.report.lineage.event_schema import VALIDATOR
 from tidemark.cli.lineage import facts_of_runs
 from tidemark.cli.main import main
-from tidemark.local_glue.access_key import access_key
-from tidemark.local_glue.catalog.databases import put_databases
-from tidemark.local_glue.catalog.tables import put_tables
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.lineage.events import event_of
-from tidemark.local_glue.lineage.names import run_uuid
-from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.store.checkpoints import put_checkpoint
-from tidemark.local_glue.store.database import Store
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.tables import put_tables
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_databases import CatalogDatabase
+from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.operate.clients import of_port
 from tidemark.operate.job_runs import Run
+from tidemark.report.lineage.events import event_of
+from tidemark.report.lineage.names import run_uuid
 
 pytestmark = pytest.mark.stress  # starts many processes
 

@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from tidemark.assembly.catalog_tables import CatalogTable
-from tidemark.assembly.definitions import Deployment, JobDefinition
 from tidemark.cli.views.bookmarks import bookmark_tables, runs_table
 from tidemark.cli.views.catalog import catalog_table
 from tidemark.cli.views.explain import common_folder, explanation_tables
 from tidemark.cli.views.listing import Listing, Sentence, short_ids
 from tidemark.cli.views.status import status_table
 from tidemark.cli.views.watermarks import current_tables, history_table
-from tidemark.local_glue.bookmarks.explain import Explanation, OpenedSource
-from tidemark.local_glue.bookmarks.verdicts import FileVerdict, Reason
-from tidemark.local_glue.bookmarks.versions import Bookmark
-from tidemark.local_glue.commands import JobStatus
-from tidemark.local_glue.store.database import JobRun
+from tidemark.glue_service.commands import JobStatus
+from tidemark.local_state.bookmarks.explain import Explanation, OpenedSource
+from tidemark.local_state.bookmarks.verdicts import FileVerdict, Reason
+from tidemark.local_state.bookmarks.versions import Bookmark
+from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.assembly.definitions import Deployment, JobDefinition
 from watermarks import HistoryEntry, OpenWindow
 
 WIDTHS = [60, 80, 120]

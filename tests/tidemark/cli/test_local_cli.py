@@ -17,10 +17,10 @@ from click.testing import CliRunner, Result
 from tests.disks import can_mount
 from tests.fixtures.commands import TABLE
 from tidemark.cli.main import main
-from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
 
 ITEM = {"jobName": {"S": "ingest"}, "runId": {"S": "~HEAD"}, "n": {"N": "1"}}
 RUN = JobRun("jr_1", "one", None, None, 0, "SUCCEEDED", 7, "stderr.log", "job-bookmark-enable")
@@ -149,8 +149,8 @@ def test_file_that_is_no_complete_backup_changes_nothing(state, tmp_path, damage
 KILL = """
 import os, sys
 from pathlib import Path
-from tidemark.local_glue.store.backups import restore
-from tidemark.local_glue.home import Home
+from tidemark.glue_service.backups import restore
+from tidemark.local_state.home import Home
 
 home, left = Home.open(Path(sys.argv[1])), int(sys.argv[3])
 

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from tidemark.cli.progress import JobProgress
-from tidemark.local_glue.runs.stored_warnings import RunWarning
-from tidemark.local_glue.store.database import JobRun
+from tidemark.local_state.store.database import JobRun
+from tidemark.local_state.store.stored_warnings import RunWarning
 
 RUN = JobRun("jr_1", "one", None, None, 0, "RUNNING", 7, "/runs/jr_1/stderr.log", "on")
 OTHER = replace(RUN, run_id="jr_2", job_name="other")

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.cli.test_cli import tidemark
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
-from tidemark.local_glue.bookmarks.versions import commit_bookmark
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.engine.kept_by import MARK, KeptBy
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.checkpoints import put_checkpoint
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.glue_service.commands import region
+from tidemark.local_state.bookmarks.versions import commit_bookmark
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.engine.kept_by import MARK, KeptBy
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from watermarks import Watermarks, create_table_request
 
 AT = 1_700_000_000_000

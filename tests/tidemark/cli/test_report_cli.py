@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.stored_warnings import keep_warnings, unseen_warnings
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.stored_warnings import keep_warnings, unseen_warnings
 from tidemark.report import drawing
 
 

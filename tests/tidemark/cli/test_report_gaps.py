@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.tidemark.cli.test_backfill import RANGE
 from tests.tidemark.cli.test_cli import tidemark
-from tidemark.local_glue.port.deployments import deploy_on_port
+from tidemark.glue_service.deployments import deploy_on_port
 
 GAP = "<td>2013-01-02</td><td>2013-01-02</td><td>missing</td>"
 

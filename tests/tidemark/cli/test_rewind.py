@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.cli.main import main
-from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.rewinds.records import CLEARED, MARK, begin
-from tidemark.local_glue.store.checkpoints import put_checkpoint
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
+from tidemark.local_state.home import Home
+from tidemark.local_state.rewinds.records import CLEARED, MARK, begin
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 
 POSITION = {"kind": "files", "until_ms": 1}
 

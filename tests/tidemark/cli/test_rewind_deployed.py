@@ -11,9 +11,9 @@ import click
 import pytest
 
 from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after, bookmark_of
-from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_glue.rewinds.steps import WatermarkStep
-from tidemark.local_glue.store.database import JobRun
+from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
+from tidemark.local_state.rewinds.steps import WatermarkStep
+from tidemark.local_state.store.database import JobRun
 from tidemark.operate.rewind.stage_claims import Claim, now_ms
 from tidemark.operate.rewind.stage_records import StageRecord, key_of
 

@@ -12,11 +12,11 @@ import pytest
 from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tests.tidemark.local_glue.port.conftest import Port
+from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import BOUND_S, wait_until
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.port.served import find_port
+from tidemark.glue_service.http.serving import serving
+from tidemark.glue_service.served import find_port
+from tidemark.local_state.home import Home
 
 pytestmark = pytest.mark.stress  # starts many processes
 

@@ -12,22 +12,22 @@ import pytest
 from rich.console import Console
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tidemark.checkpoints.checkpoint import (
+from tidemark.cli.run_show import pick
+from tidemark.cli.views.run_details import RunDetails, details_parts
+from tidemark.cli.views.runs import runs_listing
+from tidemark.errors import UsageError
+from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.stored_warnings import keep_warnings
+from tidemark.model.checkpoints.checkpoint import (
     BookmarkMove,
     Checkpoint,
     DatasetRead,
     DatasetWritten,
     WatermarkMove,
 )
-from tidemark.cli.run_show import pick
-from tidemark.cli.views.run_details import RunDetails, details_parts
-from tidemark.cli.views.runs import runs_listing
-from tidemark.errors import UsageError
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.entities import Entity, Kind, put_entity
-from tidemark.local_glue.runs.stored_warnings import keep_warnings
-from tidemark.local_glue.store.checkpoints import put_checkpoint
-from tidemark.local_glue.store.database import JobRun, Store
 from tidemark.operate.job_runs import Run
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tests.tidemark.local_glue.port.conftest import Port
+from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
-from tidemark.local_glue.bookmarks.versions import commit_bookmark
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.http.serving import serving
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.bookmarks.versions import commit_bookmark
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
 
 pytestmark = pytest.mark.stress  # starts many processes
 

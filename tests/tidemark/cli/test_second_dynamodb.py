@@ -13,7 +13,7 @@ import pytest
 
 from tests.engines import MINISTACK, dynoxide, free_port, ministack, url_of
 from tests.tidemark.cli.test_cli import tidemark
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.local_state.watermark_tables import watermark_table
 
 PROJECT = Path(__file__).parents[3]
 VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"

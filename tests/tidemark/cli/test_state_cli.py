@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tidemark.cli.main import main
-from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_glue.commands import load
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import Store
+from tidemark.glue_service.commands import load
+from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 from watermarks import Watermarks
 
 SCRIPT = """
@@ -442,8 +442,8 @@ import sys
 from pathlib import Path
 from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
-from tidemark.local_glue.bookmarks.session import files_to_read
-from tidemark.local_glue.bookmarks.sources import S3Source
+from tidemark.glue_job.process.bookmark_session import files_to_read
+from tidemark.local_state.bookmarks.sources import S3Source
 
 job = Job(None)
 job.init(getResolvedOptions(sys.argv, ["JOB_NAME"])["JOB_NAME"], getResolvedOptions(sys.argv, []))

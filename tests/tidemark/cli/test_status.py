@@ -5,23 +5,23 @@ import pytest
 from rich.console import Console
 
 from tests.fixtures.commands import TABLE
-from tidemark.assembly.definitions import (
+from tidemark.cli.views.status import bookmark_text, read_watermarks, schedule_lines, status_table
+from tidemark.glue_service.commands import JobStatus
+from tidemark.local_state.bookmarks.versions import (
+    Bookmark,
+    commit_bookmark,
+    contexts_of_last_commit,
+)
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import (
     Action,
     Deployment,
     JobDefinition,
     ScheduleDefinition,
     TriggerDefinition,
 )
-from tidemark.cli.views.status import bookmark_text, read_watermarks, schedule_lines, status_table
-from tidemark.local_glue.bookmarks.versions import (
-    Bookmark,
-    commit_bookmark,
-    contexts_of_last_commit,
-)
-from tidemark.local_glue.commands import JobStatus
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import JobRun, Store
 from watermarks import Watermarks
 
 

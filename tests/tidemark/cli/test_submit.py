@@ -12,8 +12,8 @@ import pytest
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
 from tidemark.errors import UsageError
-from tidemark.local_glue.store.database import Store
-from tidemark.local_glue.submit import read_submission
+from tidemark.glue_service.submit import read_submission
+from tidemark.local_state.store.database import Store
 
 pytestmark = pytest.mark.stress
 
@@ -179,7 +179,7 @@ def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home,
 
 def test_error_and_warning_with_a_name_that_is_not_utf_8_are_shown_and_kept(submit, home):
     script = (
-        "from tidemark.local_glue.runs.run_warnings import RunWarning, note\n"
+        "from tidemark.glue_job.process.run_warnings import RunWarning, note\n"
         "note(RunWarning.OLD_FILES, 's3://b/\\udcff.json [bold]')\n"
         "raise ValueError('no file \\udcff [/bold]')\n"
     )

@@ -12,22 +12,22 @@ from click.testing import CliRunner
 
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
-from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.cli.main import main
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.stored_warnings import (
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.stored_warnings import (
     keep_warnings,
     open_warnings,
     show_unseen,
     unseen_warnings,
 )
-from tidemark.local_glue.store.checkpoints import put_checkpoint
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.model.checkpoints.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.stress
 
 NOTE = """
-from tidemark.local_glue.runs.run_warnings import RunWarning, note
+from tidemark.glue_job.process.run_warnings import RunWarning, note
 note(RunWarning.CTX_MISSING, "s3://landing/orders/")
 """
 WAIT = """

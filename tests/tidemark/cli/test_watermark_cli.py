@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from tests.fixtures.commands import TABLE
 from tidemark.cli.main import main
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import JobRun, Store
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
 from watermarks import Watermarks
 
 JOB = "ingest-orders"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.stage.runtime import JobRuntime
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def declare(cdk, tmp_path):
     from tidemark.constructs.jobs.incremental_job import BookmarkOption
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.watermark_table import WatermarkTable
-    from tidemark.stage.config import StageConfig
+    from tidemark.model.stage.config import StageConfig
 
     stack = cdk.Stack(cdk.App(analytics_reporting=False), "stack")
     (tmp_path / "libs").mkdir()

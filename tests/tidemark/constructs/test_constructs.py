@@ -30,8 +30,8 @@ def add_pipeline(stack, tmp_path):
 
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.watermark_table import WatermarkTable
-    from tidemark.stage.config import StageConfig
-    from tidemark.stage.runtime import JobRuntime
+    from tidemark.model.stage.config import StageConfig
+    from tidemark.model.stage.runtime import JobRuntime
 
     (tmp_path / "libs").mkdir()
     (tmp_path / "job.py").write_text("print('hello')\n")
@@ -82,7 +82,7 @@ def test_a_job_that_is_skipped_by_its_inputs_names_them_in_the_template(
     from aws_cdk import aws_s3 as s3
 
     from tidemark.constructs.dataset import Dataset
-    from tidemark.local_glue.workflows.nothing_new import ARGUMENT
+    from tidemark.glue_service.workflows.nothing_new import ARGUMENT
     from watermarks import nothing_new
 
     bucket = s3.Bucket.from_bucket_name(stack, "Lake", "lake")
@@ -222,7 +222,7 @@ def test_a_job_added_after_others_joins_the_start_trigger(cdk, stack, pipeline, 
 def test_a_standard_job_without_retries_queues_its_runs(
     cdk, stack, pipeline, enable, runtime, queues
 ):
-    from tidemark.stage.runtime import JobRuntime
+    from tidemark.model.stage.runtime import JobRuntime
 
     pipeline.add_job("one", script="job.py", bookmark=enable, runtime=JobRuntime(**runtime))
 
@@ -349,7 +349,7 @@ def test_run_properties_of_another_kind_are_refused(add_pipeline, wrong):
 
 
 def test_a_secret_in_a_run_property_is_refused_unless_it_is_none(cdk, stack, add_pipeline, enable):
-    from tidemark.checks.plain_secrets import NotSecret
+    from tidemark.model.plain_secrets import NotSecret
 
     with pytest.raises(ValueError, match="pipeline 'orders' has the run property 'password'"):
         add_pipeline(run_properties={"password": "hunter2"})
@@ -401,7 +401,7 @@ def test_the_storage_stack_is_the_same_whoever_uses_it(cdk, synth):
 
     from infra.storage_stack import StorageStack
     from tidemark.constructs.governance import apply_to_all
-    from tidemark.stage.config import StageConfig
+    from tidemark.model.stage.config import StageConfig
 
     context = read_context(app.ROOT / "cdk.json", None)
     alone = StorageStack(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fixtures.synthesis import as_list
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
 
@@ -307,7 +307,7 @@ def test_run_properties_of_the_workflow_are_read_or_put_by_those_who_declare_it(
     [{"jdbc_password": "hunter2"}, {"url": "jdbc:postgresql://db/air?user=me&password=hunter2"}],
 )
 def test_a_secret_in_an_argument_is_refused_and_not_repeated(add, arguments):
-    from tidemark.checks.plain_secrets import NotSecret
+    from tidemark.model.plain_secrets import NotSecret
 
     (name,) = arguments
     with pytest.raises(
@@ -324,7 +324,7 @@ def test_a_secret_in_an_argument_is_refused_and_not_repeated(add, arguments):
 
 @pytest.mark.parametrize(("text", "reason"), [("hunter2", ""), ("hunter2", None), (7, "a number")])
 def test_what_is_no_secret_has_a_text_and_a_reason(add, text, reason):
-    from tidemark.checks.plain_secrets import NotSecret
+    from tidemark.model.plain_secrets import NotSecret
 
     with pytest.raises(JobDefinitionError, match=r"'password' as a NotSecret with .* allowed: a s"):
         add("one", arguments={"password": NotSecret(text, reason)})

@@ -34,8 +34,8 @@ from tests.tidemark.constructs.requests_of_roles import (
     writes,
     writes_tables,
 )
-from tidemark.assembly.cloud_assembly import read_assembly
-from tidemark.assembly.template import resolve_stacks
+from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.assembly.template import resolve_stacks
 
 pytestmark = pytest.mark.synth
 OTHER = f"arn:aws:glue:{REGION}:999988887777:"

@@ -153,8 +153,8 @@ def test_jobs_of_stages_with_templates_of_one_name_are_told_apart(cdk, project, 
     from tests.tidemark.checks.graph.synthesized import key_of
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.watermark_table import WatermarkTable
-    from tidemark.stage.config import StageConfig
-    from tidemark.stage.runtime import JobRuntime
+    from tidemark.model.stage.config import StageConfig
+    from tidemark.model.stage.runtime import JobRuntime
 
     app = cdk.App(analytics_reporting=False, outdir=str(tmp_path))
     for name in ("dev", "prod"):

@@ -22,7 +22,7 @@ def synthesize(tmp_path_factory):
     from tidemark.constructs.dataset import Dataset
     from tidemark.constructs.jobs.incremental_job import BookmarkOption
     from tidemark.constructs.pipeline.pipeline_set import PipelineSet
-    from tidemark.stage.config import StageConfig
+    from tidemark.model.stage.config import StageConfig
 
     context = read_context(app.ROOT / "cdk.json", '{"stage": "prod"}')
     stage = StageConfig.from_context(context, ("flightsSource",))

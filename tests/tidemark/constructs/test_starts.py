@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.pipelines import FLAGS
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import JobDefinitionError
+from tidemark.model.schedules.schedules import Schedule
 
 pytestmark = pytest.mark.synth
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tidemark.assembly.cloud_assembly import Assembly, Stack
 from tidemark.errors import UsageError
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.operate.names import Names, names_of_stage
 
 

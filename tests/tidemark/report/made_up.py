@@ -1,6 +1,6 @@
 """A report that nobody's runs made: every state, names that look like HTML, what is open."""
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.report.commits import PipelineRun
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Gap, OpenWindow, Report, Warned

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.report.commits import Commit, PipelineRun, commits_of, last_runs
 from tidemark.report.freshness import Freshness, freshness_of, published_datasets
 from tidemark.report.jobs import PipelineJob

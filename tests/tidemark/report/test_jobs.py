@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tidemark.assembly.cloud_assembly import Assembly, Stack
 from tidemark.errors import UsageError
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.report.jobs import dpu_of, read_jobs
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fixtures.commands import TABLE
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
 from tidemark.report import windows
 from tidemark.report.jobs import PipelineJob
 from watermarks import Watermarks

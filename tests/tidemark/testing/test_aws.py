@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tidemark.local_glue.port.conftest import port as port  # a fixture
+from tests.tidemark.glue_service.conftest import port as port  # a fixture
 from tidemark.testing.aws import Account, AwsGlueJob, AwsLake
 
 pytest_plugins = ("pytester",)

@@ -6,10 +6,10 @@ import pytest
 
 from tests.engines import dynoxide, free_port, url_of
 from tidemark.errors import UsageError
-from tidemark.local_glue.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.engine.features import TABLE
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.watermark_tables import watermark_table
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.engine.features import TABLE
+from tidemark.local_state.home import Home
+from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.testing.empty_dynamodb import empty_dynamodb
 
 VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"

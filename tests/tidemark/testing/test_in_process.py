@@ -101,7 +101,7 @@ import os, sys
 from pathlib import Path
 from pyspark import java_gateway
 from pyspark.sql import SparkSession
-from tidemark.local_glue.home import Home
+from tidemark.local_state.home import Home
 from tidemark.testing.spark_engine import SparkEngine
 
 def interrupted(*_):

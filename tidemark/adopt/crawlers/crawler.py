@@ -12,7 +12,7 @@ from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.jobs.options import is_description
 from tidemark.adopt.model import CrawlTarget, Member
 from tidemark.adopt.reading import Reading
-from tidemark.stage.settings import TAG_NAME, TAG_VALUE
+from tidemark.model.stage.settings import TAG_NAME, TAG_VALUE
 
 # As the constructs check them, which start Node when they are imported: a test compares.
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")

@@ -6,7 +6,7 @@ NonOverridableArguments)
 
 from tidemark.adopt.model import Resource
 from tidemark.adopt.reading import Reading
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
 DEFAULTS, FIXED = "DefaultArguments", "NonOverridableArguments"
 # What Glue, or the toolkit, reads of a job; the others are arguments of its script.

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from tidemark.adopt.model import Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.checks.plain_secrets import shows_secret
-from tidemark.stage.runtime import JobRuntime
-from tidemark.stage.shell_runtime import ShellRuntime
-from tidemark.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.plain_secrets import shows_secret
+from tidemark.model.stage.runtime import JobRuntime
+from tidemark.model.stage.shell_runtime import ShellRuntime
+from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 DEFAULTS = "DefaultArguments"
 FORMATS = ("hudi", "delta", "iceberg")

@@ -20,8 +20,8 @@ from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
 from tidemark.adopt.model import Place, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.checks.plain_secrets import shows_secret
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.plain_secrets import shows_secret
 
 DEFAULTS = "DefaultArguments"
 SHELL = "pythonshell"

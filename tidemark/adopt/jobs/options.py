@@ -4,9 +4,9 @@ import re
 
 from tidemark.adopt.jobs.fixed import NEVER_SEEN, READ_BY_NAME
 from tidemark.adopt.reading import Reading
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.checks.plain_secrets import shows_secret
-from tidemark.stage.settings import TAG_NAME, TAG_VALUE
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.plain_secrets import shows_secret
+from tidemark.model.stage.settings import TAG_NAME, TAG_VALUE
 
 # As the constructs check them, which start Node when they are imported.
 DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+", re.DOTALL)

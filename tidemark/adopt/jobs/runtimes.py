@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from tidemark.adopt.reading import Reading
-from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.runtime import FLEX_WORKER_TYPES, MOST_MINUTES, WORKER_TYPES, JobRuntime
+from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.stage.runtime import FLEX_WORKER_TYPES, MOST_MINUTES, WORKER_TYPES, JobRuntime
 
 VERSIONS = "https://docs.aws.amazon.com/glue/latest/dg/release-notes.html"
 MINUTES, MINUTES_OF_OLD = 480, 2880  # that Glue takes where a job says none, from 5.0 and before

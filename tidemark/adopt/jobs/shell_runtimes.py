@@ -2,7 +2,7 @@
 
 from tidemark.adopt.jobs.runtimes import queue, timeout_of
 from tidemark.adopt.reading import Reading
-from tidemark.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellCapacity, ShellRuntime
+from tidemark.model.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellCapacity, ShellRuntime
 
 PYTHON_OF_SHELL = ".".join(map(str, PYTHON))
 LIBRARIES = ("DefaultArguments", "library-set")

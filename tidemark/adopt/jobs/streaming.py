@@ -14,10 +14,10 @@ from tidemark.adopt.jobs.runtimes import worker_type_of
 from tidemark.adopt.model import AdoptedJob, Guess, Place
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
-from tidemark.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.runtime import MOST_MINUTES
-from tidemark.stage.streaming_runtime import STREAMING_WORKER_TYPES, WINDOW, StreamingRuntime
+from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.stage.runtime import MOST_MINUTES
+from tidemark.model.stage.streaming_runtime import STREAMING_WORKER_TYPES, WINDOW, StreamingRuntime
 
 STREAMING = "gluestreaming"
 STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}", re.ASCII)

@@ -23,10 +23,10 @@ from tidemark.adopt.plan.literals import (
     quoted,
     runtime_text,
 )
-from tidemark.assembly.definitions import CRAWLER
-from tidemark.stage.runtime import JobRuntime
-from tidemark.stage.shell_runtime import ShellRuntime
-from tidemark.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.assembly.definitions import CRAWLER
+from tidemark.model.stage.runtime import JobRuntime
+from tidemark.model.stage.shell_runtime import ShellRuntime
+from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
 MEMBERS = (

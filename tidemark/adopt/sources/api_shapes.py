@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.adopt.model import Path
-from tidemark.assembly.glue_shapes import LATE, plain, shape_of
+from tidemark.model.assembly.glue_shapes import LATE, plain, shape_of
 
 
 def as_api_has_it(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[Path]]:

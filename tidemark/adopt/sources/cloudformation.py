@@ -26,8 +26,8 @@ from tidemark.adopt.sources.made_later import SAM, later, not_at_hand, transform
 from tidemark.adopt.sources.nested_templates import PLACES, Nested, with_nested
 from tidemark.adopt.sources.template_file import read_template_file
 from tidemark.adopt.sources.template_values import Values
-from tidemark.assembly.cloud_assembly import FileAsset, Stack, read_assembly
 from tidemark.errors import UsageError, show
+from tidemark.model.assembly.cloud_assembly import FileAsset, Stack, read_assembly
 
 SHAPES = {
     "AWS::Glue::Job": "Job",

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.adopt.sources.template_file import read_template_file
-from tidemark.assembly.cloud_assembly import NESTED_STACK, nested_template
 from tidemark.errors import UsageError
+from tidemark.model.assembly.cloud_assembly import NESTED_STACK, nested_template
 
 # Where a resource that has a template of its own says which.
 PLACES = {NESTED_STACK: "TemplateURL", "AWS::Serverless::Application": "Location"}

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.adopt.sources.nested_templates import Nested
-from tidemark.assembly.resources import stated_name
-from tidemark.assembly.symbolic_names import NO_VALUE
+from tidemark.model.assembly.resources import stated_name
+from tidemark.model.assembly.symbolic_names import NO_VALUE
 
 UNKNOWN = re.compile(r"\{([A-Za-z][A-Za-z0-9:._-]*)\}", re.ASCII)
 LATE = re.compile(r"\{\{(resolve:[^{}]+)\}\}")  # what CloudFormation asks other services for

@@ -12,9 +12,9 @@ from typing import Any
 
 from tidemark.adopt.model import AdoptedEvent, Difference, Resource
 from tidemark.adopt.reading import Reading
-from tidemark.checks.schedules.event_patterns import MOST_EVENTS, MOST_WINDOW_MINUTES, wrong_with
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError
+from tidemark.model.schedules.event_patterns import MOST_EVENTS, MOST_WINDOW_MINUTES, wrong_with
+from tidemark.model.schedules.schedules import Schedule
 
 BATCH = "EventBatchingCondition"
 HAND = "declare what it matches by hand, in starts="

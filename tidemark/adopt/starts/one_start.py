@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tidemark.adopt.model import AdoptedEvent, Wait
-from tidemark.assembly.definitions import CRAWLER
+from tidemark.model.assembly.definitions import CRAWLER
 
 Reason = tuple[str, str]
 # Glue's events for the end of a crawl or a run, and their spelling of a state.

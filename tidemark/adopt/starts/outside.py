@@ -11,8 +11,8 @@ from typing import Any
 
 from tidemark.adopt.model import Difference, Resource, Switch
 from tidemark.adopt.reading import shown
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError
+from tidemark.model.schedules.schedules import Schedule
 
 GLUE_CALLS = {"startjobrun": "JobName", "startworkflowrun": "Name"}
 STOP = "the step that stops what starts the old jobs disables it"

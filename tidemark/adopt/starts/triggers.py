@@ -13,9 +13,9 @@ from tidemark.adopt.model import AdoptedEvent, Difference, Resource, Wait
 from tidemark.adopt.reading import Reading
 from tidemark.adopt.starts.events import events_of
 from tidemark.adopt.starts.started import started_of
-from tidemark.assembly.definitions import CRAWLER
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError
+from tidemark.model.assembly.definitions import CRAWLER
+from tidemark.model.schedules.schedules import Schedule
 
 STATES = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")
 CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")

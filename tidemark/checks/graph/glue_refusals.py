@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from tidemark.assembly.glue_limits import refused_by_glue
-from tidemark.assembly.glue_shapes import REQUESTS
-from tidemark.assembly.resources import Templates, resources_of
 from tidemark.checks.graph.model import Problem
+from tidemark.model.assembly.glue_limits import refused_by_glue
+from tidemark.model.assembly.glue_shapes import REQUESTS
+from tidemark.model.assembly.resources import Templates, resources_of
 
 RULE, CONCURRENT = "refused-by-glue", "watermark-concurrent"
 TABLE_ARGUMENT = "--watermark_table"

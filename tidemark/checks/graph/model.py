@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.assembly.definitions import CRAWLER as CRAWLER
+from tidemark.model.assembly.definitions import CRAWLER as CRAWLER
 
 CONDITIONAL = "CONDITIONAL"
 

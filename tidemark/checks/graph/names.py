@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tidemark.assembly.resources import Templates, resources_of
-from tidemark.assembly.symbolic_names import SymbolicNames
 from tidemark.checks.graph.model import Named, Problem
+from tidemark.model.assembly.resources import Templates, resources_of
+from tidemark.model.assembly.symbolic_names import SymbolicNames
 
 # Where resources state a name that is theirs alone; where it has two parts, both. Jobs and crawlers
 # have rules of their own.

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.assembly.resources import METADATA, Templates, resources_of
-from tidemark.assembly.symbolic_names import SymbolicNames, is_intrinsic, parts_of_sub
 from tidemark.checks.graph.model import OpenSecret
-from tidemark.checks.plain_secrets import shows_secret
+from tidemark.model.assembly.resources import METADATA, Templates, resources_of
+from tidemark.model.assembly.symbolic_names import SymbolicNames, is_intrinsic, parts_of_sub
+from tidemark.model.plain_secrets import shows_secret
 
 PROPERTY, INPUT = "connection property", "input"
 IN_CONNECTION = (

@@ -17,7 +17,7 @@ from tidemark.checks.graph.races import races
 from tidemark.checks.graph.start_rules import problems_of_starts
 from tidemark.checks.graph.tables_in_use import tables_in_use
 from tidemark.checks.graph.trigger_rules import problems_of_timer, problems_of_trigger
-from tidemark.checks.plain_secrets import ADVICE
+from tidemark.model.plain_secrets import ADVICE
 
 MAX_NODES = 100  # jobs, crawlers and triggers of one workflow
 

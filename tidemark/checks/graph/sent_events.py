@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tidemark.checks.graph.folders import overlap
 from tidemark.checks.graph.model import CRAWLER, EventRule, Job
-from tidemark.checks.schedules.event_matching import OR, matches
+from tidemark.model.schedules.event_matching import OR, matches
 
 Event: TypeAlias = Mapping[str, Any]
 Sent: TypeAlias = tuple[Event, str]

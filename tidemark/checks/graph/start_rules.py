@@ -6,8 +6,8 @@ from itertools import combinations
 
 from tidemark.checks.graph.event_loops import event_loops
 from tidemark.checks.graph.model import EventRule, Graph, Problem, Timer, Trigger
-from tidemark.checks.schedules.schedules import FINEST_MINUTES, Schedule, first_clash
 from tidemark.errors import ScheduleError
+from tidemark.model.schedules.schedules import FINEST_MINUTES, Schedule, first_clash
 
 EVENT = "EVENT"
 MOST_EVENTS, MOST_SECONDS = 100, 900  # of a batch

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tidemark.assembly.resources import METADATA, Templates, resources_of
-from tidemark.assembly.symbolic_names import SymbolicNames
 from tidemark.checks.graph.model import Part
+from tidemark.model.assembly.resources import METADATA, Templates, resources_of
+from tidemark.model.assembly.symbolic_names import SymbolicNames
 
 TEMPLATE = "storage.location.template"
 

@@ -4,16 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tidemark.assembly.definitions import STREAMING
-from tidemark.assembly.resources import (
-    METADATA,
-    PIPELINE_TAG,
-    REQUEST_SOURCE,
-    STARTS_WORKFLOW,
-    Templates,
-    resources_of,
-)
-from tidemark.assembly.symbolic_names import SymbolicNames, chosen, is_intrinsic
 from tidemark.checks.graph.model import (
     CRAWLER,
     Condition,
@@ -32,6 +22,16 @@ from tidemark.checks.graph.table_places import (
     registered,
     table_name,
 )
+from tidemark.model.assembly.definitions import STREAMING
+from tidemark.model.assembly.resources import (
+    METADATA,
+    PIPELINE_TAG,
+    REQUEST_SOURCE,
+    STARTS_WORKFLOW,
+    Templates,
+    resources_of,
+)
+from tidemark.model.assembly.symbolic_names import SymbolicNames, chosen, is_intrinsic
 
 ENABLED = "job-bookmark-enable"
 # Arguments that name a folder of Glue's own files, and the parameter that sets it.

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from tidemark.checks.graph.model import CONDITIONAL, CRAWLER, Graph, Problem, Timer, Trigger
-from tidemark.checks.schedules import cron
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.errors import ScheduleError, TooFineError
+from tidemark.model.schedules import cron
+from tidemark.model.schedules.schedules import Schedule
 
 MAX_JOBS_OF_TRIGGER, MAX_CRAWLERS_OF_TRIGGER = 50, 2
 

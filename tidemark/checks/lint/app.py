@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidemark.assembly.arguments import overlaid
-from tidemark.assembly.cloud_assembly import Assembly
-from tidemark.assembly.definitions import JobDefinition
-from tidemark.assembly.template import job_definition, resolve_stacks, stack_resources
 from tidemark.checks.lint.argument_rules import Start
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import overlaid
+from tidemark.model.assembly.cloud_assembly import Assembly
+from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.template import job_definition, resolve_stacks, stack_resources
 
 REGION = "us-east-1"  # no rule looks at it
 SPARK = "glueetl"  # the one kind of job that has bookmarks

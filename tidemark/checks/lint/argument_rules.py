@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.checks.lint.facts import Ask, Facts
 from tidemark.checks.lint.findings import Finding, error, warning
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
 # getResolvedOptions refuses to be asked for these.
 REFUSED = {

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tidemark.assembly.arguments import bookmark_option
-from tidemark.assembly.cloud_assembly import Assembly, FileAsset
 from tidemark.checks.lint.app import AppJob, read_jobs
 from tidemark.checks.lint.argument_rules import Start, argument_findings, own_argument_findings
 from tidemark.checks.lint.bookmark_rules import bookmark_findings
@@ -17,6 +15,8 @@ from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.script import read_script
 from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import bookmark_option
+from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset
 
 ENABLE, DISABLE = "job-bookmark-enable", "job-bookmark-disable"
 STREAMING = "gluestreaming"

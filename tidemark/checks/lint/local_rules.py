@@ -10,14 +10,14 @@ from tidemark.checks.lint.findings import Finding, note
 from tidemark.checks.script.literals import literal
 from tidemark.checks.script.names import READERS, Names, identifier, names_of
 from tidemark.checks.script.place import place_of
-from tidemark.local_glue.coverage.connections import (
+from tidemark.model.awsglue_api.connections import (
     READ_FORMATS,
     READ_TYPES,
     WRITE_FORMATS,
     WRITE_TYPES,
 )
-from tidemark.local_glue.unsupported.not_yet import NOT_YET, members_of, refusal
-from tidemark.local_glue.unsupported.not_yet import names_of as refused_in
+from tidemark.model.awsglue_api.not_yet import NOT_YET, members_of, refusal
+from tidemark.model.awsglue_api.not_yet import names_of as refused_in
 
 RULE = "not-run-locally"
 CONTEXT = "GlueContext"

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidemark.assembly.arguments import bookmark_option
-from tidemark.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
-from tidemark.assembly.definitions import STREAMING
-from tidemark.assembly.intrinsics import Scope
-from tidemark.assembly.template import resolve_stacks, stack_resources
 from tidemark.checks.script.values import with_arguments
 from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
 from tidemark.checks.state.stateful import holds_state, stateful_resource
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import bookmark_option
+from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
+from tidemark.model.assembly.definitions import STREAMING
+from tidemark.model.assembly.intrinsics import Scope
+from tidemark.model.assembly.template import resolve_stacks, stack_resources
 
 REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
 STAGE_TAG = "tidemark:stage"  # of everything in a stage

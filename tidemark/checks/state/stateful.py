@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tidemark.assembly.catalog_tables import CatalogTable
-from tidemark.assembly.intrinsics import Scope
 from tidemark.checks.state.manifest import GLUE_TABLE, StatefulResource
+from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.assembly.intrinsics import Scope
 
 # Where the template states their names.
 NAMES = {

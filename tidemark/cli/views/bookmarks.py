@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidemark.cli.views.listing import Listing, short_ids
-from tidemark.local_glue.bookmarks.verdicts import moment
-from tidemark.local_glue.bookmarks.versions import Bookmark
-from tidemark.local_glue.store.database import JobRun
+from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.local_state.bookmarks.versions import Bookmark
+from tidemark.local_state.store.database import JobRun
 
 Runs = Sequence[tuple[Bookmark, JobRun | None]]
 COUNTERS = ("Version", "Run", "Attempt")

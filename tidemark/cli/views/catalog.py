@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from tidemark.assembly.catalog_tables import CatalogTable
 from tidemark.cli.views.listing import Listing
+from tidemark.model.assembly.catalog_tables import CatalogTable
 
 
 def catalog_table(tables: Iterable[CatalogTable]) -> Listing:

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.explain import (
+from tidemark.glue_job.readers.partition_predicates import predicates_of
+from tidemark.local_state.bookmarks.explain import (
     Explanation,
     OpenedSource,
     PredicateOf,
@@ -19,13 +20,12 @@ from tidemark.local_glue.bookmarks.explain import (
     sources_of_next_run,
     sources_of_run,
 )
-from tidemark.local_glue.bookmarks.sources import S3Source
-from tidemark.local_glue.bookmarks.verdicts import moment
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.partition_predicates import predicates_of
-from tidemark.local_glue.store.database import Store
-from tidemark.local_glue.store.known_jobs import known_jobs, why_no_source
-from tidemark.local_glue.store.run_ids import resolve_run
+from tidemark.local_state.bookmarks.sources import S3Source
+from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.known_jobs import known_jobs, why_no_source
+from tidemark.local_state.store.run_ids import resolve_run
 
 SHOWN_FILES = 20
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.assembly.cloud_assembly import read_assembly
 from tidemark.checks.lint.findings import Finding
 from tidemark.checks.lint.linter import Linted, lint_file, lint_jobs
 from tidemark.errors import UsageError
+from tidemark.model.assembly.cloud_assembly import read_assembly
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 

@@ -9,7 +9,7 @@ from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
 
 if TYPE_CHECKING:
-    from tidemark.local_glue.rewinds.records import RewindRecord
+    from tidemark.local_state.rewinds.records import RewindRecord
     from tidemark.operate.rewind.amounts import Reread
     from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
     from tidemark.operate.rewind.stage_records import StageRecord

@@ -7,11 +7,11 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
 from tidemark.cli.progress import state_text
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.cli.views.runs import count_text, moment, run_json, took
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
 from tidemark.operate.job_runs import Run
 from tidemark.report.words import usd
 

@@ -6,17 +6,17 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.assembly.definitions import Deployment
 from tidemark.cli.progress import duration, rows, state_text
 from tidemark.cli.views.freshness import freshness_json, iso
 from tidemark.cli.views.listing import Listing
 from tidemark.cli.views.watermarks import summary
-from tidemark.local_glue.bookmarks.versions import Bookmark
-from tidemark.local_glue.commands import JobStatus
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.runs.stored_warnings import RunWarning
-from tidemark.local_glue.store.database import NOTHING_NEW, JobRun
+from tidemark.glue_service.commands import JobStatus
+from tidemark.local_state.bookmarks.versions import Bookmark
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import NOTHING_NEW, JobRun
+from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.model.assembly.definitions import Deployment
 from tidemark.report.freshness import Freshness
 from watermarks import WatermarkAdmin, WatermarkTableError
 

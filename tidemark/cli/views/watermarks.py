@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue.commands import region
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
 from watermarks import (
     WatermarkAdmin,
     WatermarkCorruptError,

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from aws_cdk import aws_glue as glue
 
-from tidemark.checks.plain_secrets import shows_secret
 from tidemark.constructs.catalog.data_quality import DataQualityRuleset
 from tidemark.constructs.catalog.hive_types import ALLOWED, HiveType, parse_hive_type
 from tidemark.constructs.catalog.projection import Projection
 from tidemark.constructs.catalog.table_format import QUOTED_TYPES, TableFormat
 from tidemark.errors import JobDefinitionError
+from tidemark.model.plain_secrets import shows_secret
 
 NAME = re.compile(r"[a-z0-9_]{1,255}")  # what Athena takes without quotes
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")

@@ -10,7 +10,6 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from tidemark.assembly.resources import METADATA, MISSING_GRANTS
 from tidemark.constructs.crawlers.options import CrawlerOptions, MissingData
 from tidemark.constructs.crawlers.permissions import (
     LOGS,
@@ -45,6 +44,7 @@ from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.overrides import declare
 from tidemark.constructs.security.security import LogGroups, log_group
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
 
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
 

@@ -12,7 +12,7 @@ from aws_cdk import aws_glue as glue
 from tidemark.constructs.jobs.network import Network, network_of
 from tidemark.constructs.jobs.secrets import is_secret
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.settings import CONNECTION
+from tidemark.model.stage.settings import CONNECTION
 
 Connection: TypeAlias = str | glue.CfnConnection | glue.IConnection
 ALLOWED = "names of Glue connections (no * ? : /), a CfnConnection or a glue.Connection"

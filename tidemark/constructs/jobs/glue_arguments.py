@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import NoneType
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.checks.plain_secrets import NotSecret
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.plain_secrets import NotSecret
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
 # One object of S3, whose bucket may be known at deployment only. The address becomes a part of a

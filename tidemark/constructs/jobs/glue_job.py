@@ -9,8 +9,6 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from tidemark.assembly.resources import METADATA, MISSING_GRANTS
-from tidemark.checks.plain_secrets import check_open_texts, reasons
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.conditions import Condition, JobState
@@ -32,6 +30,8 @@ from tidemark.constructs.references import asset_url
 from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
+from tidemark.model.plain_secrets import check_open_texts, reasons
 
 
 class GlueJob(Construct):

@@ -8,7 +8,6 @@ from typing import Any
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 
-from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_job import GlueJob, inputs_of
@@ -21,7 +20,8 @@ from tidemark.constructs.jobs.own_arguments import Cluster
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.model.stage.runtime import JobRuntime
 
 
 class BookmarkOption(Enum):

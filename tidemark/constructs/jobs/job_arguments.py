@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.own_arguments import OwnArguments
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
 FLAGS = ("delivered", "published", "table")  # of a dataset, beside where it is
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)

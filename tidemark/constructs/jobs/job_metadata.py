@@ -15,7 +15,7 @@ def metadata_of(
     kind: JobKind,
     not_secret: Mapping[str, str],
 ) -> dict[str, object]:
-    """Return the metadata of a job, as `tidemark.assembly.template` reads it."""
+    """Return the metadata of a job, as `tidemark.model.assembly.template` reads it."""
     return {
         "name": name,
         "reads": [

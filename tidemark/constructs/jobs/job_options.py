@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.settings import RETENTION_DAYS
+from tidemark.model.stage.settings import RETENTION_DAYS
 
 MOST_RUNS = 4_000  # at a time of one job, unless the account has asked for more
 

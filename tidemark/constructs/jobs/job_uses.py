@@ -8,7 +8,6 @@ from typing import Protocol, TypeAlias
 
 from aws_cdk import aws_iam as iam
 
-from tidemark.checks.plain_secrets import NotSecret
 from tidemark.constructs.catalog.table_use import TableUse, table_uses
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.connections import Connection
@@ -16,6 +15,7 @@ from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_list, check_modules, check_name, check_type
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.secrets import Secret, check_secrets
+from tidemark.model.plain_secrets import NotSecret
 
 
 class HasOutput(Protocol):

@@ -8,13 +8,13 @@ from pathlib import Path
 import aws_cdk as cdk
 from constructs import Construct
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.checks.plain_secrets import check_open_texts, reasons
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.named_asset import named_asset
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.plain_secrets import check_open_texts, reasons
 
 # Argument to its field, where Glue takes `true` and without the argument does not do it.
 ON = {

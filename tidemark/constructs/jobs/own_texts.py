@@ -7,9 +7,9 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html (names that differ
 import re
 from collections.abc import Mapping
 
-from tidemark.checks.plain_secrets import shows_secret
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.settings import MOST_TAGS, TAG_NAME, TAG_VALUE, same_but_for_case
+from tidemark.model.plain_secrets import shows_secret
+from tidemark.model.stage.settings import MOST_TAGS, TAG_NAME, TAG_VALUE, same_but_for_case
 
 DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+", re.DOTALL)
 MOST_BYTES = 2_048  # of a description

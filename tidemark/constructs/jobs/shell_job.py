@@ -15,7 +15,7 @@ from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_uses import JobUses, check_job
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellRuntime
+from tidemark.model.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellRuntime
 
 LOGS = "/aws-glue/python-jobs"  # --custom-logGroup-prefix is of Spark jobs
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from constructs import Construct
 
-from tidemark.assembly.glue_versions import GLUE_VERSIONS
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.glue_job import GlueJob
@@ -22,7 +21,8 @@ from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics, StreamSource
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 
 class StreamingJob(GlueJob):

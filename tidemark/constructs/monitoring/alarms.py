@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 from tidemark.constructs.monitoring.metrics import (
     REPORTED_EVERY_S,
     Metric,
@@ -18,7 +17,8 @@ from tidemark.constructs.monitoring.metrics import (
     watermark_age,
     watermark_commits,
 )
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
+from tidemark.model.stage.runtime import JobRuntime
 
 QUARTER_S, HOUR_S, DAY_S = 900, 3_600, 86_400
 MOST_DAYS = 7  # that an alarm looks back

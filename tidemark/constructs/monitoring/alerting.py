@@ -15,11 +15,11 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from tidemark.checks.plain_secrets import shows_secret
 from tidemark.constructs.monitoring.slack import SlackChannel, publishers
 from tidemark.constructs.security.security import let_services_use
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.settings import EMAIL
+from tidemark.model.plain_secrets import shows_secret
+from tidemark.model.stage.settings import EMAIL
 
 _LET_IN: WeakSet[sns.ITopic] = WeakSet()  # topics that alarms and rules may publish to
 NO_ID = re.compile(r"[^A-Za-z0-9]+")

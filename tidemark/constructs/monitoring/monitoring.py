@@ -9,7 +9,6 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from tidemark.assembly.resources import PIPELINE_TAG
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
@@ -19,7 +18,8 @@ from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.alerts import Alerts
 from tidemark.constructs.monitoring.dashboard import Shown, dashboard_body
 from tidemark.constructs.predicates import Predicate, last_jobs
-from tidemark.stage.config import StageConfig
+from tidemark.model.assembly.resources import PIPELINE_TAG
+from tidemark.model.stage.config import StageConfig
 
 
 class Monitoring(Construct):

@@ -14,7 +14,7 @@ from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
 from tidemark.constructs.security.security import let_services_use
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 WORKSPACE = re.compile(r"[0-9A-Z]{1,255}")
 CHANNEL = re.compile(r"[A-Za-z0-9]{1,255}")

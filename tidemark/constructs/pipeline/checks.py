@@ -6,7 +6,6 @@ from pathlib import Path
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 
-from tidemark.checks.plain_secrets import NotSecret, check_open_texts
 from tidemark.constructs.crawlers.options import CrawlerOptions
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.kinds import (
@@ -23,8 +22,9 @@ from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
-from tidemark.stage.settings import MOST_TAGS, same_but_for_case
+from tidemark.model.plain_secrets import NotSecret, check_open_texts
+from tidemark.model.stage.config import StageConfig
+from tidemark.model.stage.settings import MOST_TAGS, same_but_for_case
 
 MOST_OF_NAME = 255  # characters, of a run property
 MOST_HOURS = 100 * 366 * 24  # a century

@@ -16,7 +16,7 @@ from tidemark.constructs.security.security import ExistingSecurity, LogGroups
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 
 class PipelineSet:

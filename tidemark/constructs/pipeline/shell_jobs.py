@@ -20,7 +20,7 @@ from tidemark.constructs.jobs.shell_job import LOGS, ShellJob, refuse_watermark
 from tidemark.constructs.pipeline.checks import check_tags
 from tidemark.constructs.pipeline.workflow import Workflow
 from tidemark.constructs.predicates import Predicate
-from tidemark.stage.shell_runtime import ShellRuntime
+from tidemark.model.stage.shell_runtime import ShellRuntime
 
 
 class ShellJobs(Workflow):

@@ -20,7 +20,7 @@ from tidemark.constructs.jobs.secrets import Secret
 from tidemark.constructs.pipeline.checks import check_age, check_tags
 from tidemark.constructs.pipeline.workflow import Workflow
 from tidemark.constructs.predicates import Predicate
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.stage.runtime import JobRuntime
 
 
 class SparkJobs(Workflow):

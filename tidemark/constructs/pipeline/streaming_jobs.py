@@ -18,7 +18,7 @@ from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.pipeline.checks import check_tags
 from tidemark.constructs.pipeline.nodes import construct_id
 from tidemark.constructs.pipeline.workflow import Workflow
-from tidemark.stage.streaming_runtime import StreamingRuntime
+from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 
 class StreamingJobs(Workflow):

@@ -10,9 +10,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 
-from tidemark.assembly.resources import METADATA
 from tidemark.checks.graph.trigger_rules import MAX_CRAWLERS_OF_TRIGGER, MAX_JOBS_OF_TRIGGER
-from tidemark.checks.plain_secrets import reasons
 from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.conditions import Condition, Job
 from tidemark.constructs.jobs.glue_job import GlueJob
@@ -20,6 +18,8 @@ from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.predicates import Predicate
 from tidemark.constructs.references import job_ref
 from tidemark.constructs.starts.events import Batch
+from tidemark.model.assembly.resources import METADATA
+from tidemark.model.plain_secrets import reasons
 
 _Action: TypeAlias = glue.CfnTrigger.ActionProperty
 START = "Start"  # the construct id of the start trigger

@@ -8,8 +8,6 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from tidemark.assembly.resources import METADATA, PIPELINE_TAG
-from tidemark.checks.plain_secrets import NotSecret, reasons
 from tidemark.constructs.catalog.published_tables import create_tables
 from tidemark.constructs.governance import apply_to_all, protect_stack
 from tidemark.constructs.graph_check import check_graph_at_synth
@@ -51,7 +49,9 @@ from tidemark.constructs.starts.event_start import EventStart
 from tidemark.constructs.starts.start_schedule import StartSchedule, group_name
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
+from tidemark.model.assembly.resources import METADATA, PIPELINE_TAG
+from tidemark.model.plain_secrets import NotSecret, reasons
+from tidemark.model.stage.config import StageConfig
 
 
 class Workflow(Construct):

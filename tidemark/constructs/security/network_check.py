@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tidemark.assembly.resources import Templates, resources_of
 from tidemark.checks.graph.model import Problem
 from tidemark.constructs.security.wildcards import Statement, statements_of, text
+from tidemark.model.assembly.resources import Templates, resources_of
 
 OTHER_SUBNET = "connection-subnet"
 JOIN = "ec2:CreateNetworkInterface"

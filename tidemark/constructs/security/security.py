@@ -13,8 +13,8 @@ from constructs import Construct, IConstruct
 
 from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
-from tidemark.stage.settings import CONNECTION as CONFIGURATION
+from tidemark.model.stage.config import StageConfig
+from tidemark.model.stage.settings import CONNECTION as CONFIGURATION
 
 _IN_USE: WeakSet[kms.IKey] = WeakSet()  # keys whose policies let the services in
 # Keys whose policies let CloudWatch Logs in, and for which log groups, by how they begin.

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.constructs.starts.events import OnEvent, OnObjects
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
+from tidemark.model.schedules.schedules import Schedule
+from tidemark.model.stage.config import StageConfig
 
 Start: TypeAlias = Schedule | OnObjects | OnEvent
 MOST_RULES = 20  # events of one pipeline; a bus has 300 rules for all

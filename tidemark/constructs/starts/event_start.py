@@ -14,11 +14,11 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 from tidemark.constructs.security.explanations import INLINE, explain_to_standards
 from tidemark.constructs.starts.events import OnEvent, OnObjects
 from tidemark.constructs.starts.missed import missed_queue
 from tidemark.constructs.starts.start_schedule import MOST_ATTEMPTS, group_name
+from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 
 LONGEST_WAIT_HOURS = 24  # that EventBridge tries for
 

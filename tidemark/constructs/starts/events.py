@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.checks.schedules.event_patterns import (
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.references import bucket_name
+from tidemark.errors import JobDefinitionError
+from tidemark.model.schedules.event_patterns import (
     MOST_CHARACTERS,
     MOST_EVENTS,
     MOST_WINDOW_MINUTES,
     wrong_with,
 )
-from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.references import bucket_name
-from tidemark.errors import JobDefinitionError
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from tidemark.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE, STARTS_WORKFLOW
-from tidemark.checks.schedules.schedules import Schedule
 from tidemark.constructs.security.explanations import INLINE, explain_to_standards, skip_checkov
 from tidemark.constructs.starts.missed import missed_queue
+from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE, STARTS_WORKFLOW
+from tidemark.model.schedules.schedules import Schedule
 
 LONGEST_WAIT_MINUTES = 60
 MOST_ATTEMPTS = 185  # that EventBridge Scheduler allows; the wait ends before

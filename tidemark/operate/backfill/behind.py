@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.rewind.datasets import Flow, joined, last_datasets
 from tidemark.operate.rewind.effects import how_read
 

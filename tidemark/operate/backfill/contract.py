@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.checkpoints.filling import FROM, NOT_GIVEN, TO
 from tidemark.errors import UsageError
+from tidemark.model.checkpoints.filling import FROM, NOT_GIVEN, TO
 from tidemark.operate.backfill.ranges import Range, Unit, point_in_text
 
 BY, SOURCE = "--backfill_by", "--backfill_source"

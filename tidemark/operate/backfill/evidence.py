@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable, filled_range
 from tidemark.operate.backfill.folders import Late, folders_of
 from tidemark.operate.backfill.ledger import Evidence, Folder, Loaded

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tidemark.checkpoints.checkpoint import (
+from tidemark.model.checkpoints.checkpoint import (
     APPEND,
     OVERWRITE,
     UNKNOWN,

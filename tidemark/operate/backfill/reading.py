@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.errors import UsageError
+from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
 from tidemark.operate.backfill.evidence import Arrived, Bookmark, Facts, FilledRun, Known, known_of
 from tidemark.operate.backfill.folders import edges_by_source

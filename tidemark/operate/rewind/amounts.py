@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import is_tracked
 from tidemark.operate.rewind.facts import Facts

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidemark.checkpoints.checkpoint import WINDOW, Checkpoint, DatasetRead
 from tidemark.errors import UsageError
+from tidemark.model.checkpoints.checkpoint import WINDOW, Checkpoint, DatasetRead
 from tidemark.operate.rewind.datasets import meets
 from tidemark.operate.rewind.facts import Facts, KnownRun
 from tidemark.operate.rewind.plan import Clear

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.rewinds.steps import WatermarkStep
+from tidemark.local_state.rewinds.steps import WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.rewind.facts import BOOKMARK, KnownRun

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from tidemark.checkpoints.checkpoint import (
+from tidemark.model.checkpoints.checkpoint import (
     APPEND,
     MERGE,
     OVERWRITE,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.checkpoint import Checkpoint
 
 BOOKMARK = "bookmark"
 COMMIT = "commit"

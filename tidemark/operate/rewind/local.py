@@ -5,15 +5,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from tidemark.assembly.definitions import Deployment
-from tidemark.checkpoints.checkpoint import Checkpoint
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_glue.bookmarks.versions import bookmark_versions
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.port.runs.run_requests import run_requests
-from tidemark.local_glue.rewinds.steps import BookmarkStep, Steps, WatermarkStep
-from tidemark.local_glue.store.database import FINAL_STATES, JobRun, Store
-from tidemark.local_glue.watermark_tables import ARGUMENT
+from tidemark.glue_service.runs.run_requests import run_requests
+from tidemark.local_state.bookmarks.versions import bookmark_versions
+from tidemark.local_state.home import Home
+from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
+from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.watermark_tables import ARGUMENT
+from tidemark.model.assembly.definitions import Deployment
+from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.rewind.clear import FileSeen, files_to_clear
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
 from tidemark.operate.rewind.plan import Plan

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidemark.checkpoints.checkpoint import MERGE
 from tidemark.errors import EntityNotFoundError
-from tidemark.local_glue.bookmarks.explain import sources_of_run
-from tidemark.local_glue.bookmarks.files import SourceState
-from tidemark.local_glue.bookmarks.sources import S3Source, list_source
-from tidemark.local_glue.bookmarks.versions import bookmark_of_version
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.bookmarks.explain import sources_of_run
+from tidemark.local_state.bookmarks.files import SourceState
+from tidemark.local_state.bookmarks.sources import S3Source, list_source
+from tidemark.local_state.bookmarks.versions import bookmark_of_version
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.checkpoint import MERGE
 from tidemark.operate.rewind.amounts import Reread
 from tidemark.operate.rewind.effects import NOT_KNOWN, RIGHT
 from tidemark.operate.rewind.facts import BOOKMARK

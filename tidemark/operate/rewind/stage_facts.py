@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tidemark.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.clients import NOT_FOUND, Glue, all_of
 from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.names import JOB

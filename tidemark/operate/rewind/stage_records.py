@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.local_glue.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 
 RECORDS = "~rewind"  # the job name of the records; no job of Glue is meant
 BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.rewind.stage_claims import check_nobody_is_at_work
 from tidemark.operate.rewind.stage_facts import entry_of

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tidemark.errors import UsageError
-from tidemark.local_glue.bookmarks.versions import latest_bookmark
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.rewinds.carry_out import OpenTable, carry_out, take_back
-from tidemark.local_glue.rewinds.records import BEGUN, DONE, NOTHING, RewindRecord, rewinds
-from tidemark.local_glue.rewinds.steps import BookmarkStep, Steps, WatermarkStep
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.bookmarks.versions import latest_bookmark
+from tidemark.local_state.home import Home
+from tidemark.local_state.rewinds.records import BEGUN, DONE, NOTHING, RewindRecord, rewinds
+from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
+from tidemark.local_state.store.database import Store
+from tidemark.operate.rewind.local_carry_out import OpenTable, carry_out, take_back
 
 State: TypeAlias = tuple[str, ...]
 """What a step moves: a bookmark by its job; a watermark by its job, table and source."""

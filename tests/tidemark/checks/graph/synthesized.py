@@ -10,8 +10,8 @@ KEY = "arn:aws:kms:eu-west-1:123456789012:key/k"
 def new_pipeline(cdk, project, context=None):
     """Return a pipeline in a stack of an app of its own."""
     from tidemark.constructs.pipeline import Pipeline
-    from tidemark.stage.config import StageConfig
-    from tidemark.stage.runtime import JobRuntime
+    from tidemark.model.stage.config import StageConfig
+    from tidemark.model.stage.runtime import JobRuntime
 
     out = mkdtemp(dir=project)
     stack = cdk.Stack(cdk.App(analytics_reporting=False, outdir=out, context=context), "stack")

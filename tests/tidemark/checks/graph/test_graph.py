@@ -6,7 +6,6 @@ from itertools import pairwise
 import pytest
 
 from tests.tidemark.checks.graph.graphs import GOOD, after, found, graph, start
-from tidemark.assembly.resources import STARTS_WORKFLOW
 from tidemark.checks.graph.model import (
     CRAWLER,
     Condition,
@@ -16,6 +15,7 @@ from tidemark.checks.graph.model import (
 )
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
+from tidemark.model.assembly.resources import STARTS_WORKFLOW
 
 
 def test_a_good_graph_has_no_problem():

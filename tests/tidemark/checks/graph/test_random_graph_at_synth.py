@@ -14,11 +14,11 @@ from tests.tidemark.checks.graph.synthesized import (
     new_pipeline,
     synthesized,
 )
-from tidemark.assembly.resources import METADATA
-from tidemark.assembly.template import _trigger as trigger_of
 from tidemark.checks.graph.rules import RULES, problems
 from tidemark.checks.graph.template import read_graph
-from tidemark.local_glue.port.workflows.flow import Ended, Flow, Progress, after_end
+from tidemark.glue_service.workflows.flow import Ended, Flow, Progress, after_end
+from tidemark.model.assembly.resources import METADATA
+from tidemark.model.assembly.template import _trigger as trigger_of
 
 pytestmark = pytest.mark.synth
 

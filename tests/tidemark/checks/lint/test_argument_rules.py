@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from awsglue.utils import GlueArgumentError, getResolvedOptions
-from tidemark.assembly.definitions import JobDefinition
 from tidemark.checks.lint.argument_rules import Start, argument_findings
 from tidemark.checks.lint.linter import lint_text
 from tidemark.checks.lint.script import read_script
-from tidemark.local_glue.runs.arguments import command_line
+from tidemark.glue_service.runs.arguments import command_line
+from tidemark.model.assembly.definitions import JobDefinition
 
 DISABLE = "job-bookmark-disable"
 

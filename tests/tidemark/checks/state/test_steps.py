@@ -10,9 +10,9 @@ from tidemark.checks.state.manifest import JobState, Manifest
 from tidemark.checks.state.plan import entry_document, parse_plan
 from tidemark.checks.state.script_sources import ScriptSource
 from tidemark.checks.state.steps import Action, steps_of
-from tidemark.local_glue.bookmarks.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
-from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.bookmarks.carry_bookmarks import carry_bookmark, forget_ctx, rename_ctx
+from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
+from tidemark.local_state.store.database import Store
 
 ENABLE = "job-bookmark-enable"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tidemark.checks.plain_secrets import NotSecret
 from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.errors import JobDefinitionError
+from tidemark.model.plain_secrets import NotSecret
 
 pytestmark = pytest.mark.synth
 

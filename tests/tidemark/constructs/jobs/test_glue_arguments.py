@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS, Here
-from tidemark.assembly.glue_versions import DECLARABLE
 from tidemark.constructs.jobs.glue_arguments import GlueArguments, base_of, merged
 from tidemark.errors import JobDefinitionError
-from tidemark.local_glue.runs.arguments import spark_settings, variables
+from tidemark.glue_service.runs.arguments import spark_settings, variables
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Here
+from tidemark.model.assembly.glue_versions import DECLARABLE
 
 # The documented list, as it is on the page.
 DOCUMENTED = [

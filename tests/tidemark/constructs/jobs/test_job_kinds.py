@@ -7,7 +7,7 @@ import pytest
 
 from tests.fixtures.pipelines import Declared, stage_of
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
 

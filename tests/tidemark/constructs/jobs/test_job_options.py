@@ -6,8 +6,8 @@ import pytest
 
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.errors import JobDefinitionError
-from tidemark.stage.config import StageConfig
-from tidemark.stage.runtime import JobRuntime
+from tidemark.model.stage.config import StageConfig
+from tidemark.model.stage.runtime import JobRuntime
 
 
 @pytest.mark.parametrize(

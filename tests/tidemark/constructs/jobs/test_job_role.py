@@ -6,8 +6,8 @@ import pytest
 
 from tests.fixtures.pipelines import ACCOUNT, Declared
 from tests.fixtures.synthesis import as_list
-from tidemark.assembly.grants import grants_of
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.grants import grants_of
 
 pytestmark = pytest.mark.synth
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/service-role/etl"

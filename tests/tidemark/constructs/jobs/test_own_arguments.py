@@ -8,14 +8,14 @@ import pytest
 
 from tests.e2e.simulation import is_allowed
 from tests.fixtures.synthesis import as_list
-from tidemark.assembly.cloud_assembly import read_assembly
-from tidemark.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.checks.plain_secrets import NotSecret
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.errors import JobDefinitionError
-from tidemark.local_glue.deployment.publish import publish
-from tidemark.local_glue.home import Home
-from tidemark.stage.runtime import JobRuntime
+from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.plain_secrets import NotSecret
+from tidemark.model.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
 

@@ -103,8 +103,8 @@ def wide(count, project, context=None):
     from tidemark.constructs.jobs.incremental_job import BookmarkOption
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.watermark_table import WatermarkTable
-    from tidemark.stage.config import StageConfig
-    from tidemark.stage.runtime import JobRuntime
+    from tidemark.model.stage.config import StageConfig
+    from tidemark.model.stage.runtime import JobRuntime
 
     (project / "libs").mkdir(exist_ok=True)
     (project / "job.py").write_text("print('hello')\n")

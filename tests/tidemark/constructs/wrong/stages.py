@@ -5,7 +5,7 @@ import datetime
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import stage_of
 from tests.tidemark.constructs.wrong.world import cdk, context, token
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 # What is declared, and a part of why it is refused.
 WRONG = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import tidemark.constructs as tc
 from tests.fixtures.pipelines import ACCOUNT, REGION, Declared, stage_of
-from tidemark.stage.config import StageConfig
+from tidemark.model.stage.config import StageConfig
 
 
 class Late:

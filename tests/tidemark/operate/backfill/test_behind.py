@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, WatermarkMove
+from tidemark.model.checkpoints.checkpoint import (
+    Checkpoint,
+    DatasetRead,
+    DatasetWritten,
+    WatermarkMove,
+)
 from tidemark.operate.backfill.behind import blind_readers
 from tidemark.operate.backfill.plan import plan
 from tidemark.operate.backfill.ranges import Range, Unit

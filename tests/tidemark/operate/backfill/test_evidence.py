@@ -7,13 +7,13 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from tidemark.checkpoints.checkpoint import (
+from tidemark.errors import UsageError
+from tidemark.model.checkpoints.checkpoint import (
     BookmarkMove,
     Checkpoint,
     DatasetRead,
     WatermarkMove,
 )
-from tidemark.errors import UsageError
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
 from tidemark.operate.backfill.evidence import Bookmark, Facts, FilledRun, known_of
 from tidemark.operate.backfill.ledger import ledger

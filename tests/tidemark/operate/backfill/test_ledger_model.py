@@ -7,7 +7,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable
 from tidemark.operate.backfill.evidence import Bookmark, Facts, FilledRun, known_of
 from tidemark.operate.backfill.ledger import Interval, State, ledger

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tidemark.operate.backfill.test_ledger import EVIDENCE, RANGES, STALE
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.errors import UsageError
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.operate.backfill.ledger import (
     TO_RUN,
     Evidence,

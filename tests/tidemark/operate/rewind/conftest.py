@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.local_glue.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_glue.home import Home
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
 from watermarks import create_table_request
 
 

@@ -17,19 +17,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tidemark.checkpoints.checkpoint import (
+from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.checkpoints.checkpoint import (
     BookmarkMove,
     Checkpoint,
     DatasetRead,
     DatasetWritten,
     WatermarkMove,
 )
-from tidemark.local_glue.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.rewinds.carry_out import carry_out
-from tidemark.local_glue.store.database import JobRun, Store
 from tidemark.operate.rewind.facts import Facts, KnownRun, Start
 from tidemark.operate.rewind.local import bookmark_track, steps_of
+from tidemark.operate.rewind.local_carry_out import carry_out
 from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 from watermarks import WatermarkAdmin
 

@@ -11,18 +11,18 @@ import pytest
 
 from tests.tidemark.operate.rewind.model import Job, World
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.rewinds.carry_out import finish, take_back
-from tidemark.local_glue.rewinds.records import (
+from tidemark.local_state.home import Home
+from tidemark.local_state.rewinds.records import (
     check_none_is_open,
     open_rewind,
     refuse_half_rewound,
     refuse_unfinished,
     rewinds,
 )
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.local import check_same_disk
+from tidemark.operate.rewind.local_carry_out import finish, take_back
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.undoing import undo
 

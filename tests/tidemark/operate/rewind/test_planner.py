@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tidemark.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.errors import UsageError
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
 from tidemark.operate.rewind.planner import plan_rewind

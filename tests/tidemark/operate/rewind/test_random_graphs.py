@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.tidemark.operate.rewind.model import SOURCE, Job, World
 from tidemark.errors import UsageError
-from tidemark.local_glue.home import Home
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.undoing import undo

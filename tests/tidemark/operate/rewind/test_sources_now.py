@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from tests.tidemark.local_glue.bookmarks.conftest import (
+from tests.tidemark.local_state.bookmarks.conftest import (
     URI,
     glue,  # noqa: F401 (a fixture)
     home,  # noqa: F401 (a fixture)
 )
-from tidemark.checkpoints.checkpoint import DatasetWritten
-from tidemark.local_glue.bookmarks.versions import rewind_bookmark
-from tidemark.local_glue.store.checkpoints import stored_checkpoints
-from tidemark.local_glue.store.database import Store
+from tidemark.local_state.bookmarks.versions import rewind_bookmark
+from tidemark.local_state.store.checkpoints import stored_checkpoints
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import Facts, KnownRun
 from tidemark.operate.rewind.local import bookmark_track

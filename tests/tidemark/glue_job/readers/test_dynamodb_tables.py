@@ -1,0 +1,162 @@
+"""DynamoDB as a source and a sink, on the embedded engine."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from decimal import Decimal
+
+import pytest
+
+from awsglue.dynamicframe import DynamicFrame
+from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
+from tidemark.local_state.catalog.tables import put_tables
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_tables import table_of_request
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """A client of an engine of this module's own, which jobs would find too, with one table."""
+    home = Home.open(tmp_path_factory.mktemp("home"))
+    with (
+        dynamodb_endpoint(home) as endpoint,
+        dynamodb_client(endpoint, "us-east-1") as client,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
+        patch.setenv("AWS_REGION", "us-east-1")
+        client.create_table(
+            TableName="songs",
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        yield client
+
+
+def put(client, *items):
+    for item in items:
+        client.put_item(TableName="songs", Item=item)
+
+
+SONGS = (
+    {
+        "id": {"S": "1"},
+        "plays": {"N": "7"},
+        "rating": {"N": "1.5"},
+        "tags": {"SS": ["a", "b"]},
+        "by": {"M": {"name": {"S": "Ann"}, "born": {"N": "1970"}}},
+        "parts": {"L": [{"S": "x"}, {"S": "y"}]},
+        "live": {"BOOL": True},
+    },
+    {"id": {"S": "2"}, "plays": {"N": "8.5"}, "rating": {"N": "2.5"}, "live": {"NULL": True}},
+)
+
+
+def test_a_scan_is_typed_by_its_values_and_an_export_by_the_json_of_dynamodb(
+    client, glue_context, capsys
+):
+    put(client, *SONGS)
+    scan = {"dynamodb.input.tableName": "songs", "dynamodb.throughput.read.percent": "1.0"}
+    export = {
+        "dynamodb.export": "ddb",
+        "dynamodb.tableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/songs",
+        "dynamodb.s3.bucket": "exports",
+    }
+    read = glue_context.create_dynamic_frame.from_options
+
+    scanned = read(connection_type="dynamodb", connection_options=scan)
+    exported = read(connection_type="dynamodb", connection_options=export)
+    unnested = read("dynamodb", {**export, "dynamodb.unnestDDBJson": True})
+    simplified = read("dynamodb", {**export, "dynamodb.simplifyDDBJson": "true"})
+
+    scanned.printSchema()
+    shown = capsys.readouterr().out
+    assert "|-- plays: choice\n|    |-- double\n|    |-- long\n" in shown
+    assert "|-- rating: double" in shown
+    assert "|-- live: boolean" in shown
+    rows = {row["id"]: row for row in scanned.toDF().collect()}
+    assert (rows["1"]["plays"].long, rows["2"]["plays"].double) == (7, 8.5)
+    assert (rows["1"]["by"].name, rows["1"]["by"].born) == ("Ann", 1970)
+    assert (sorted(rows["1"]["tags"]), rows["1"]["parts"]) == (["a", "b"], ["x", "y"])
+    assert (rows["2"]["tags"], rows["2"]["live"]) == (None, None)
+    assert exported.toDF().columns == ["Item"]
+    assert exported.toDF().select("Item.plays.N").collect()[0].N in ("7", "8.5")
+    assert {"id", "plays", "by.name", "by.born", "parts"} <= set(unnested.toDF().columns)
+    assert {row["by"].name for row in simplified.toDF().collect() if row["by"]} == {"Ann"}
+
+
+def test_rows_become_items_that_replace_those_of_their_keys(client, glue_context):
+    schema = "id string, n bigint, price decimal(10,2), at timestamp, by struct<name:string>"
+    schema += ", none string"
+    at = datetime.datetime(2024, 1, 2, 3, 4, 5)  # noqa: DTZ001 (Spark's, in the zone of the session)
+    rows = [
+        *[(f"many-{number}", number, None, None, None, None) for number in range(30)],
+        ("3", 1, None, None, None, None),
+        ("3", 2, Decimal("1.50"), at, ("Bob",), None),
+    ]
+    frame = glue_context.spark_session.createDataFrame(rows, schema).coalesce(1)
+    dynamic = DynamicFrame.fromDF(frame, glue_context, "songs")
+
+    glue_context.write_dynamic_frame_from_options(
+        frame=dynamic,
+        connection_type="dynamodb",
+        connection_options={
+            "dynamodb.output.tableName": "songs",
+            "dynamodb.throughput.write.percent": "1.0",
+        },
+    )
+
+    item = client.get_item(TableName="songs", Key={"id": {"S": "3"}})["Item"]
+    assert Decimal(item.pop("price")["N"]) == Decimal("1.5")
+    assert item == {
+        "id": {"S": "3"},
+        "n": {"N": "2"},
+        "at": {"S": "2024-01-02T03:04:05"},
+        "by": {"M": {"name": {"S": "Bob"}}},
+    }
+    assert client.get_item(TableName="songs", Key={"id": {"S": "many-29"}})["Item"]["n"] == {
+        "N": "29"
+    }
+
+
+def test_what_is_wrong_about_a_table_is_said(client, glue_context):
+    read = glue_context.create_dynamic_frame.from_options
+
+    with pytest.raises(UsageError, match=r"has no dynamodb\.input.tableName"):
+        read("dynamodb", {})
+    with pytest.raises(UnsupportedError, match=r"\['dynamodb.filter'\] of a dynamodb source"):
+        read("dynamodb", {"dynamodb.input.tableName": "songs", "dynamodb.filter": "x"})
+    with pytest.raises(UnsupportedError, match="'s3'; only 'ddb' runs here"):
+        read("dynamodb", {"dynamodb.export": "s3"})
+    with pytest.raises(EntityNotFoundError, match="there is no table none in the DynamoDB at"):
+        read("dynamodb", {"dynamodb.input.tableName": "none"})
+    assert os.environ["AWS_REGION"] == "us-east-1"
+
+
+def test_a_table_of_the_catalog_that_a_crawler_made_of_one_is_scanned(
+    client, glue_context, spark_home
+):
+    put(client, *SONGS)
+    table = {
+        "Name": "songs",
+        "Parameters": {"classification": "dynamodb"},
+        "StorageDescriptor": {
+            "Columns": [{"Name": "id", "Type": "string"}],
+            "Location": "arn:aws:dynamodb:us-east-1:123456789012:table/songs",
+        },
+    }
+    with Store(spark_home.database) as store:
+        put_tables(store, [table_of_request({"DatabaseName": "music", "TableInput": table})])
+
+    frame = glue_context.create_dynamic_frame.from_catalog(
+        "music", "songs", additional_options={"dynamodb.throughput.read.percent": "0.5"}
+    )
+
+    assert {"id", "plays", "rating"} <= set(frame.toDF().columns)
+    assert [row["id"] for row in frame.toDF().filter("rating > 2").collect()] == ["2"]

@@ -1,0 +1,81 @@
+"""The file of the requests that changed the emulated services."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.errors import UsageError
+from tidemark.glue_service.emulated.journal import Journal, Request
+from tidemark.glue_service.emulated.services import is_kept, operation_of, without_wait
+
+ONE = Request("ssm", "/", {"x-amz-target": "AmazonSSM.PutParameter"}, b"\x00{}", 1)
+TWO = Request("sns", "/", {}, b"Action=CreateTopic&Name=%C3%A9", 2)
+
+
+def added(journal, *requests):
+    with journal.locked() as turn:
+        for request in requests:
+            turn.add(request)
+
+
+def unread(journal):
+    with journal.locked() as turn:
+        return list(turn.unread())
+
+
+def test_what_another_process_adds_is_read_once(tmp_path):
+    mine, other = (Journal(tmp_path / "journal") for _ in range(2))
+
+    added(mine, ONE)
+    added(other)
+    first = unread(other)
+    added(mine, TWO)
+
+    assert (first, unread(other), unread(other)) == ([ONE], [TWO], [])
+    assert (tmp_path / "journal").stat().st_mode & 0o077 == 0
+
+
+def test_half_a_line_of_a_killed_process_is_replaced(tmp_path):
+    path = tmp_path / "journal"
+    added(Journal(path), ONE)
+    with path.open("ab") as file:
+        file.write(TWO.line()[:-9])
+    journal = Journal(path)
+
+    assert unread(journal) == [ONE]
+    added(journal, TWO)
+    assert unread(Journal(path)) == [ONE, TWO]
+
+
+@pytest.mark.parametrize("line", [b"\n", b"{}\n", b"[]\n", b"\xff\n", b'{"body": "*"}\n'])
+def test_a_damaged_line_is_named(tmp_path, line):
+    path = tmp_path / "journal"
+    path.write_bytes(ONE.line() + line)
+
+    with pytest.raises(UsageError, match=f"at byte {len(ONE.line())}"):
+        unread(Journal(path))
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "operation", "kept"),
+    [
+        ({"x-amz-target": "secretsmanager.GetSecretValue"}, b"{}", "GetSecretValue", False),
+        ({"x-amz-target": "AmazonSSM.PutParameter"}, b"{}", "PutParameter", True),
+        ({}, b"Action=Publish&TopicArn=a", "Publish", False),
+        ({}, b"Action=Subscribe&TopicArn=a", "Subscribe", True),
+        ({"x-amz-target": "AmazonSQS.SendMessageBatch"}, b"{}", "SendMessageBatch", False),
+    ],
+)
+def test_what_changes_nothing_and_messages_are_not_kept(headers, body, operation, kept):
+    assert (operation_of(headers, body), is_kept(operation)) == (operation, kept)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"QueueUrl": "u", "WaitTimeSeconds": 20}', b'{"QueueUrl": "u", "WaitTimeSeconds": 0}'),
+        (b"Action=ReceiveMessage&WaitTimeSeconds=20", b"Action=ReceiveMessage&WaitTimeSeconds=0"),
+    ],
+)
+def test_a_consumer_for_whom_no_thread_is_left_does_not_wait(body, told):
+    assert without_wait(body) == told

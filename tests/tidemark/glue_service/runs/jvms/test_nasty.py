@@ -1,0 +1,344 @@
+"""A plain script after a nasty one, in the same pool: all is as in a JVM of its own."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from tests.tidemark.glue_service.runs.jvms.runs import PLAIN, Bench, differences
+from tests.waiting import wait_until
+from tidemark.glue_service.runs.job_run_process import stop_job_run
+from tidemark.glue_service.runs.jvms.server import serve_pool
+from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.local_state.machine.java import find_java_home
+
+pytestmark = pytest.mark.spark
+COLD = Jvms(why_none="a test wants it so")
+START = """
+import os, signal, sys, threading, time
+from pyspark import StorageLevel
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+sc = spark.sparkContext
+jvm = sc._jvm
+"""
+SPARK_STATE = """
+spark.conf.set("spark.sql.shuffle.partitions", "3")
+spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+spark.conf.set("spark.leak", "1")
+sc.setLocalProperty("spark.leak.local", "1")
+sc.setCheckpointDir("checkpoints")
+frame = spark.range(1000).repartition(3)
+frame.checkpoint()
+frame.createTempView("leak")
+frame.createGlobalTempView("leak")
+spark.udf.register("leak_udf", lambda x: x)
+spark.sql("CREATE DATABASE leak")
+spark.sql("CREATE TABLE leak.leaked (x INT) USING parquet")
+spark.sql("CACHE TABLE leak")
+kept = sc.broadcast(list(range(1000)))
+counter = sc.accumulator(0)
+sc.parallelize(range(100), 2).foreach(lambda x: counter.add(kept.value[x]))
+hadoop = sc._jsc.hadoopConfiguration()
+hadoop.set("fs.s3.impl", "org.apache.hadoop.fs.LocalFileSystem")
+hadoop.set("leak.key", "1")
+jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf().set("leak.key", "1")
+sc._jsc.sc().addSparkListener(jvm.org.apache.spark.scheduler.StatsReportListener())
+spark.stop()
+spark = SparkSession.builder.master("local[1]").config("spark.sql.globalTempDatabase", "other")
+spark = spark.config("spark.leak.static", "1").appName("leak").getOrCreate()
+assert spark.range(10).count() == 10
+spark.stop()
+spark.stop()
+"""
+JVM_STATE = """
+from py4j.java_gateway import java_import
+java_import(jvm, "java.util.concurrent.*")
+kept = [jvm.ArrayBlockingQueue(3), jvm.java.util.Date()]
+jvm.java.lang.System.setProperty("spark.leak", "1")
+jvm.java.lang.System.setProperty("leak", "1")
+jvm.java.lang.System.clearProperty("java.io.tmpdir")
+jvm.java.util.TimeZone.setDefault(jvm.java.util.TimeZone.getTimeZone("Asia/Tokyo"))
+jvm.java.util.Locale.setDefault(jvm.java.util.Locale.GERMANY)
+conf = sc._jsc.hadoopConfiguration()
+uri = jvm.java.net.URI("s3://data/")
+jvm.org.apache.hadoop.fs.FileSystem.get(uri, conf).close()
+jvm.org.apache.hadoop.fs.FileSystem.closeAll()
+gone = jvm.java.io.PrintStream("gone.txt")
+jvm.java.lang.System.setErr(gone)
+jvm.java.lang.System.setOut(gone)
+gone.close()
+sc.setLogLevel("DEBUG")
+core = jvm.org.apache.logging.log4j.core.config.Configurator
+core.setRootLevel(jvm.org.apache.logging.log4j.Level.ALL)
+core.setLevel("plain", jvm.org.apache.logging.log4j.Level.OFF)
+"""
+STREAM = """
+def each(frame, number):
+    frame.count()
+rates = spark.readStream.format("rate").option("rowsPerSecond", 50).load()
+query = rates.writeStream.foreachBatch(each).option("checkpointLocation", "stream").start()
+while not query.recentProgress:
+    time.sleep(0.05)
+"""
+MEMORY = """
+spark.conf.set("spark.sql.inMemoryColumnarStorage.compressed", "false")
+frame = spark.range(36_000_000)  # 288 MB
+frame.persist(StorageLevel.MEMORY_AND_DISK)
+frame.count()
+"""
+LONG_CALL = """
+call = lambda: jvm.java.lang.Thread.sleep(600_000)
+threading.Thread(target=call, daemon=True).start()
+time.sleep(0.5)
+"""
+WORKER_KILLED = """
+sc.parallelize(range(2), 2).foreach(lambda _: os.kill(os.getpid(), signal.SIGKILL))
+"""
+# Script, the state it ends in, and whether the next run gets its JVM.
+NASTY = {
+    "state of Spark": (SPARK_STATE, "SUCCEEDED", True),
+    "state of the JVM": (JVM_STATE, "SUCCEEDED", True),
+    "cached data": (MEMORY, "SUCCEEDED", True),
+    "an error in a task": ("spark.range(9).rdd.foreach(lambda _: 1 / 0)", "FAILED", True),
+    "a killed Python worker, sys.exit": (
+        f"try:\n    {WORKER_KILLED.strip()}\nexcept Exception as e:\n    sys.exit(3)",
+        "FAILED",
+        True,
+    ),
+    "a Python thread that outlives the script": (
+        "threading.Thread(target=time.sleep, args=(1,)).start()\nsys.exit(0)",
+        "SUCCEEDED",
+        True,
+    ),
+    "a running stream": (STREAM, "SUCCEEDED", None),
+    "a thread of the JVM": ("jvm.java.util.Timer()", "SUCCEEDED", False),
+    "a daemon thread of the JVM": ("jvm.java.util.Timer(True)", "SUCCEEDED", False),
+    "a call that does not end": (LONG_CALL, "SUCCEEDED", False),
+    "no memory": ("sc._gateway.new_array(jvm.long, 2_000_000_000)", "FAILED", False),
+    "os._exit(0)": ("os._exit(0)", "SUCCEEDED", False),
+    "a killed script": ("os.kill(os.getpid(), signal.SIGKILL)", "FAILED", False),
+    "an exit of the JVM": ("jvm.java.lang.System.exit(3)", "FAILED", False),
+}
+TOGETHER = {  # one plain run after them all is enough: what one of them leaves, no other removes
+    "states": ("state of Spark", "state of the JVM"),
+    "work": (
+        *("cached data", "an error in a task", "a killed Python worker, sys.exit"),
+        "a Python thread that outlives the script",
+    ),
+    "a stream": ("a running stream",),
+    "no memory": ("no memory",),
+    "ends": (
+        *("a thread of the JVM", "a daemon thread of the JVM", "a call that does not end"),
+        *("os._exit(0)", "a killed script", "an exit of the JVM"),
+    ),
+}
+
+AT_EVERY_CHANGE = ("states",)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    return Bench(tmp_path_factory.mktemp("nasty"))
+
+
+@pytest.fixture(scope="module")
+def one_jvm(tmp_path_factory):
+    """A pool of one JVM, which every test of this module uses in turn."""
+    folder = tmp_path_factory.mktemp("pool")
+    with serve_pool(folder, find_java_home(), 1) as (pool, file):
+        pool.want(1)
+        yield Jvms(file, pool=pool)
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def cold(bench):
+    facts = bench.plain(COLD)
+    assert facts["jvm"] == "cold: a test wants it so"
+    return facts
+
+
+def check_plain(bench, jvms, cold, is_reused):
+    after = bench.plain(jvms)
+    assert after["jvm"] in {True: ("warm",), False: ("cold",), None: ("warm", "cold")}[is_reused]
+    assert differences(cold, after) == {}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(names, id=id_, marks=() if id_ in AT_EVERY_CHANGE else pytest.mark.nightly)
+        for id_, names in TOGETHER.items()
+    ],
+)
+def test_plain_script_sees_nothing_of(names, bench, one_jvm, cold):
+    for name in names:
+        script, state, is_reused = NASTY[name]
+        seen = bench.run(one_jvm, START + script, arguments={"--conf": "spark.hadoop.leak.key=1"})
+        assert (name, seen.run.state) == (name, state), seen.stderr
+
+    check_plain(bench, one_jvm, cold, is_reused)
+
+
+def test_every_nasty_script_is_run():
+    assert sorted(name for names in TOGETHER.values() for name in names) == sorted(NASTY)
+
+
+ENDLESS = START + dedent("""
+    print("ready", flush=True)
+    spark.range(10**12).selectExpr("uuid()").write.parquet("s3://data/never/")
+    """)
+
+
+def started(bench, process):
+    out = bench.home.runs / process.run.run_id / "stdout.log"
+    wait_until(lambda: "ready" in out.read_text(encoding="utf-8"))
+
+
+@pytest.mark.nightly
+def test_run_that_is_stopped_or_runs_too_long_or_is_killed_takes_its_jvm_along(
+    bench, one_jvm, cold
+):
+    process = bench.start(one_jvm, ENDLESS)
+    started(bench, process)
+    assert stop_job_run(process).state == "STOPPED"
+    never = bench.home.lake / "data" / "never"
+    left = sorted(never.rglob("*"))
+
+    process = bench.start(one_jvm, ENDLESS.replace("never", "too-long"))
+    started(bench, process)
+    process.deadline = 0
+    assert bench.finish(process).run.state == "TIMEOUT"
+
+    process = bench.start(one_jvm, ENDLESS.replace("never", "killed"))
+    started(bench, process)
+    process.process.kill()
+    assert bench.finish(process).run.state == "FAILED"
+
+    check_plain(bench, one_jvm, cold, False)
+    assert sorted(never.rglob("*")) == left  # no one wrote on
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        ("conf.set('spark.driver.memory', '600m')", "cold: spark.driver.memory is set"),
+        pytest.param(
+            "os.environ['TZ'] = 'Asia/Tokyo'",
+            "cold: the script changed the environment variable TZ",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "os.environ['PYSPARK_SUBMIT_ARGS'] = '--verbose ' + os.environ['PYSPARK_SUBMIT_ARGS']",
+            "cold: the script changed the environment variable PYSPARK_SUBMIT_ARGS",
+            marks=pytest.mark.nightly,
+        ),
+    ],
+    ids=["memory", "time zone", "arguments"],
+)
+def test_script_that_wants_another_jvm_gets_one(before, why, bench, one_jvm):
+    script = (
+        "import os\nfrom pyspark import SparkConf, SparkContext\nconf = SparkConf()\n"
+        f"{before}\nsc = SparkContext(conf=conf)\nprint(sc.parallelize(range(3)).count())"
+    )
+
+    seen = bench.run(one_jvm, script)
+
+    assert (seen.run.state, seen.run.jvm, seen.stdout) == ("SUCCEEDED", why, "3\n"), seen.stderr
+
+
+MOVED = """
+import os, json, sys
+from pathlib import Path
+os.makedirs("elsewhere")
+os.chdir("elsewhere")
+Path("here.txt").write_text("here")
+Path("module_of_here.py").write_text("ME = 'here'")
+os.environ["MINE"] = "a = \\u00e9 \\\\ #!:\\n\\t "
+os.environb[b"RAW"] = b"\\xff\\xe9"
+from pyspark import SparkConf
+from pyspark.sql import SparkSession, functions as F
+conf = SparkConf().set("spark.sql.shuffle.partitions", " 3 ")
+conf.set("spark.text", "a = \\u00e9 \\\\ \\n #!:")
+conf.set("foreign.setting", "x").set("user.timezone", "Asia/Tokyo").setAppName("mine")
+spark = SparkSession.builder.config(conf=conf).getOrCreate()
+sc = spark.sparkContext
+Path("module_to_send.py").write_text("ME = 'sent'")
+sc.addPyFile("module_to_send.py")
+@F.udf("string")
+def seen(_):
+    import module_of_here, module_to_send
+    raw = os.environb[b"RAW"].hex()
+    return json.dumps([os.environ["MINE"], raw, Path("here.txt").read_text(), module_to_send.ME])
+text = [row.value for row in spark.read.text("here.txt").collect()]
+shown = dict(sc.getConf().getAll())
+print(json.dumps([
+    json.loads(spark.range(1).select(seen("id")).first()[0]), text,
+    [shown.get(n) for n in ("spark.text", "spark.sql.shuffle.partitions", "foreign.setting")],
+    sc.appName, sc._jvm.java.util.TimeZone.getDefault().getID(),
+    sc._jvm.java.lang.System.getProperty("spark.text"),
+    sc._jvm.java.lang.System.getProperty("foreign.setting"),
+]))
+"""
+
+
+def test_what_a_script_changes_before_spark_starts_reaches_it_and_its_workers(bench, one_jvm):
+    own, borrowed = bench.run(COLD, MOVED), bench.run(one_jvm, MOVED)
+
+    assert own.run.state == borrowed.run.state == "SUCCEEDED", own.stderr + borrowed.stderr
+    assert borrowed.run.jvm in ("warm", "cold")
+    assert borrowed.stdout == own.stdout
+
+
+HIVE = """
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.enableHiveSupport().getOrCreate()
+spark.sql("CREATE TABLE IF NOT EXISTS kept AS SELECT 1 AS x")
+jdbc = spark.sparkContext._jvm.java.sql.DriverManager.getConnection("jdbc:derby:mine;create=true")
+jdbc.close()
+print(spark.table("kept").count())
+"""
+
+
+@pytest.mark.nightly
+def test_derby_database_is_free_for_another_jvm_after_the_run(bench, one_jvm, cold):
+    seen = [bench.run(jvms, HIVE) for jvms in (one_jvm, COLD)]
+
+    assert [run.stdout for run in seen] == ["1\n"] * 2, seen[1].stderr
+    check_plain(bench, one_jvm, cold, None)
+    after = [bench.run(one_jvm, PLAIN) for _ in range(2)]
+    # Its JVM was made as new before the second one got it.
+    assert not (after[0].folder / "derby.log").exists()
+
+
+IN_MEMORY = START + dedent("""
+    url = "jdbc:derby:memory:mine;create=true"
+    memory = jvm.java.sql.DriverManager.getConnection(url)
+    memory.createStatement().execute("CREATE TABLE mine (x INT)")  # fails if it is there
+    """)
+
+
+def test_derby_database_in_memory_ends_with_its_run(bench, one_jvm):
+    seen = [bench.run(one_jvm, IN_MEMORY) for _ in range(2)]
+
+    assert [run.run.state for run in seen] == ["SUCCEEDED"] * 2, seen[1].stderr
+    assert seen[1].run.jvm == "warm"
+
+
+def test_homes_that_share_a_pool_read_their_own_lakes(bench, one_jvm, tmp_path):
+    script = START + dedent("""
+        from pathlib import Path
+        read = lambda uri: bytes(jvm.java.net.URL(uri).openStream().readAllBytes()).decode()
+        print(spark.read.text("s3://data/whose.txt").first()[0], read("s3://data/whose.txt"))
+        """)
+    other = Bench(tmp_path)
+    for home, text in ((bench.home, "first"), (other.home, "other")):
+        (home.lake / "data" / "whose.txt").write_text(text, encoding="utf-8")
+
+    seen = [home.run(one_jvm, script) for home in (bench, other, bench)]
+
+    assert [run.stdout.split() for run in seen] == [
+        *(["first", "first"], ["other", "other"], ["first", "first"])
+    ], seen[1].stderr

@@ -1,0 +1,72 @@
+"""Backups hold what S3 keeps of objects beside their bytes, when they hold the objects."""
+
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.backups import back_up, restore
+from tidemark.glue_service.http.serving import serving
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.home import KEY_FILE, Home
+from tidemark.local_state.rewinds.records import MARK, begin
+from tidemark.local_state.store.database import Store
+
+OBJECT = {"Bucket": "lake", "Key": "orders/1.json"}
+
+
+def told_of_the_object(home: Home, put: bytes | None = None) -> tuple[Any, ...]:
+    """Serve a home, put the object if there is one to put, and return what S3 tells of it."""
+    with serving(home) as (url, _):
+        s3: Any = boto3.client(
+            "s3",
+            endpoint_url=url,
+            region_name="us-east-1",
+            **access_key(home).arguments,
+            config=Config(s3={"addressing_style": "path"}),
+        )
+        if put is not None:
+            if not home.lake.joinpath("lake").exists():
+                s3.create_bucket(Bucket="lake")
+            s3.put_object(**OBJECT, Body=put, Metadata={"from": put.decode()}, Tagging="kind=raw")
+        head = s3.head_object(**OBJECT)
+        tags = s3.get_object_tagging(**OBJECT)["TagSet"]
+        s3.close()
+    return head["ETag"], head["Metadata"], tags
+
+
+@pytest.mark.parametrize("with_lake", [True, False])
+def test_what_s3_keeps_of_objects_goes_with_them(tmp_path: Path, with_lake: bool) -> None:
+    home = Home.open(tmp_path / "home")
+    first = told_of_the_object(home, b"first")
+    back_up(home, tmp_path / "backup.tar.gz", with_lake=with_lake)
+    second = told_of_the_object(home, b"second")
+    restore(home, tmp_path / "backup.tar.gz")
+    assert first != second
+    assert told_of_the_object(home) == (first if with_lake else second)
+
+
+def test_a_backup_does_not_have_the_access_key(tmp_path: Path) -> None:
+    home = Home.open(tmp_path / "home")
+    key = access_key(home)
+
+    back_up(home, tmp_path / "backup.tar.gz", with_lake=True)
+    restore(home, tmp_path / "backup.tar.gz")
+
+    with tarfile.open(tmp_path / "backup.tar.gz") as archive:
+        assert KEY_FILE not in [Path(name).name for name in archive.getnames()]
+    assert access_key(home) == key
+
+
+def test_no_backup_is_made_of_a_home_that_is_half_rewound(tmp_path: Path) -> None:
+    home = Home.open(tmp_path / "home")
+    with Store(home.database) as store, store.transaction():
+        begin(store, 1, "ada", "a bad day", {"to": "jr_1", "steps": {}})
+    (home.root / MARK).touch()
+
+    with pytest.raises(TidemarkError, match="rewind 1 was interrupted and is half done"):
+        back_up(home, tmp_path / "backup.tar.gz", with_lake=False)

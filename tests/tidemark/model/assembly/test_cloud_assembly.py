@@ -1,0 +1,204 @@
+"""Small cloud assemblies, written by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tidemark.errors import UsageError
+from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.cloud_assembly import FileAsset, read_assembly
+
+STORAGE = {
+    "type": "aws:cloudformation:stack",
+    "properties": {"templateFile": "storage.template.json", "stackName": "tidemark-storage"},
+}
+PIPELINE = {
+    "type": "aws:cloudformation:stack",
+    "properties": {"templateFile": "pipeline.template.json"},
+    "dependencies": ["storage", "pipeline.assets"],
+}
+ASSETS = {"type": "cdk:asset-manifest", "properties": {"file": "pipeline.assets.json"}}
+DESTINATION = {"here": {"bucketName": "assets-${AWS::AccountId}", "objectKey": "0a1b.zip"}}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An assembly whose manifest names the dependent stack first."""
+    folder = tmp_path / "cdk.out"
+    folder.mkdir()
+    artifacts = {
+        "pipeline": PIPELINE,
+        "pipeline.assets": ASSETS,
+        "storage": STORAGE,
+        "Tree": {"type": "cdk:tree", "properties": {"file": "tree.json"}},
+    }
+    files = {
+        "template": {
+            "source": {"path": "pipeline.template.json", "packaging": "file"},
+            "destinations": {"here": {"bucketName": "assets", "objectKey": "t.json"}},
+        },
+        "libs": {"source": {"path": "asset.0a1b", "packaging": "zip"}, "destinations": DESTINATION},
+    }
+    write(folder / "manifest.json", {"version": "48.0.0", "artifacts": artifacts})
+    write(folder / "storage.template.json", {"Resources": {}})
+    write(folder / "pipeline.template.json", {"Resources": {"Job": {}}})
+    write(folder / "pipeline.assets.json", {"files": files})
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home.open(tmp_path / "home")
+
+
+def write(path, document):
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def test_stacks_come_in_the_order_of_deployment_with_their_names(folder):
+    assembly = read_assembly(folder)
+
+    assert [stack.name for stack in assembly.stacks] == ["tidemark-storage", "pipeline"]
+    assert assembly.stacks[1].template == {"Resources": {"Job": {}}}
+
+
+def test_assets_are_the_files_without_the_templates(folder):
+    assert read_assembly(folder).assets == (
+        FileAsset(
+            source=folder / "asset.0a1b",
+            is_zipped=True,
+            bucket={"Fn::Sub": "assets-${AWS::AccountId}"},
+            key="0a1b.zip",
+        ),
+    )
+
+
+def test_folder_without_a_manifest_is_no_assembly(tmp_path):
+    with pytest.raises(UsageError, match=r"no manifest\.json\); run `cdk synth`, or name"):
+        read_assembly(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "storage.template.json", "pipeline.assets.json"])
+@pytest.mark.parametrize(
+    "content", [b'{"artifacts": ', b"[]", b"\xff\xfe"], ids=["cut", "no object", "no text"]
+)
+def test_file_that_is_no_json_object_is_named(folder, name, content):
+    (folder / name).write_bytes(content)
+
+    with pytest.raises(UsageError, match=f"{name}.*; synthesize the app again"):
+        read_assembly(folder)
+
+
+def test_missing_template_is_named(folder):
+    (folder / "storage.template.json").unlink()
+
+    with pytest.raises(UsageError, match=r"cannot read .*storage\.template\.json.*No such file"):
+        read_assembly(folder)
+
+
+def test_manifest_without_artifacts_is_an_empty_assembly(folder):
+    write(folder / "manifest.json", {"version": "48.0.0"})
+
+    assert read_assembly(folder).stacks == ()
+
+
+def test_asset_without_its_source_is_named(home, tmp_path):
+    asset = FileAsset(tmp_path / "asset.gone", False, "assets", "k.py")
+
+    with pytest.raises(UsageError, match=r"asset\.gone, which does not exist; synth again"):
+        publish(asset, "assets", home)
+
+
+def test_file_is_copied_to_its_key(home, tmp_path):
+    (tmp_path / "asset.py").write_text("print(1)", encoding="utf-8")
+
+    target = publish(FileAsset(tmp_path / "asset.py", False, "assets", "deep/k.py"), "assets", home)
+
+    assert target == home.lake / "assets" / "deep" / "k.py"
+    assert target.read_text(encoding="utf-8") == "print(1)"
+
+
+def test_key_that_is_already_there_is_left_alone(home, tmp_path):
+    asset = FileAsset(tmp_path / "asset.py", False, "assets", "k.py")
+    asset.source.write_text("print(1)", encoding="utf-8")
+    target = publish(asset, "assets", home)
+    before = target.stat()
+    asset.source.write_text("print(2)", encoding="utf-8")
+
+    publish(asset, "assets", home)
+
+    assert target.read_text(encoding="utf-8") == "print(1)"
+    assert (target.stat().st_ino, target.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_zip_depends_on_names_and_contents_only(home, tmp_path):
+    archives = []
+    for turn, order in enumerate((["b.py", "a.py"], ["a.py", "b.py"])):
+        source = tmp_path / f"asset.{turn}"
+        (source / "package").mkdir(parents=True)
+        for name in order:
+            path = source / "package" / name
+            path.write_text(name, encoding="utf-8")
+            os.utime(path, (turn * 10_000_000, turn * 10_000_000))
+            path.chmod(0o600 if turn else 0o755)
+        archives.append(publish(FileAsset(source, True, "x", f"{turn}.zip"), "assets", home))
+
+    first, second = (path.read_bytes() for path in archives)
+    assert first == second
+    with zipfile.ZipFile(archives[0]) as archive:
+        assert archive.namelist() == ["package/a.py", "package/b.py"]
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    files=st.dictionaries(
+        st.lists(st.text("abä -.~", min_size=1, max_size=4), min_size=1, max_size=3)
+        .map(tuple)
+        .filter(lambda parts: not {".", ".."} & set(parts)),
+        st.binary(max_size=20),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_zip_members_are_the_files_by_their_relative_paths(tmp_path_factory, files):
+    root = tmp_path_factory.mktemp("zip")
+    source = root / "asset"
+    written = {}
+    for parts, content in files.items():
+        path = source.joinpath(*parts)
+        if path.exists() or any(parent.is_file() for parent in path.parents):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        written["/".join(parts)] = content
+    home = Home.open(root / "home")
+
+    target = publish(FileAsset(source, True, "x", "k.zip"), "assets", home)
+
+    with zipfile.ZipFile(target) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == written
+        for name in archive.namelist():
+            assert not PurePosixPath(name).is_absolute()
+            assert ".." not in PurePosixPath(name).parts
+
+
+def test_stacks_of_a_stage_are_read_from_its_nested_assembly(tmp_path):
+    nested = tmp_path / "assembly-Dev"
+    nested.mkdir()
+    stage = {"type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-Dev"}}
+    stack = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": {"Dev": stage}}))
+    (nested / "manifest.json").write_text(json.dumps({"artifacts": {"app": stack}}))
+    (nested / "t.json").write_text('{"Resources": {}}')
+
+    assert [stack.name for stack in read_assembly(tmp_path).stacks] == ["app"]

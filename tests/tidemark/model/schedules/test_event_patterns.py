@@ -1,0 +1,46 @@
+"""What EventBridge refuses, or would match anything, is told of a pattern before it is deployed."""
+
+import pytest
+
+from tidemark.model.schedules.event_patterns import wrong_with
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (None, "no event pattern"),
+        ("source", "no event pattern"),
+        ({}, "no event pattern"),
+        ({"source": "acme"}, "no event pattern"),
+        ({"source": []}, "no event pattern"),
+        ({"detail-type": ["x"]}, "names no source"),
+        ({"source": [{"prefix": ""}]}, "any text"),
+        ({"source": ["a", {"wildcard": "*"}], "detail-type": ["x"]}, "any text"),
+        ({"source": [{"exists": True}]}, "any text"),
+        ({"source": ["a"], "detail": {}}, "no event pattern"),
+        ({"source": ["a"], "detail": ["x"]}, "whose detail is no dict"),
+        ({"source": ["a"], "what": ["x"]}, "'what' no event has"),
+        ({"source": ["a"], 7: ["x"]}, "no event pattern"),
+        ({"source": ["a"], "detail": {"x": {1}}}, "no event pattern"),
+        ({"source": ["a"], "detail": {"x": [{1}]}}, "detail.x has {1}"),
+        ({"source": ["a"], "detail": {"x": [float("nan")]}}, "detail.x has nan"),
+        ({"source": ["a"], "$or": [{"region": [None]}, {"account": ["1"]}]}, "has null"),
+        ({"source": ["a"], "detail": {"x": [None]}}, "has null"),
+        ({"source": ["a" * 2_050]}, "characters"),
+    ],
+)
+def test_what_is_no_pattern_is_told(pattern, why):
+    assert why in (wrong_with(pattern) or "")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        {"source": ["a"]},
+        {"source": ["a"], "detail": {"x": [{"anything-but": {"prefix": "y"}}, 5, True]}},
+        {"source": ["a"], "$or": [{"region": ["x"]}, {"account": ["1"]}]},
+        {"source": ["a"], "detail": {"n": [{"numeric": [">=", 0, "<", 1.5]}, {"exists": False}]}},
+    ],
+)
+def test_what_eventbridge_takes_is_taken(pattern):
+    assert wrong_with(pattern) is None

@@ -1,0 +1,218 @@
+"""Evaluates a data quality ruleset on a frame."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from tidemark.data_quality.conditions import is_one
+from tidemark.data_quality.custom_sql import queried, views
+from tidemark.data_quality.dynamic import bound, evaluated_text, is_dynamic
+from tidemark.data_quality.leaves import leaf_of
+from tidemark.data_quality.measure import measured
+from tidemark.data_quality.options import Options
+from tidemark.data_quality.others import Frames, compared
+from tidemark.data_quality.parser import parse
+from tidemark.data_quality.plan import (
+    Check,
+    Leaf,
+    Measure,
+    Outcome,
+    Scalar,
+    combined,
+    measures_of,
+    outcome_of,
+    row_sql,
+)
+from tidemark.data_quality.rows import FAILED, PASSED, with_results
+from tidemark.data_quality.rule_types import TYPES, checked
+from tidemark.data_quality.rules import AnyRule, Composite, Rule, leaves
+from tidemark.data_quality.table import Table, share
+from tidemark.errors import UnsupportedError, UsageError
+
+OUTCOMES = (
+    "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>, "
+    "EvaluatedRule string"
+)
+_COMPARE = (
+    *("AggregateMatch", "DatasetMatch", "ReferentialIntegrity", "RowCountMatch", "SchemaMatch"),
+)
+
+
+FAILURES = (PySparkException, Py4JJavaError)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The rules of a document with their outcomes, and the rows that they judged.
+
+    Attributes:
+        outcomes: of each rule, in order.
+        frame: the rows, with columns of rules that compare data.
+        leaves: what the parts of rules needed.
+        options: what changes results.
+        columns: of the rows.
+    """
+
+    outcomes: Mapping[AnyRule, Outcome]
+    frame: DataFrame
+    leaves: Mapping[Rule, Leaf]
+    options: Options
+    columns: tuple[str, ...]
+
+    def rule_outcomes(self) -> DataFrame:
+        """Return a row per rule, in order, with the columns of `OUTCOMES`."""
+        rows = [
+            (
+                rule.text,
+                PASSED if outcome.passed else FAILED,
+                outcome.reason,
+                dict(outcome.metrics),
+                evaluated_text(rule, lambda part: self.leaves[part].rule),
+            )
+            for rule, outcome in self.outcomes.items()
+        ]
+        return self.frame.sparkSession.createDataFrame(rows, OUTCOMES).coalesce(1)
+
+    def metrics(self) -> dict[str, float]:
+        """Return the metrics of all rules by name."""
+        found = [outcome.metrics for outcome in self.outcomes.values()]
+        return {name: value for metrics in found for name, value in metrics.items()}
+
+    def row_outcomes(self) -> DataFrame:
+        """Return the rows with what each rule says of them; see `with_results`."""
+        rules = {
+            rule.text: row_sql(rule, self.leaves, self.options.skips) for rule in self.outcomes
+        }
+        found = with_results(self.frame, rules)
+        return found.drop(*(set(self.frame.columns) - set(self.columns)))
+
+
+def evaluate(
+    frame: DataFrame,
+    ruleset: str,
+    others: Mapping[str, DataFrame],
+    options: Options,
+    past: Callable[[str], Sequence[float]] = lambda _: (),
+) -> Evaluation:
+    """Evaluate a ruleset: nothing is computed of rules that need no row.
+
+    Args:
+        frame: the rows.
+        ruleset: the document, in DQDL.
+        others: other data by their aliases.
+        options: what changes results.
+        past: given a metric, returns its values of earlier evaluations, the newest first.
+
+    Raises:
+        UsageError: the document is wrong, or Spark does not know a where clause.
+        UnsupportedError: it uses what does not run here.
+    """
+    rules = checked(parse(ruleset))
+    frame = frame.persist() if options.caches else frame
+    parts = list(dict.fromkeys(leaves(rules)))
+    if options.by_row:
+        _check_parts(rules)
+    _check_clauses(frame, parts)
+    now, table = datetime.now(UTC), Table.of(frame.dtypes)
+    rows, found = frame, dict[Rule, Leaf]()
+
+    def looked_at(rule: Rule, name: str) -> tuple[DataFrame, Leaf]:
+        if rule.kind in _COMPARE:
+            return compared(rule, Frames(frame, rows, others), name)
+        if rule.kind == "CustomSql":
+            with views(frame, others):
+                return queried(rule, rows, name)
+        return rows, leaf_of(rule, table, now)
+
+    for place, rule in enumerate(parts):
+        name = f"_dq_match_{place}"
+        judged, leaf = looked_at(rule, name)
+        if is_dynamic(rule) and leaf.checks:
+            judged, leaf = looked_at(bound(rule, past(leaf.checks[0].metric)), name)
+        rows, found[rule] = judged, leaf
+    try:
+        values = measured(frame, rows, measures_of(found.values()))
+    except FAILURES:  # one rule must not hide the others
+        found = {rule: _tried(frame, rows, leaf) for rule, leaf in found.items()}
+        values = measured(frame, rows, measures_of(found.values()))
+    by_row = {rule: _of_rows(rule, found, options) for rule in rules}
+    values |= measured(frame, rows, (check.measure for check in by_row.values() if check))
+    outcomes = {rule: _outcome(rule, found, values, by_row[rule]) for rule in rules}
+    return Evaluation(outcomes, rows, found, options, tuple(frame.columns))
+
+
+def _tried(frame: DataFrame, rows: DataFrame, leaf: Leaf) -> Leaf:
+    """Return what a rule needs, or why Spark cannot compute it."""
+    try:
+        measured(frame, rows, measures_of([leaf]))
+        if leaf.row is not None:
+            rows.select(F.expr(leaf.row))
+    except FAILURES as error:
+        return Leaf(leaf.rule, failure=_reason(error))
+    return leaf
+
+
+def _reason(error: PySparkException | Py4JJavaError) -> str:
+    text = str(error) if isinstance(error, PySparkException) else str(error.java_exception)
+    lines = [line for line in text.splitlines() if line.strip()]
+    return f"Exception thrown while evaluating rule: {lines[0] if lines else text}"
+
+
+def _outcome(
+    rule: AnyRule,
+    found: Mapping[Rule, Leaf],
+    values: Mapping[Measure, float | None],
+    by_row: Check | None,
+) -> Outcome:
+    whole = combined(rule, lambda part: outcome_of(found[part], values))
+    if by_row is None:
+        return whole
+    judged = outcome_of(Leaf(Rule(""), (by_row,)), values)
+    return Outcome(judged.passed, judged.reason, whole.metrics)
+
+
+def _of_rows(rule: AnyRule, found: Mapping[Rule, Leaf], options: Options) -> Check | None:
+    """Return the check of a composite rule that is evaluated for each row."""
+    if not options.by_row or not isinstance(rule, Composite):
+        return None
+    sql = row_sql(rule, found, skips=False)
+    return Check(Scalar(share(f"({sql})", None)), "", is_one) if sql else None
+
+
+def _check_parts(rules: tuple[AnyRule, ...]) -> None:
+    """Refuse parts of composite rules that say nothing of a row, or only of a share of rows.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-syntax-composite-rules
+    """
+    of_rows = ("ColumnDataType", "ColumnLength", "ColumnValues", "CustomSql", "DataFreshness")
+    known = (*of_rows, "IsComplete", "IsPrimaryKey", "IsUnique", "UniqueValueRatio")
+    for composite in rules:
+        for part in leaves((composite,)) if isinstance(composite, Composite) else ():
+            is_number = part.kind == "CustomSql" and part.condition
+            if part.kind not in known or part.threshold or is_number or TYPES[part.kind].is_ratio:
+                raise UnsupportedError(
+                    f"the data quality rule {part.text!r} has no result for each row, so it cannot "
+                    "be part of a composite rule with compositeRuleEvaluation.method ROW: make it "
+                    "a rule of its own, or leave the option out"
+                )
+
+
+def _check_clauses(frame: DataFrame, rules: list[Rule]) -> None:
+    """Refuse where clauses as AWS does.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-filtering-data-in-dqdl
+    """
+    for rule in rules:
+        try:
+            if rule.where is not None:
+                frame.where(F.expr(rule.where))
+        except (AnalysisException, ParseException) as error:
+            reason = str(error).splitlines()[0]
+            raise UsageError(
+                f"Rule {rule.text} has provided an invalid where clause : {reason}"
+            ) from error

@@ -1,0 +1,79 @@
+"""Computes what rules need of the rows: all aggregates in one pass, all groups in another."""
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from tidemark.data_quality.plan import Measure, OfGroups, Scalar
+
+Groups = tuple[tuple[str, ...], str | None]
+
+
+def measured(
+    frame: DataFrame, rows: DataFrame, measures: Iterable[Measure]
+) -> dict[Measure, float | None]:
+    """Return the values of measures, None where no row gives one.
+
+    Args:
+        frame: the rows, for what is about groups of them.
+        rows: the same with the columns of rules that compare data, for all else.
+        measures: what is wanted.
+    """
+    wanted = dict.fromkeys(measures)
+    scalars = [one for one in wanted if isinstance(one, Scalar)]
+    grouped = [one for one in wanted if isinstance(one, OfGroups)]
+    return {**_scalars(rows, scalars), **_of_groups(frame, grouped)}
+
+
+def _scalars(frame: DataFrame, measures: list[Scalar]) -> Mapping[Measure, float | None]:
+    if not measures:
+        return {}
+    (row,) = frame.agg(*(F.expr(one.sql) for one in measures)).collect()
+    return dict(zip(measures, row, strict=True))
+
+
+def _of_groups(frame: DataFrame, measures: list[OfGroups]) -> Mapping[Measure, float | None]:
+    groups: list[Groups] = list(dict.fromkeys((one.columns, one.where) for one in measures))
+    if not groups:
+        return {}
+    parts = [_counted(frame, number, one) for number, one in enumerate(groups)]
+    rows = reduce(DataFrame.unionAll, parts).collect()
+    found = {groups[row["number"]]: _numbers(*row[1:]) for row in rows}
+    return {one: found[one.columns, one.where].get(one.field) for one in measures}
+
+
+def _counted(frame: DataFrame, number: int, groups: Groups) -> DataFrame:
+    """Return one row about groups: how many, and so on; rows of nulls only are a group apart."""
+    columns, where = groups
+    kept = frame.where(F.expr(where)) if where else frame
+    keys = [F.expr(one).alias(f"key{place}") for place, one in enumerate(columns)]
+    counts = kept.groupBy(*keys).agg(F.count(F.lit(1)).alias("n"))
+    is_value = reduce(
+        lambda a, b: a | b, (F.col(f"key{place}").isNotNull() for place in range(len(columns)))
+    )
+    n = F.when(is_value, F.col("n"))
+    return counts.agg(
+        F.lit(number).alias("number"),
+        F.count(F.lit(1)).alias("distinct"),
+        F.sum(n).alias("rows"),
+        F.count(n).alias("groups"),
+        F.count(F.when(n == 1, n)).alias("alone"),
+        F.sum(n * F.log(n)).alias("weighted"),
+    )
+
+
+def _numbers(
+    distinct: int, rows: int | None, groups: int, alone: int, weighted: float | None
+) -> Mapping[str, float]:
+    """Return the numbers about groups; without a value there is none but ``distinct``."""
+    found = {"distinct": float(distinct)}
+    if not rows or weighted is None:
+        return found
+    return found | {
+        "uniqueness": alone / rows,
+        "unique_value_ratio": alone / groups,
+        "entropy": math.log(rows) - weighted / rows,
+    }

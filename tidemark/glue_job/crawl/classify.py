@@ -1,0 +1,158 @@
+"""What a file is, by its beginning, as the built-in classifiers of Glue tell; CSV and JSON.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/add-classifier.html
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tidemark.glue_job.crawl.hive_types import common_type, struct_of
+from tidemark.glue_job.crawl.layout import Kind
+
+BYTES = 1024 * 1024  # of a file that a classifier looks at
+DELIMITERS = (",", "|", "\t", ";", "\x01")
+LONGEST_HEADER = 150
+INT_MAX = 2**31
+_COLUMN = re.compile(r"[^\x00-\x1f]+")
+_WHOLE, _NUMBER = re.compile(r"[+-]?\d{1,18}"), re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+MAGIC = {b"PAR1": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
+
+
+def format_of(head: bytes) -> str:
+    """Return the format of a file by its first bytes; empty if it is none that is known."""
+    for magic, name in MAGIC.items():
+        if head.startswith(magic):
+            return name
+    text = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    if text.startswith(("{", "[")):
+        return "json"
+    if text.startswith("<"):
+        return "xml"
+    return "csv" if delimiter_of(text) else ""
+
+
+def delimiter_of(text: str) -> str:
+    """Return what separates the fields of the first lines; empty if nothing does."""
+    lines = [line for line in text.splitlines()[:100] if line]
+    for delimiter in DELIMITERS:
+        counts = {len(row) for row in csv.reader(lines[:-1] or lines, delimiter=delimiter)}
+        if len(counts) == 1 and counts.pop() > 1:
+            return delimiter
+    return ""
+
+
+def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
+    """Return what a CSV file is: its columns, delimiter and whether it has a header.
+
+    Args:
+        head: its first bytes.
+        is_whole: whether that is all of it; else the last line is cut and left out.
+    """
+    text = head.decode("utf-8", "replace").lstrip("\ufeff")
+    delimiter = delimiter_of(text)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    rows = [row for row in (rows if is_whole else rows[:-1]) if row]
+    names, has_header = _header(rows)
+    data = rows[1:] if has_header else rows
+    columns_of_texts = zip(*_squared(data, len(names)), strict=True)
+    types = [_type_of_texts(one) if any(map(str.strip, one)) else "" for one in columns_of_texts]
+    parameters = {
+        "areColumnsQuoted": "true" if '"' in text else "false",
+        "columnsOrdered": "true",
+        "delimiter": delimiter,
+        **({"skip.header.line.count": "1"} if has_header else {}),
+    }
+    lower = [name.strip().lower() for name in names]
+    columns = zip(lower, types or [""] * len(names), strict=True)
+    return Kind("csv", tuple(columns), tuple(parameters.items()), (("field.delim", delimiter),))
+
+
+def _header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
+    """Return the names of the columns, and whether they are those of the first row."""
+    first = rows[0]
+    texts = all(_type_of_texts([field]) == "string" for field in first)
+    short = all(_COLUMN.fullmatch(name) and len(name) < LONGEST_HEADER for name in first)
+    differs = any(
+        _type_of_texts(column) != "string"
+        for column in zip(*_squared(rows[1:], len(first)), strict=True)
+    )
+    is_header = texts and short and len(set(first)) == len(first) and differs
+    return [*first] if is_header else [f"col{n}" for n in range(len(first))], is_header
+
+
+def _squared(rows: Iterable[Sequence[str]], width: int) -> list[Sequence[str]]:
+    return [[*row, *[""] * width][:width] for row in rows]
+
+
+def _type_of_texts(texts: Sequence[str]) -> str:
+    """Return the type of a column of texts; empty ones are of any."""
+    given = [text.strip() for text in texts if text.strip()]
+    for pattern, name in ((_WHOLE, "bigint"), (_NUMBER, "double")):
+        if given and all(pattern.fullmatch(text) for text in given):
+            return name
+    if given and all(text.lower() in ("true", "false") for text in given):
+        return "boolean"
+    return "string"
+
+
+def json_kind(head: bytes, *, is_whole: bool) -> Kind | None:
+    """Return what a JSON file is; None if it is none that is read here.
+
+    Objects follow each other, or a list of them is one column `array`, as a crawler has it.
+
+    Args:
+        head: its first bytes.
+        is_whole: whether that is all of it; else the last record is cut and left out.
+    """
+    records = _records(head.decode("utf-8", "replace").lstrip("\ufeff"), is_whole=is_whole)
+    if not records:
+        return None
+    if isinstance(records[0], list):
+        columns = {"array": json_type(records[0])}
+    else:
+        columns = {}
+        for record in records:
+            for name, value in record.items() if isinstance(record, dict) else ():
+                kind = json_type(value)
+                lower = name.lower()
+                columns[lower] = common_type(columns.get(lower, ""), kind)
+    return Kind("json", tuple(columns.items()), (), (("paths", ",".join(sorted(columns))),))
+
+
+def _records(text: str, *, is_whole: bool) -> list[Any]:
+    decoder, place, records = json.JSONDecoder(), 0, list[Any]()
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        try:
+            record, place = decoder.raw_decode(text, place)
+        except ValueError:
+            return [] if is_whole else records
+        records.append(record)
+    return records
+
+
+def json_type(value: Any) -> str:
+    """Return the Hive type of a value of JSON; empty for null, which is of any."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "boolean"
+        case int():
+            return "int" if -INT_MAX <= value < INT_MAX else "bigint"
+        case float():
+            return "double"
+        case dict():
+            return struct_of({name: json_type(one) for name, one in value.items()})
+        case list():
+            kinds = ""
+            for one in value:
+                kinds = common_type(kinds, json_type(one))
+            return f"array<{kinds}>"
+    return "string"

@@ -1,0 +1,144 @@
+"""Which folders are tables and which are partitions, as a crawler of Glue decides; pure.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/crawler-s3-folder-table-partition.html
+"""
+
+import hashlib
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.crawl.hive_types import common_type
+
+SIMILAR = 0.7  # the share of columns that schemas of one table have in common
+LONGEST_NAME = 128
+Folders = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file is.
+
+    Attributes:
+        format: its classification.
+        columns: names and Hive types, in order; a type is empty where all values are null.
+        parameters: of its table, beside the classification.
+        serde_parameters: of its SerDe.
+    """
+
+    format: str
+    columns: tuple[tuple[str, str], ...]
+    parameters: tuple[tuple[str, str], ...] = ()
+    serde_parameters: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A folder with files in it.
+
+    Attributes:
+        folders: its names below the path that is crawled.
+        kind: of its files.
+    """
+
+    folders: Folders
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A table.
+
+    Attributes:
+        folders: its root, below the path that is crawled.
+        leaves: its partitions; itself, if it has none.
+    """
+
+    folders: Folders
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def partition_keys(self) -> list[str]:
+        """The names of the partition keys: those of folders, or partition_0 and so on."""
+        depth = len(self.folders)
+        parts = self.leaves[0].folders[depth:]
+        return [
+            name.partition("=")[0].lower() if "=" in name else f"partition_{number}"
+            for number, name in enumerate(parts)
+        ]
+
+    def values(self, leaf: Leaf) -> tuple[str, ...]:
+        """Return the values of the partition keys of a folder, as they are in its name."""
+        parts = leaf.folders[len(self.folders) :]
+        return tuple(unquote(name.partition("=")[2]) if "=" in name else name for name in parts)
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """The columns of all partitions, each with a type that holds its values."""
+        found: dict[str, str] = {}
+        for leaf in self.leaves:
+            for name, kind in leaf.kind.columns:
+                found[name] = common_type(found.get(name, kind), kind)
+        return list(found.items())
+
+
+def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTable]:
+    """Yield the tables below a folder: one, if all that is in it is alike, else those of each part.
+
+    Raises:
+        UsageError: a folder has files beside folders with files.
+    """
+    if _is_one_table(leaves, root):
+        yield FoundTable(root, tuple(leaves))
+        return
+    if any(leaf.folders == root for leaf in leaves):
+        place = "/".join(root) or "the path"
+        raise UsageError(
+            f"{place} has files beside folders with files, and a table is one or the other; crawl "
+            "the folders by themselves, or move the files into a folder of their own"
+        )
+    depth = len(root)
+    for name in dict.fromkeys(leaf.folders[depth] for leaf in leaves):
+        below = [leaf for leaf in leaves if leaf.folders[depth] == name]
+        yield from found_tables(below, (*root, name))
+
+
+def _is_one_table(leaves: Sequence[Leaf], root: Folders) -> bool:
+    first = leaves[0]
+    depth = len(root)
+    keys = _keys(first.folders[depth:])
+    return all(
+        _keys(leaf.folders[depth:]) == keys and are_similar(leaf.kind, first.kind)
+        for leaf in leaves
+    )
+
+
+def _keys(folders: Folders) -> list[str]:
+    return [name.partition("=")[0].lower() if "=" in name else "" for name in folders]
+
+
+def are_similar(one: Kind, other: Kind) -> bool:
+    """Return whether files belong to one table: a format, and most columns in common."""
+    names, others = {name for name, _ in one.columns}, {name for name, _ in other.columns}
+    most = max(len(names), len(others), 1)
+    return one.format == other.format and len(names & others) / most >= SIMILAR
+
+
+def table_name(prefix: str, folder: str, location: str, taken: Container[str]) -> str:
+    """Return the name of a table: prefix and folder, as a crawler writes them.
+
+    Args:
+        prefix: before every name.
+        folder: the last part of its location.
+        location: what a name that is taken is told apart by.
+        taken: the names of tables with other locations.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/add-crawler.html
+    """
+    name = re.sub(r"[^a-z0-9_]", "_", f"{prefix}{folder}".lower())[:LONGEST_NAME]
+    if name not in taken:
+        return name
+    suffix = hashlib.md5(location.encode(), usedforsecurity=False).hexdigest()
+    return f"{name[: LONGEST_NAME - len(suffix) - 1]}_{suffix}"

@@ -1,0 +1,243 @@
+"""Changes to chosen fields of a frame, at any depth: drop, select, rename, split off.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.frames.choices import (
+    ELEMENT,
+    VALUE,
+    Choice,
+    Steps,
+    Value,
+    built,
+    schema_of,
+    values_of,
+)
+from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+
+Edit = Callable[[Value], Sequence[Value]]
+
+
+def edited(frame: DataFrame, edits: Mapping[Steps, Edit]) -> DataFrame:
+    """Return a frame in which fields are replaced by what an edit makes of them.
+
+    A struct that loses all of its fields goes with them.
+    """
+    if not edits:
+        return frame
+    frame, values = values_of(frame)
+    return built(frame, [new for one in values for new in _edited(one, (f".{one.name}",), edits)])
+
+
+def _edited(value: Value, steps: Steps, edits: Mapping[Steps, Edit]) -> Sequence[Value]:
+    if steps in edits:
+        return edits[steps](value)
+    if not any(path[: len(steps)] == steps for path in edits):
+        return [value]
+    inside = _inside(value.column, value.kind, steps, edits)
+    return [Value(value.name, *inside)] if inside else []
+
+
+def _inside(
+    column: Column, kind: DataType, steps: Steps, edits: Mapping[Steps, Edit]
+) -> tuple[Column, DataType] | None:
+    match kind:
+        case StructType():
+            fields = [
+                new
+                for one in kind
+                for new in _edited(
+                    Value(one.name, column.getField(one.name), one.dataType),
+                    (*steps, f".{one.name}"),
+                    edits,
+                )
+            ]
+            return struct_of(column, fields) if fields else None
+        case ArrayType():
+            return _each(column, kind.elementType, (*steps, ELEMENT), edits, is_map=False)
+        case MapType():
+            return _each(column, kind.valueType, (*steps, VALUE), edits, is_map=True)
+    return column, kind
+
+
+def _each(
+    column: Column, kind: DataType, steps: Steps, edits: Mapping[Steps, Edit], *, is_map: bool
+) -> tuple[Column, DataType] | None:
+    """Return an array or map with what edits make of each of its values."""
+    kinds = list[DataType]()
+
+    def change(one: Column) -> Column:
+        new = _edited(Value("", one, kind), steps, edits)
+        kinds.extend(value.kind for value in new)
+        return new[0].column if new else one
+
+    if is_map:
+        changed = F.transform_values(column, lambda _, value: change(value))
+    else:
+        changed = F.transform(column, change)
+    if not kinds:
+        return None
+    return changed, MapType(StringType(), kinds[0]) if is_map else ArrayType(kinds[0])
+
+
+def struct_of(column: Column, fields: Sequence[Value]) -> tuple[Column, StructType]:
+    """Return a struct of fields that is null where a column is, and its type."""
+    struct = F.struct(*[one.column.alias(one.name) for one in fields])
+    kind = StructType([StructField(one.name, one.kind) for one in fields])
+    return F.when(column.isNotNull(), struct), kind
+
+
+def drop_fields(frame: DataFrame, paths: object) -> DataFrame:
+    """Return a frame without some fields; a path that is not there has no effect."""
+    return edited(frame, dict.fromkeys(_found(frame, paths), _nothing))
+
+
+def select_fields(frame: DataFrame, paths: object) -> DataFrame:
+    """Return some fields of a frame in the order of their paths; of a nested one its struct.
+
+    A path that is not there is warned of.
+    """
+    kept = _found(frame, paths, is_told=True)
+    frame, values = values_of(frame)
+    by_name = {f".{value.name}": value for value in values}
+    tops = dict.fromkeys(steps[0] for steps in kept)
+    return built(frame, [new for top in tops for new in _kept(by_name[top], (top,), kept)])
+
+
+def _kept(value: Value, steps: Steps, kept: Sequence[Steps]) -> Sequence[Value]:
+    """Return a field with only those fields inside of it that a path leads to."""
+    if steps in kept:
+        return [value]
+    drops: dict[Steps, Edit] = {}
+    _collect_drops(value.kind, steps, kept, drops)
+    return _edited(value, steps, drops)
+
+
+def _collect_drops(
+    kind: DataType, steps: Steps, kept: Sequence[Steps], drops: dict[Steps, Edit]
+) -> None:
+    if steps in kept:
+        return
+    if not any(path[: len(steps)] == steps for path in kept):
+        drops[steps] = _nothing
+        return
+    match kind:
+        case StructType() if not isinstance(kind, Choice):
+            for one in kind:
+                _collect_drops(one.dataType, (*steps, f".{one.name}"), kept, drops)
+        case ArrayType():
+            _collect_drops(kind.elementType, (*steps, ELEMENT), kept, drops)
+        case MapType():
+            _collect_drops(kind.valueType, (*steps, VALUE), kept, drops)
+
+
+def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
+    """Return a frame with another name for a field; a field that has the name already is replaced.
+
+    Args:
+        frame: any rows.
+        old: the path of the field; one that is not there is warned of.
+        new: its new path; structs that it names and that are not there are made.
+
+    Raises:
+        UsageError: the new path leads into what is no struct.
+        UnsupportedError: the field moves out of an array or a map, or into one.
+    """
+    found = find_path(schema_of(frame), parse_path(old))
+    if found is None:
+        if frame.columns:
+            note(RunWarning.FIELD_MISSING, old)
+        return frame
+    steps, target = found[0], parse_path(new)
+    name = target[-1][1:]
+    wanted = tuple(step for step in steps[:-1] if step not in (ELEMENT, VALUE))
+    if tuple(step for step in target[:-1] if step != ELEMENT) != wanted:
+        return _moved(frame, steps, target, old, new)
+    edits: dict[Steps, Edit] = {(*steps[:-1], target[-1]): _nothing}
+    edits[steps] = lambda value: [Value(name, value.column, value.kind)]
+    return edited(frame, edits)
+
+
+def _moved(frame: DataFrame, steps: Steps, target: Steps, old: str, new: str) -> DataFrame:
+    if {ELEMENT, VALUE} & {*steps, *target}:
+        raise UnsupportedError(
+            f"rename_field of {old!r} to {new!r} moves a field out of an array or a map, or into "
+            "one; do it with map"
+        )
+    source, values = values_of(frame)
+    rest = [left for one in values for left in _edited(one, (f".{one.name}",), {steps: _nothing})]
+    return built(source, _placed(rest, target, Value("", *value_at(values, steps)), new))
+
+
+def _placed(fields: Sequence[Value], steps: Steps, value: Value, path: str) -> list[Value]:
+    """Return fields with one more at a path; it comes last, in the place of one of its name."""
+    name = steps[0][1:]
+    there = next((one for one in fields if one.name == name), None)
+    rest = [one for one in fields if one is not there]
+    if len(steps) == 1:
+        return [*rest, Value(name, value.column, value.kind)]
+    is_value = value.column.isNotNull()
+    inside = list[Value]()
+    if there is not None:
+        if not isinstance(there.kind, StructType) or isinstance(there.kind, Choice):
+            raise UsageError(
+                f"the new path {path!r} leads into {name!r}, which is no struct but "
+                f"{there.kind.simpleString()}"
+            )
+        inside = [Value(f.name, there.column.getField(f.name), f.dataType) for f in there.kind]
+        is_value |= there.column.isNotNull()
+    placed = _placed(inside, steps[1:], value, path)
+    struct = F.struct(*[one.column.alias(one.name) for one in placed])
+    kind = StructType([StructField(one.name, one.kind) for one in placed])
+    return [*rest, Value(name, F.when(is_value, struct), kind)]
+
+
+def _nothing(_: Value) -> Sequence[Value]:
+    return []
+
+
+def value_at(values: Sequence[Value], steps: Steps) -> tuple[Column, DataType]:
+    """Return the column and type of a field; of one in an array, the array of its values."""
+    top = next(value for value in values if value.name == steps[0][1:])
+    return _value(top.column, top.kind, steps[1:])
+
+
+def _value(column: Column, kind: DataType, steps: Steps) -> tuple[Column, DataType]:
+    if not steps:
+        return column, kind
+    match kind:
+        case StructType():
+            field = kind[steps[0][1:]]
+            return _value(column.getField(field.name), field.dataType, steps[1:])
+        case ArrayType():
+            kinds = list[DataType]()
+
+            def inside(one: Column) -> Column:
+                found, found_kind = _value(one, kind.elementType, steps[1:])
+                kinds.append(found_kind)
+                return found
+
+            return F.transform(column, inside), ArrayType(kinds[0])
+        case MapType():
+            raise UnsupportedError(f"a path into the map of {kind.simpleString()} is not supported")
+    raise AssertionError(f"no step {steps[0]} into {kind.simpleString()}")
+
+
+def _found(frame: DataFrame, paths: object, *, is_told: bool = False) -> list[Steps]:
+    """Return the steps of those paths that a frame has."""
+    schema, found = schema_of(frame), list[Steps]()
+    for path in path_list(paths):
+        one = find_path(schema, parse_path(path))
+        if one is not None:
+            found.append(one[0])
+        elif is_told and schema.fields:
+            note(RunWarning.FIELD_MISSING, path)
+    return found

@@ -1,0 +1,155 @@
+"""Functions of the script over records: filter, map and whole partitions.
+
+A record is a dict, with the structs in it as dicts; what a field holds of a choice is its value.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructType
+
+from tidemark.glue_job.frames.absence import Absence, fields_lacking, names_in
+from tidemark.glue_job.frames.choices import built, schema_of, values_of
+from tidemark.glue_job.frames.first_notes import first_note
+from tidemark.glue_job.frames.mapped import Item, Mapped
+from tidemark.glue_job.frames.records import Convert, converter
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+
+Wrap = Callable[[Mapping[str, Any]], Any]
+KEPT = "\x00"  # no message of an error
+LEFT_OUT = (KeyError, ValueError, TypeError)
+
+
+def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
+    """Return a record whose structs are records too."""
+    return wrap({k: wrapped(wrap, v) if type(v) is dict else v for k, v in record.items()})
+
+
+def _maker_of_records(frame: DataFrame, absence: Absence) -> Convert:
+    """Return what makes a record of a row, and warn of fields that cannot be told apart."""
+    schema = schema_of(frame)
+    for name in sorted(absence.mixed.intersection(names_in(schema))):
+        note(RunWarning.NULL_OR_LACKING, name)
+    record_of = converter(schema, absence)
+    assert record_of is not None  # noqa: S101 (a row is a struct)
+    if absence.is_told:
+        return record_of
+    return _telling(record_of, schema, frame.sparkSession.sparkContext)
+
+
+def _telling(record_of: Convert, schema: StructType, context: SparkContext) -> Convert:
+    """Return a maker of records that warns of the first fields without value that it meets."""
+    fields = first_note(context, RunWarning.NO_VALUE)
+    told = list[str]()
+
+    def convert(row: Any) -> Any:
+        record = record_of(row)
+        if not told and (names := sorted(set(fields_lacking(record, schema)))):
+            told.extend(names)
+            fields.add(", ".join(names))
+        return record
+
+    return convert
+
+
+def filtered(
+    frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
+) -> tuple[DataFrame, Callable[[], DataFrame]]:
+    """Return the rows for which a function is true, and a maker of those for which it failed.
+
+    As on AWS a KeyError, ValueError or TypeError means no: the row is left out. The first one is
+    warned of. Any other error makes an error record of the row.
+    """
+    source, values = values_of(frame)
+    if not values:
+        return frame, lambda: no_failures(frame)
+    record_of = _maker_of_records(frame, absence)
+    reasons = first_note(frame.sparkSession.sparkContext, RunWarning.FILTER_LEFT_OUT)
+
+    def outcome(row: Row) -> str | None:
+        try:
+            return KEPT if function(wrapped(wrap, record_of(row))) else None
+        except LEFT_OUT as error:
+            reasons.add(_message(error))
+            return None
+        except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
+            return f"{_message(error)}{KEPT}{traceback.format_exc()}"
+
+    ask = F.udf(outcome, StringType()).asNondeterministic()
+    answer = ask(F.struct(*[value.column for value in values]))
+
+    def failed() -> DataFrame:
+        asked = source.withColumn("answer of tidemark", answer)
+        parts = F.split(F.col("`answer of tidemark`"), KEPT)
+        record = F.struct(*[v.column.alias(v.name) for v in values])
+        return asked.filter((F.size(parts) == 2) & (parts[0] != "")).select(
+            parts[0].alias("msg"), parts[1].alias("stackTrace"), record.alias("dynamicRecord")
+        )
+
+    return built(source.filter(answer == KEPT), values), failed
+
+
+def no_failures(frame: DataFrame) -> DataFrame:
+    """Return no rows that failed, of a frame without columns."""
+    columns = "msg string, stackTrace string, dynamicRecord struct<>"
+    return frame.sparkSession.createDataFrame([], columns)
+
+
+def _message(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def mapped(
+    frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
+) -> Mapped:
+    """Return what a function returns for each record; where it fails, an error record."""
+    record_of = _maker_of_records(frame, absence)
+
+    def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
+        for row in rows:
+            try:
+                found = function(wrapped(wrap, record_of(row)))
+            except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
+                yield False, row, _message(error), traceback.format_exc()
+                continue
+            if found and isinstance(found, Mapping):
+                yield True, _plain(found), "", ""
+            else:
+                kind = type(found).__name__ if found is not None else None
+                text = f"User-specified function returned {kind} instead of DynamicRecord"
+                yield False, row, text, ""
+
+    return Mapped(frame, run)
+
+
+def mapped_partitions(
+    frame: DataFrame,
+    function: Callable[[int, Iterator[dict[str, Any]]], Iterable[dict[str, Any]]],
+    absence: Absence,
+) -> Mapped:
+    """Return what a function makes of the records of each partition.
+
+    As on AWS it gets and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
+    """
+    record_of = _maker_of_records(frame, absence)
+
+    def given(row: Row) -> dict[str, Any]:
+        return {"record": record_of(row), "isError": False, "errorMessage": ""}
+
+    def run(number: int, rows: Iterable[Row]) -> Iterator[Item]:
+        for item in function(number, map(given, rows)):
+            yield not item.get("isError"), _plain(item["record"]), item.get("errorMessage", ""), ""
+
+    return Mapped(frame, run)
+
+
+def _plain(value: Any) -> Any:
+    """Return a record as plain dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple | set) else value

@@ -1,0 +1,192 @@
+"""Frames put together: join, union, merge; and taken apart by the values of rows.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import NullType, StringType, StructType
+
+from tidemark.errors import ArgumentTypeError, UsageError
+from tidemark.glue_job.frames.choices import (
+    Choice,
+    Value,
+    built,
+    lifted,
+    merged,
+    schema_of,
+    values_of,
+)
+from tidemark.glue_job.frames.fields import value_at
+from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
+from tidemark.glue_job.frames.type_words import converted
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def join(first: DataFrame, second: DataFrame, keys1: object, keys2: object) -> DataFrame:
+    """Return the pairs of rows with equal keys: the columns of the first frame, then of the second.
+
+    A column of the first frame whose name the second one has too gets a dot before it. With a frame
+    without columns, as of a source that has nothing new, there is nothing.
+
+    Raises:
+        UsageError: a key is not there, or there are not as many of one frame as of the other.
+    """
+    one, two = path_list(keys1), path_list(keys2)
+    if not first.columns or not second.columns:
+        return second if first.columns else first
+    left, left_values = _renamed(first, "left ")
+    right, right_values = _renamed(second, "right ")
+    if len(one) != len(two) or not one:
+        raise UsageError(f"a join needs as many keys of each frame; it got {one} and {two}")
+    keys = [
+        _key(first, left_values, path1, "first") == _key(second, right_values, path2, "second")
+        for path1, path2 in zip(one, two, strict=True)
+    ]
+    joined = left.join(right, reduce(operator.and_, keys), "inner")
+    taken = {value.name for value in right_values}
+    values = [Value(_free(v.name, taken), v.column, v.kind) for v in left_values]
+    return built(joined, [*values, *right_values])
+
+
+def _renamed(frame: DataFrame, prefix: str) -> tuple[DataFrame, list[Value]]:
+    """Return a frame with names that no other frame has, and its columns under their own names."""
+    schema = schema_of(frame)
+    names = [f"{prefix}{place}" for place in range(len(schema))]
+    columns = zip(schema, names, strict=True)
+    return frame.toDF(*names), [Value(f.name, F.col(f"`{n}`"), f.dataType) for f, n in columns]
+
+
+def _key(frame: DataFrame, values: Sequence[Value], path: str, which: str) -> Column:
+    found = find_path(schema_of(frame), parse_path(path))
+    if found is None:
+        raise UsageError(
+            f"the {which} frame of a join has no field {path!r}; it has {', '.join(frame.columns)}"
+        )
+    column, kind = value_at(values, found[0])
+    if isinstance(kind, Choice):
+        return converted(column, kind, StringType(), f"the key {path!r}")
+    return column
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f".{name}"
+    taken.add(name)
+    return name
+
+
+def union(first: DataFrame, second: DataFrame) -> DataFrame:
+    """Return the rows of both frames, columns by name; one that differs in type is a choice."""
+    if not second.columns or not first.columns:
+        return first if first.columns else second
+    schema = merged(schema_of(first), schema_of(second))
+    assert isinstance(schema, StructType)  # noqa: S101 (of two structs)
+    both = _conformed(first, schema).union(_conformed(second, schema))
+    return built(*_named_as(both, schema))
+
+
+def _conformed(frame: DataFrame, schema: StructType) -> DataFrame:
+    frame, values = values_of(frame)
+    by_name = {value.name: value for value in values}
+    nothing = Value("", F.lit(None), NullType())
+    found = [by_name.get(one.name, nothing) for one in schema]
+    columns = [lifted(v.column, v.kind, f.dataType) for v, f in zip(found, schema, strict=True)]
+    return frame.select(*[c.alias(str(place)) for place, c in enumerate(columns)])
+
+
+def _named_as(frame: DataFrame, schema: StructType) -> tuple[DataFrame, list[Value]]:
+    return frame, [Value(f.name, F.col(str(n)), f.dataType) for n, f in enumerate(schema)]
+
+
+def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFrame:
+    """Return the rows of a stage, and those of a source whose keys the stage has not.
+
+    Raises:
+        UsageError: a key is not in both frames, or there is none.
+    """
+    keys = path_list(primary_keys)
+    if not source.columns or not stage.columns:
+        return stage if stage.columns else source
+    left, left_values = _renamed(source, "left ")
+    right, right_values = _renamed(stage, "right ")
+    if not keys:
+        raise UsageError("mergeDynamicFrame needs primary_keys; it got none")
+    conditions = [
+        _key(source, left_values, key, "first") == _key(stage, right_values, key, "second")
+        for key in keys
+    ]
+    kept = left.join(right, reduce(operator.and_, conditions), "left_anti")
+    return union(stage, built(kept, left_values))
+
+
+def split_rows(
+    frame: DataFrame, comparisons: Mapping[str, Mapping[str, Any]]
+) -> tuple[DataFrame, DataFrame]:
+    """Return the rows that meet every comparison, and the others.
+
+    Args:
+        frame: any rows.
+        comparisons: by path, values by operator: ``{"age": {">": 10, "<": 20}}``.
+
+    Raises:
+        UsageError: a field is not there, or an operator is not known.
+        ArgumentTypeError: the comparisons of a field are not a dict; also a TypeError.
+    """
+    for path, wanted in comparisons.items():
+        if not isinstance(wanted, Mapping):
+            raise ArgumentTypeError(
+                f"split_rows compares {path!r} with {wanted!r}; give a dict of operators, such as "
+                "{'>': 10}"
+            )
+    source, values = values_of(frame)
+    if not values:
+        return frame, frame
+    conditions = [
+        _compared(frame, values, path, comparator, value)
+        for path, wanted in comparisons.items()
+        for comparator, value in wanted.items()
+    ]
+    if not conditions:
+        raise UsageError("split_rows needs a comparison, such as {'age': {'>': 10}}; it got none")
+    meets = F.coalesce(reduce(operator.and_, conditions), F.lit(False))
+    return built(source.filter(meets), values), built(source.filter(~meets), values)
+
+
+def _compared(
+    frame: DataFrame, values: Sequence[Value], path: str, comparator: str, value: Any
+) -> Column:
+    if comparator not in COMPARISONS:
+        raise UsageError(
+            f"the operator {comparator!r} for {path!r} is not known; allowed are "
+            f"{', '.join(COMPARISONS)}"
+        )
+    found = find_path(schema_of(frame), parse_path(path))
+    if found is None:
+        raise UsageError(
+            f"split_rows has no field {path!r} to compare; it has {', '.join(frame.columns)}"
+        )
+    column, kind = value_at(values, found[0])
+    if isinstance(kind, Choice):
+        literal = F.lit(value)
+        each = [
+            COMPARISONS[comparator](column.getField(one.name), literal)
+            for one in kind
+            if isinstance(one.dataType, StringType) == isinstance(value, str)
+        ]
+        return F.coalesce(*each, F.lit(False))
+    return COMPARISONS[comparator](column, F.lit(value))  # type: ignore[no-any-return]

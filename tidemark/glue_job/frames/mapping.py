@@ -1,0 +1,186 @@
+"""ApplyMapping: fields by path, under new paths, as other types.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-transforms-ApplyMapping.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, NullType, StructField, StructType
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.frames.choices import (
+    ELEMENT,
+    Value,
+    built,
+    choice_of,
+    choices_in,
+    holds,
+    lifted,
+    schema_of,
+    values_of,
+)
+from tidemark.glue_job.frames.fields import value_at
+from tidemark.glue_job.frames.paths import find_path, parse_path
+from tidemark.glue_job.frames.type_words import (
+    converted,
+    kind_text,
+    names_type,
+    part_of,
+    target_type,
+)
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.readers.glue_schema import spark_schema
+
+
+@dataclass
+class Target:
+    """A field of the result: a value, or a struct of fields."""
+
+    value: Value | None = None
+    fields: dict[str, "Target"] = field(default_factory=dict)
+
+
+def apply_mapping(
+    frame: DataFrame, mappings: object, *, is_case_sensitive: bool = False
+) -> DataFrame:
+    """Return the mapped fields of a frame, in the order of the mappings.
+
+    A field that is not there is left out and warned of; so is, converted from what it is, one whose
+    source type is another than the mapping says. Of a choice the mapping takes the values of the
+    type that it says, and warns. Of two mappings to one target the last one wins, with a warning.
+
+    Args:
+        frame: any rows.
+        mappings: tuples of source path, source type, target path and target type, or one of them;
+            see `full_mappings` for shorter ones.
+        is_case_sensitive: whether names of sources are compared so.
+
+    Raises:
+        UsageError: a mapping is no such tuple, or a type is none that its field can get.
+        UnsupportedError: a target is inside of an array.
+    """
+    schema = schema_of(frame)
+    source, values = values_of(frame)
+    root = Target()
+    for path, kind_word, target, word in full_mappings(frame, mappings):
+        found = find_path(schema, parse_path(path), is_case_sensitive=is_case_sensitive)
+        if found is None:
+            if schema.fields:
+                note(RunWarning.MAPPING_SOURCE, path)
+            continue
+        column, kind = value_at(values, found[0])
+        part = part_of(kind_word, kind)
+        if part is not None:
+            note(RunWarning.MAPPING_PART, f"{kind_word} of {path} ({kind_text(kind)})")
+            column, kind = column.getField(part.name), part.dataType
+        elif not names_type(kind_word, kind):
+            note(RunWarning.MAPPING_TYPE, f"{path} ({kind_text(kind)}, in the mapping {kind_word})")
+        what = f"the field {path!r} of a mapping"
+        wanted = target_type(word, kind, what)
+        _place(root, target, Value("", converted(column, kind, wanted, what), wanted))
+    return built(source, [_value(name, one) for name, one in root.fields.items()])
+
+
+def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
+    """Return a frame with the fields of a schema, in its order and of its types.
+
+    Args:
+        frame: any rows; a field that they lack is null, one that the schema lacks is left out.
+        document: the JSON of a ``awsglue.gluetypes.StructType``.
+
+    Raises:
+        UsageError: it is no such JSON, or a field cannot be of its type.
+    """
+    try:
+        schema = spark_schema(document, choice_of)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"the schema of a frame cannot be used: {error}") from error
+    source, values = values_of(frame)
+    known = {value.name: value for value in values}
+    fields = []
+    for one in schema:
+        value = known.get(one.name, Value(one.name, F.lit(None), NullType()))
+        fields.append(_of_type(value, one.dataType))
+    return built(source, fields)
+
+
+def _of_type(value: Value, kind: DataType) -> Value:
+    what = f"the field {value.name!r} of a schema"
+    if choices_in(kind):
+        if not holds(kind, value.kind):
+            raise UsageError(
+                f"{what} has a choice without a place for all of its values, which are "
+                f"{kind_text(value.kind)}: resolve the choice first"
+            )
+        return Value(value.name, lifted(value.column, value.kind, kind), kind)
+    if isinstance(value.kind, NullType):
+        return Value(value.name, F.lit(None).cast(kind), kind)
+    return Value(value.name, converted(value.column, value.kind, kind, what).cast(kind), kind)
+
+
+def full_mappings(frame: DataFrame, mappings: object) -> list[tuple[str, str, str, str]]:
+    """Return mappings of a frame as tuples of four strings.
+
+    Those of two are source and target; those of three source, target and target type. What is not
+    said is as in the frame.
+
+    Raises:
+        TypeError: they are no tuples; the texts of this and the next are AWS's.
+        ValueError: a tuple has another length.
+        UsageError: a part of a tuple is no string.
+    """
+    if not isinstance(mappings, list | tuple):
+        raise TypeError(f"mappings must be a list of tuples, or tuple. Got {type(mappings)}")
+    is_one = isinstance(mappings, tuple) and not all(isinstance(one, tuple) for one in mappings)
+    return [_full(frame, one) for one in ([mappings] if is_one else mappings)]
+
+
+def _full(frame: DataFrame, mapping: object) -> tuple[str, str, str, str]:
+    if not isinstance(mapping, tuple):
+        raise TypeError(f"Mapping must be specified as a tuple. Got {mapping}")
+    if len(mapping) not in (2, 3, 4):
+        raise ValueError(
+            f"Mapping tuple must be of length 2, 3, or 4. Got tuple of length {len(mapping)}"
+        )
+    if not all(isinstance(part, str) for part in mapping):
+        raise UsageError(f"the mapping {mapping!r} must be a tuple of strings")
+    if len(mapping) == 4:
+        return mapping
+    found = find_path(schema_of(frame), parse_path(mapping[0]), is_case_sensitive=False)
+    kind = found[1].simpleString() if found else "string"
+    return mapping[0], kind, mapping[1], mapping[2] if len(mapping) == 3 else kind
+
+
+def _place(root: Target, path: str, value: Value) -> None:
+    steps = parse_path(path)
+    if ELEMENT in steps:
+        raise UnsupportedError(
+            f"the target {path!r} of a mapping is inside of an array, which is not supported; map "
+            "the whole array"
+        )
+    place = root
+    is_taken = False
+    for step in steps:
+        is_taken |= place.value is not None
+        place.value = None
+        place = place.fields.setdefault(step[1:], Target())
+    if is_taken or place.value is not None or place.fields:
+        note(RunWarning.MAPPING_TARGET, path)
+    place.value, place.fields = value, {}
+
+
+def _value(name: str, target: Target) -> Value:
+    """Return a field of the result; a struct of which no field has a value is null."""
+    if target.value is not None:
+        return Value(name, target.value.column, target.value.kind)
+    fields = [_value(inner, one) for inner, one in target.fields.items()]
+    struct = F.struct(*[one.column.alias(one.name) for one in fields])
+    has_value = fields[0].column.isNotNull()
+    for one in fields[1:]:
+        has_value |= one.column.isNotNull()
+    kind = StructType([StructField(one.name, one.kind) for one in fields])
+    return Value(name, F.when(has_value, struct), kind)

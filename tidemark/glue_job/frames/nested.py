@@ -1,0 +1,116 @@
+"""Nested fields as columns: unnest, and what DynamoDB exports as JSON.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+from collections.abc import Iterator, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
+
+from tidemark.glue_job.frames.choices import (
+    Choice,
+    Value,
+    built,
+    choice_of,
+    lifted,
+    values_of,
+)
+from tidemark.glue_job.frames.fields import struct_of
+
+# The keys by which DynamoDB's JSON says what type a value has.
+DESCRIPTORS = frozenset(("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"))
+ITEM = "Item"
+
+
+def unnest(frame: DataFrame) -> DataFrame:
+    """Return the fields of structs as columns ``a.b``; arrays and maps stay as they are."""
+    frame, values = values_of(frame)
+    return built(frame, [leaf for value in values for leaf in _leaves(value)])
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    if not isinstance(value.kind, StructType) or isinstance(value.kind, Choice):
+        yield value
+        return
+    for one in value.kind:
+        column = value.column.getField(one.name)
+        yield from _leaves(Value(f"{value.name}.{one.name}", column, one.dataType))
+
+
+def unnest_ddb_json(frame: DataFrame) -> DataFrame:
+    """Return the attributes of items as columns, those of maps as columns ``a.b``.
+
+    A list of structs stays as it is.
+    """
+    frame, values = _items(frame)
+    return built(frame, [leaf for value in values for leaf in _leaves(_simple(value))])
+
+
+def simplify_ddb_json(frame: DataFrame) -> DataFrame:
+    """Return the attributes of items as columns; maps are structs.
+
+    The elements of a list stay as they are if they are maps or of several types.
+    """
+    frame, values = _items(frame)
+    return built(frame, [_simple(value) for value in values])
+
+
+def _items(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
+    """Return the attributes in the column Item beside the other columns."""
+    frame, values = values_of(frame)
+    found = list[Value]()
+    for value in values:
+        if value.name == ITEM and isinstance(value.kind, StructType):
+            found += [Value(f.name, value.column.getField(f.name), f.dataType) for f in value.kind]
+        else:
+            found.append(value)
+    return frame, found
+
+
+def _simple(value: Value) -> Value:
+    """Return a value without the descriptors of its types."""
+    column, kind = value.column, value.kind
+    if not _is_described(kind):
+        return value
+    assert isinstance(kind, StructType)  # noqa: S101 (for the type checker)
+    each = [_undescribed(column.getField(one.name), one) for one in kind]
+    if len(each) == 1:
+        return Value(value.name, *each[0])
+    several = choice_of([found for _, found in each])
+    columns = [lifted(one, found, several) for one, found in each]
+    return Value(value.name, F.coalesce(*columns), several)
+
+
+def _undescribed(column: Column, described: StructField) -> tuple[Column, DataType]:
+    kind = described.dataType
+    if described.name == "NULL":
+        return F.lit(None), NullType()
+    if described.name == "M" and isinstance(kind, StructType):
+        return _map(column, kind)
+    if described.name == "L" and isinstance(kind, ArrayType):
+        return _list(column, kind)
+    return column, kind
+
+
+def _map(column: Column, kind: StructType) -> tuple[Column, DataType]:
+    inner: Sequence[Value] = [
+        _simple(Value(one.name, column.getField(one.name), one.dataType)) for one in kind
+    ]
+    return struct_of(column, inner)
+
+
+def _list(column: Column, kind: ArrayType) -> tuple[Column, DataType]:
+    element = kind.elementType
+    if not _is_described(element):
+        return column, kind
+    assert isinstance(element, StructType)  # noqa: S101 (for the type checker)
+    if len(element) > 1 or element.names[0] in ("M", "L", "NULL"):
+        return column, kind
+    name, inner = element.names[0], element.fields[0].dataType
+    return F.transform(column, lambda one: one.getField(name)), ArrayType(inner)
+
+
+def _is_described(kind: DataType) -> bool:
+    return isinstance(kind, StructType) and bool(kind.names) and set(kind.names) <= DESCRIPTORS

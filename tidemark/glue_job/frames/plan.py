@@ -1,0 +1,174 @@
+"""The rows of a DynamicFrame, computed when they are needed, and the errors on the way to them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from tidemark.errors import ArgumentError, ArgumentTypeError
+from tidemark.glue_job.frames.absence import ALL_THERE, Absence
+from tidemark.glue_job.frames.choices import schema_of
+from tidemark.glue_job.frames.errors import Failed, OfReader, check_thresholds
+from tidemark.glue_job.frames.seen import schema_of_records
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What every transform takes: a text for its errors, and how many are allowed; 0 is any.
+
+    A threshold may be a text, as arguments of a job are: AWS's library makes a number of it.
+
+    Raises:
+        ArgumentError: it is not a number; also a ValueError.
+        ArgumentTypeError: it is of another type; also a TypeError.
+    """
+
+    step: str = ""
+    info: str = ""
+    stage: int = 0
+    total: int = 0
+
+    def __post_init__(self) -> None:
+        """Make numbers of the thresholds."""
+        object.__setattr__(self, "stage", _number(self.stage, "stageThreshold"))
+        object.__setattr__(self, "total", _number(self.total, "totalThreshold"))
+
+
+def _number(value: object, name: str) -> int:
+    text = f"{name} is {value!r}; it must be a whole number, 0 for any number of errors"
+    if not isinstance(value, int | float | str):
+        raise ArgumentTypeError(text)
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ArgumentError(text) from error
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows with marked choices, and the errors of the steps that led to them.
+
+    Attributes:
+        make: returns the rows; called at most once.
+        failed: of all steps, the last one's at the end.
+        own: of the last step.
+        limits: of the last step.
+        absence_of: returns what a null of the rows stands for.
+        is_dynamic: whether the schema is that of the records, not one that is known without them.
+    """
+
+    make: Callable[[], DataFrame]
+    failed: tuple[Failed, ...] = ()
+    own: tuple[Failed, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    absence_of: Callable[[], Absence] = lambda: ALL_THERE
+    is_dynamic: bool = False
+
+    @classmethod
+    def of(cls, frame: DataFrame) -> "Plan":
+        """Return the plan of rows that are there."""
+        return cls(lambda: frame)
+
+    @classmethod
+    def read(cls, read: Callable[[OfReader], DataFrame]) -> "Plan":
+        """Return the plan of a source: its rows, and what its reader could not read."""
+        failed = OfReader()
+        frame = read(failed)
+        absence, is_dynamic = failed.absence or ALL_THERE, failed.is_of_records
+        return cls(
+            lambda: frame, tuple(failed), tuple(failed), Limits(), lambda: absence, is_dynamic
+        )
+
+    def first(self, number: int | None) -> "Plan":
+        """Return the plan of the first rows only; of all for None."""
+        if number is None:
+            return self
+        return replace(self, make=lambda: self.frame.limit(number)).of_some_records()
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The rows, with marked choices."""
+        return self.make()
+
+    @cached_property
+    def absence(self) -> Absence:
+        """What a null of the rows stands for."""
+        return self.absence_of()
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The schema of the records; where it is not known without them, they are computed."""
+        return schema_of_records(self.frame, self.absence) if self.is_dynamic else self.frame_schema
+
+    @property
+    def frame_schema(self) -> StructType:
+        """The schema of the rows, which also has fields that no record has."""
+        return schema_of(self.frame)
+
+    def with_absence(self, absence_of: Callable[[], Absence]) -> "Plan":
+        """Return the plan with another meaning of its nulls."""
+        return replace(self, absence_of=absence_of)
+
+    def of_some_records(self) -> "Plan":
+        """Return the plan of a step that has left out records."""
+        absence_of = self.absence_of
+        return self.with_absence(lambda: absence_of().of_some_records())
+
+    def of_records(self) -> "Plan":
+        """Return the plan with the schema of its records."""
+        return replace(self, is_dynamic=True)
+
+    def then(
+        self,
+        make: Callable[[], DataFrame],
+        limits: Limits,
+        *others: "Plan",
+        own: tuple[Failed, ...] = (),
+    ) -> "Plan":
+        """Return the plan of a next step.
+
+        Args:
+            make: returns its rows.
+            limits: what its call says of errors.
+            others: plans that it takes beside this one.
+            own: the errors of the step.
+
+        Raises:
+            ErrorThresholdError: there are too many errors.
+        """
+        failed = [*self.failed, *(one for other in others for one in other.failed), *own]
+        plan = replace(self, make=make, failed=tuple(failed), own=own, limits=limits)
+        if others:
+            is_dynamic = any(one.is_dynamic for one in (self, *others))
+            plan = replace(plan, is_dynamic=is_dynamic).with_absence(
+                lambda: self._absence_with(others)
+            )
+        plan.check()
+        return plan
+
+    def _absence_with(self, others: "Sequence[Plan]") -> Absence:
+        absence, kind = self.absence, schema_of(self.frame)
+        for one in others:
+            other = schema_of(one.frame)
+            absence = absence.with_other(one.absence, kind, other)
+            kind = StructType([*kind, *other])
+        return absence
+
+    def check(self) -> None:
+        """Count errors where a threshold is set.
+
+        Raises:
+            ErrorThresholdError: there are too many.
+        """
+        check_thresholds(self.failed, self.own, self.limits.stage, self.limits.total)
+
+
+def check_frame(kind: type, frame: object, step: str) -> None:
+    """Raise AttributeError, as AWS's library does, for what is no DynamicFrame."""
+    if not isinstance(frame, kind):
+        raise AttributeError(
+            f"{step} needs a DynamicFrame, and got {type(frame).__name__}: make one of a Spark "
+            "DataFrame with DynamicFrame.fromDF"
+        )

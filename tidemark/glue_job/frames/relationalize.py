@@ -1,0 +1,141 @@
+"""Turns nested rows into flat tables that are joined by generated ids.
+
+A struct becomes columns ``a.b``. An array becomes a table ``root_a``, where each element is a row
+with the ``id`` of the row it came from, its ``index`` in the array, and its value in ``a.val``, or
+in ``a.val.b`` if it is a struct; the column ``a`` of the row holds that id. An array of which no
+row has an element makes no table. Ids are bigint; they
+start at 1 and, with bookmarks, after those of the last committed run. Of maps AWS says nothing: one
+is an array of its entries here, with ``a.val.key`` and ``a.val.value``.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html
+(tables, id, index, val, ids from 1), and for names and types of nested columns
+https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-samples-legislators.html
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterator
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, MapType, StructType
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.process.bookmark_session import current_session
+
+KIND = "relationalize"
+_ROWS_OF_PARTITION = 33  # bits of monotonically_increasing_id that count within a partition
+
+
+def relationalize(
+    frame: DataFrame, root: str | None, transformation_ctx: str
+) -> dict[str, DataFrame]:
+    """Return the flat tables of a frame by name, the root first; computes the frame once.
+
+    Args:
+        frame: any rows.
+        root: the name of the first table, with which the others begin.
+        transformation_ctx: name of this step in the bookmark; empty starts at id 1.
+
+    Raises:
+        UsageError: the root has no name, two flat columns get one name, or the bookmark is another
+            step's.
+    """
+    if not isinstance(root, str) or not root:
+        raise UsageError(f"root_table_name is {root!r}; it must be the name of the first table")
+    session = current_session()
+    if session is None or not transformation_ctx:
+        return _tables(frame, root, 1)[0]
+    if not session.open_source(transformation_ctx, root):
+        return _tables(frame, root, 1)[0]
+    state = session.edges(transformation_ctx).low
+    if state and state.get("kind") != KIND:
+        raise UsageError(
+            f"the bookmark of the transformation_ctx {transformation_ctx!r} was made by a step of "
+            f"kind {state.get('kind')!r}, not by Relationalize: give it a transformation_ctx of "
+            "its own, or reset the bookmark"
+        )
+    tables, next_id = _tables(frame, root, state["next_id"] if state else 1)
+    session.states[transformation_ctx] = {"kind": KIND, "next_id": next_id}
+    return tables
+
+
+def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataFrame], int]:
+    """Return the tables, and the id after the greatest one given."""
+    tables: dict[str, DataFrame] = {}
+    next_id = first_id
+    waiting = deque([(root, frame)])
+    while waiting:
+        name, nested = waiting.popleft()
+        flat = nested.select(*_flat_columns(nested))
+        arrays = [field.name for field in flat.schema if isinstance(field.dataType, ArrayType)]
+        if not arrays:
+            tables[name] = flat
+            continue
+        flat, id_, end, filled = _numbered(flat, first_id, arrays)
+        next_id = max(next_id, end)
+        columns = flat.columns[:-1]
+        tables[name] = flat.select(*(_parent_column(c, id_, c in arrays) for c in columns))
+        waiting.extend((f"{root}_{array}", _elements(flat, array, id_)) for array in filled)
+    return tables, next_id
+
+
+def _flat_columns(frame: DataFrame) -> Iterator[Column]:
+    """Yield the columns of a frame, those of structs in their place."""
+    columns = list(_leaves(frame.schema, "", None))
+    twice = [name for name, count in Counter(name for name, _ in columns).items() if count > 1]
+    if twice:
+        raise UsageError(
+            f"relationalize makes two columns of the name {', '.join(twice)}: one is a field of a "
+            "struct and one has dots in its name; rename one"
+        )
+    yield from (column.alias(name) for name, column in columns)
+
+
+def _leaves(schema: StructType, prefix: str, struct: Column | None) -> Iterator[tuple[str, Column]]:
+    for field in schema:
+        name = prefix + field.name
+        column = _column(field.name) if struct is None else struct.getField(field.name)
+        if isinstance(field.dataType, StructType):
+            yield from _leaves(field.dataType, f"{name}.", column)
+        elif isinstance(field.dataType, MapType):
+            yield name, F.map_entries(column)
+        else:
+            yield name, column
+
+
+def _numbered(
+    flat: DataFrame, first_id: int, arrays: list[str]
+) -> tuple[DataFrame, Column, int, list[str]]:
+    """Return the rows as they will stay, their ids, the id after the last, and filled arrays.
+
+    The count computes the rows, once: tables that are read later must agree on the ids.
+    """
+    place = "_" * (1 + max(map(len, flat.columns)))  # a name that no column has
+    fixed = flat.withColumn(place, F.monotonically_increasing_id()).localCheckpoint(eager=False)
+    partition = F.shiftright(_column(place), _ROWS_OF_PARTITION)
+    sizes = [F.max(F.size(_column(name))) for name in arrays]
+    found = fixed.groupBy(partition).agg(F.count(F.lit(1)), *sizes).collect()
+    counts = {row[0]: row[1] for row in found}
+    filled = [name for n, name in enumerate(arrays, 2) if any((row[n] or 0) > 0 for row in found)]
+    starts, start = [], first_id
+    for number in range(max(counts, default=0) + 1):
+        starts.append(start)
+        start += counts.get(number, 0)
+    row = _column(place).bitwiseAND(F.lit((1 << _ROWS_OF_PARTITION) - 1))
+    begin = F.array(*(F.lit(value).cast("bigint") for value in starts))
+    return fixed, F.element_at(begin, partition.cast("int") + 1) + row, start, filled
+
+
+def _parent_column(name: str, id_: Column, is_array: bool) -> Column:
+    """Return a column of a table; an array becomes the id of its elements, a null stays null."""
+    column = _column(name)
+    return F.when(column.isNotNull(), id_).alias(name) if is_array else column
+
+
+def _elements(flat: DataFrame, array: str, id_: Column) -> DataFrame:
+    """Return a row for each element of an array column."""
+    return flat.select(id_.alias("id"), F.posexplode(_column(array)).alias("index", f"{array}.val"))
+
+
+def _column(name: str) -> Column:
+    return F.col(f"`{name.replace('`', '``')}`")

@@ -1,0 +1,239 @@
+"""ResolveChoice: one type for a column of several, or a column or field for each.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from tidemark.errors import ArgumentError, ArgumentTypeError, UsageError
+from tidemark.glue_job.frames.choices import (
+    ELEMENT,
+    VALUE,
+    Choice,
+    Steps,
+    Value,
+    as_struct,
+    schema_of,
+    type_name,
+)
+from tidemark.glue_job.frames.fields import Edit, edited
+from tidemark.glue_job.frames.paths import find_path, parse_path, path_text
+from tidemark.glue_job.frames.type_words import ATOMIC, converted, target_type
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+
+CATALOG = "match_catalog"
+ACTIONS = ("cast:type", "project:type", "make_cols", "make_struct")
+
+
+def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
+    """Return a frame with fields resolved by path, one after the other.
+
+    ``cast`` also converts a field of one type. A path that is not there is warned of.
+
+    Args:
+        frame: any rows.
+        specs: tuples of a path and an action, or one of them.
+
+    Raises:
+        UsageError: a spec or its action is wrong, or a type is none that the field has or can get.
+    """
+    for path, action in _checked(specs):
+        schema = schema_of(frame)
+        found = find_path(schema, parse_path(path))
+        if found is None:
+            _action(action, path)
+            if schema.fields:
+                note(RunWarning.FIELD_MISSING, path)
+            continue
+        steps, kind = found
+        if not path.endswith(ELEMENT):
+            steps, kind = _through_arrays(steps, kind)
+        frame = edited(frame, {steps: _action(action, path)})
+    return frame
+
+
+def _through_arrays(steps: Steps, kind: DataType) -> tuple[Steps, DataType]:
+    """Return the choice in an array, where a path leads to the array itself."""
+    inner, element = steps, kind
+    while isinstance(element, ArrayType):
+        inner, element = (*inner, ELEMENT), element.elementType
+    return (inner, element) if isinstance(element, Choice) else (steps, kind)
+
+
+def resolve_every(frame: DataFrame, choice: str) -> DataFrame:
+    """Return a frame with every choice resolved by one action.
+
+    Raises:
+        UsageError: the action is none.
+    """
+    _action(choice, "choice")
+    schema = schema_of(frame)
+    paths = list(_choices(schema, ()))
+    return edited(frame, {steps: _action(choice, path_text(steps)) for steps in paths})
+
+
+def resolve_by_types(frame: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
+    """Return a frame with the choices at its top as the types of a table; others stay.
+
+    Args:
+        frame: any rows.
+        types: by the lower-case name of a column.
+    """
+    edits: dict[Steps, Edit] = {}
+    for one in schema_of(frame):
+        target = types.get(one.name.lower())
+        if isinstance(one.dataType, Choice) and target is not None:
+            edits[(f".{one.name}",)] = partial(_as_type, target)
+    return edited(frame, edits)
+
+
+def _as_type(target: DataType, value: Value) -> Sequence[Value]:
+    column = converted(value.column, value.kind, target, f"the column {value.name!r}")
+    return [Value(value.name, column, target)]
+
+
+def _choices(kind: DataType, steps: Steps) -> Iterator[Steps]:
+    """Yield the paths of choices, none inside of another."""
+    match kind:
+        case Choice():
+            yield steps
+        case StructType():
+            for one in kind:
+                yield from _choices(one.dataType, (*steps, f".{one.name}"))
+        case ArrayType():
+            yield from _choices(kind.elementType, (*steps, ELEMENT))
+        case MapType():
+            yield from _choices(kind.valueType, (*steps, VALUE))
+
+
+def _checked(specs: object) -> list[tuple[str, str]]:
+    """Return specs; the classes of the errors are those of AWS's library, which unpacks them."""
+    given = [specs] if isinstance(specs, tuple) else specs
+    if not isinstance(given, Iterable):
+        raise ArgumentTypeError(f"specs is {specs!r}; {_SPECS}")
+    if isinstance(given, str):
+        raise ArgumentError(f"specs is {specs!r}; {_SPECS}")
+    found = []
+    for one in given:
+        if not isinstance(one, Sequence):
+            raise ArgumentTypeError(f"the spec {one!r} must be a tuple of a path and an action")
+        if isinstance(one, str) or len(one) != 2:
+            raise ArgumentError(f"the spec {one!r} must be a tuple of a path and an action")
+        found.append((str(one[0]), str(one[1])))
+    return found
+
+
+_SPECS = "it must be a list of tuples of a path and an action"
+
+
+def _action(action: str, path: str) -> Edit:
+    """Return what an action makes of a field.
+
+    Raises:
+        UsageError: it is no action.
+    """
+    name, _, word = action.partition(":")
+    name = name.lower()
+    actions: dict[str, Callable[[Value], Sequence[Value]]] = {
+        "cast": partial(_cast, word, path),
+        "project": partial(_project, word, path),
+        "make_cols": _make_cols,
+        "make_struct": _make_struct,
+    }
+    if name not in actions or bool(word) != (name in ("cast", "project")):
+        raise UsageError(
+            f"the action {action!r} for {path!r} is not known; allowed are {', '.join(ACTIONS)}, "
+            f"and as choice also {CATALOG}"
+        )
+    return actions[name]
+
+
+def _cast(word: str, path: str, value: Value) -> Sequence[Value]:
+    what = f"the field {path!r}"
+    target = target_type(word, value.kind, what)
+    return [Value(value.name, converted(value.column, value.kind, target, what), target)]
+
+
+def _project(word: str, path: str, value: Value) -> Sequence[Value]:
+    """Return the values of one type; those of others are dropped, and null."""
+    name = _glue_word(word)
+    if not isinstance(value.kind, Choice):
+        if type_name(value.kind) == name:
+            return [value]
+        held = type_name(value.kind)
+    else:
+        for one in value.kind:
+            if one.name == name:
+                return [Value(value.name, value.column.getField(name), one.dataType)]
+        held = ", ".join(value.kind.names)
+    raise UsageError(f"the field {path!r} has no values of the type {word}; it has {held}")
+
+
+def _glue_word(word: str) -> str:
+    text = word.strip().lower()
+    return type_name(ATOMIC[text]) if text in ATOMIC else text.partition("(")[0]
+
+
+def _make_cols(value: Value) -> Sequence[Value]:
+    """Return a column for each type; of an element, which has no name, a struct of them."""
+    if not isinstance(value.kind, Choice):
+        return [value]
+    if not value.name:
+        return _make_struct(value)
+    return [
+        Value(f"{value.name}_{one.name}", value.column.getField(one.name), one.dataType)
+        for one in value.kind
+    ]
+
+
+def _make_struct(value: Value) -> Sequence[Value]:
+    return [as_struct(value)]
+
+
+def resolve_options(
+    frame: DataFrame, options: Iterable[Any], is_type: Callable[[object], bool]
+) -> DataFrame:
+    """Return a frame with choices resolved by the options of ``toDF``.
+
+    Args:
+        frame: any rows.
+        options: each with ``path``, ``action`` (Project or KeepAsStruct) and ``target``, a
+            type of ``awsglue.gluetypes``.
+        is_type: whether a value is such a type.
+
+    Raises:
+        UsageError: an option has no target.
+        ArgumentError: its target is no type of Glue, or its action is none.
+    """
+    specs = [(one.path, _action_of_option(one, is_type)) for one in options]
+    return resolve_specs(frame, specs) if specs else frame
+
+
+def _action_of_option(option: Any, is_type: Callable[[object], bool]) -> str:
+    """Return the action of a spec; the first sentences of the errors are AWS's."""
+    action, target = str(option.action), option.target
+    name = action.upper()
+    if name == "KEEPASSTRUCT":
+        return "make_struct"
+    if target is None:
+        raise UsageError(
+            f"Missing target type for resolve action {action}. Give a type of awsglue.gluetypes "
+            f"for {option.path!r}"
+        )
+    if name != "PROJECT":
+        raise ArgumentError(
+            f"Invalid resolve action {action}. Action must be one of KeepAsStruct and Project. "
+            f"To cast {option.path!r}, call resolveChoice before toDF"
+        )
+    if not is_type(target):
+        raise ArgumentError(
+            f"Target type must be specified with project action. The target for {option.path!r} "
+            f"is {target!r}, of {type(target).__module__}; it must be a type of awsglue.gluetypes, "
+            "such as DoubleType()"
+        )
+    return f"project:{target.typeName()}"

@@ -1,0 +1,122 @@
+"""The schema of the records of a frame: which fields have a value in one of them.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html
+("a schema can be computed on demand")
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
+
+from tidemark.glue_job.frames.absence import Absence, last_name
+from tidemark.glue_job.frames.choices import Choice, choice_of, values_of
+from tidemark.glue_job.frames.own_queries import own_query
+
+Holds = Callable[[Column], Column]
+Probe = Callable[[Holds], Column]
+"""Given a condition, whether a value at a place of a row meets it."""
+Build = Callable[[Sequence[bool]], DataType | None]
+"""Given the answers of all questions, the type of what is there; None if nothing is."""
+
+
+def schema_of_records(frame: DataFrame, absence: Absence) -> StructType:
+    """Return the schema of the records of a frame, in one pass over them.
+
+    A field that no record has is left out, one that is nowhere but null is of the type null, and a
+    choice has the types that there are. Without records there are no fields.
+
+    Args:
+        frame: any rows.
+        absence: what their nulls stand for.
+    """
+    source, values = values_of(frame)
+    asked: list[Column] = []
+    builds = [
+        (value.name, _build(value.kind, _probe_of(value.column), asked, absence))
+        for value in values
+    ]
+    if not asked:
+        return StructType([])
+    with own_query(source.sparkSession):
+        ((count, *found),) = source.agg(F.count(F.lit(1)), *map(F.max, asked)).collect()
+    if not count:
+        return StructType([])
+    return _struct(builds, [bool(one) for one in found], absence)
+
+
+def _probe_of(column: Column) -> Probe:
+    return lambda holds: holds(column)
+
+
+def _probe_of_field(probe: Probe, name: str) -> Probe:
+    return lambda holds: probe(lambda value: holds(value.getField(name)))
+
+
+def _probe_of_element(probe: Probe) -> Probe:
+    return lambda holds: probe(lambda value: F.exists(value, lambda one: holds(one)))
+
+
+def _build(kind: DataType, probe: Probe, asked: list[Column], absence: Absence) -> Build:
+    """Ask what is to be known of the values at a place; return what makes their type of it."""
+    number = len(asked)
+    asked.append(probe(Column.isNotNull))
+    make: Build = lambda _: kind  # noqa: E731 (one of several)
+    match kind:
+        case Choice():
+            parts = [
+                _build(one.dataType, _probe_of_field(probe, one.name), asked, absence)
+                for one in kind
+            ]
+            make = lambda found: choice_of(_there(one(found) for one in parts))  # noqa: E731
+        case StructType():
+            fields = [
+                (
+                    one.name,
+                    _build(one.dataType, _probe_of_field(probe, one.name), asked, absence),
+                )
+                for one in kind
+            ]
+            make = lambda found: _struct(fields, found, absence)  # noqa: E731
+        case ArrayType():
+            element = _build(kind.elementType, _probe_of_element(probe), asked, absence)
+            make = lambda found: ArrayType(_or(element(found), kind.elementType))  # noqa: E731
+    return lambda found: make(found) if found[number] else None
+
+
+def _there(kinds: Iterable[DataType | None]) -> Iterator[DataType]:
+    return (kind for kind in kinds if kind is not None)
+
+
+def _or(kind: DataType | None, other: DataType) -> DataType:
+    return other if kind is None else kind  # a struct without fields is false
+
+
+def _struct(
+    builds: Sequence[tuple[str, Build]], found: Sequence[bool], absence: Absence
+) -> StructType:
+    kinds = [(name, build(found)) for name, build in builds]
+    return StructType(
+        [
+            StructField(name, _or(kind, NullType()))
+            for name, kind in kinds
+            if kind is not None or not absence.lacks(name) or last_name(name) in absence.null
+        ]
+    )
+
+
+def fields_left_out(
+    kind: DataType, seen: DataType, path: tuple[str, ...] = ()
+) -> list[tuple[str, ...]]:
+    """Return the steps to the fields of structs that a schema of records does not have."""
+    found = list[tuple[str, ...]]()
+    if isinstance(kind, StructType) and isinstance(seen, StructType):
+        known = {one.name: one.dataType for one in seen}
+        for one in kind:
+            steps = (*path, f".{one.name}")
+            if one.name not in known:
+                found.append(steps)
+            elif not isinstance(one.dataType, Choice):
+                found += fields_left_out(one.dataType, known[one.name], steps)
+    return found

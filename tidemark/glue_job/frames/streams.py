@@ -1,0 +1,146 @@
+"""Micro-batches of a streaming DataFrame, and columns that tell when a row was read.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.process.glue_logger import glue_logger
+
+MOST_RETRIES = 100
+LONGEST_PAUSE_S = 5
+# Granularity -> the parts of the time that it has.
+GRANULARITIES = {
+    "day": ("year", "month", "day"),
+    "hour": ("year", "month", "day", "hour"),
+    "minute": ("year", "month", "day", "hour", "minute"),
+}
+_PARTS: dict[str, Callable[[Column], Column]] = {
+    "year": F.year,
+    "month": F.month,
+    "day": F.dayofmonth,
+    "hour": F.hour,
+    "minute": F.minute,
+}
+Batch = Callable[[DataFrame, int], Any]
+
+
+def for_each_batch(
+    frame: DataFrame,
+    function: Batch,
+    options: Mapping[str, Any],
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Call a function with the rows of each micro-batch that has any, until the stream ends.
+
+    A batch that fails is tried again, as many times as ``batchMaxRetries`` says; a batch that
+    succeeds begins the count anew.
+
+    Args:
+        frame: of a streaming source.
+        function: gets a DataFrame and the number of the batch.
+        options: windowSize, such as ``100 seconds``, and checkpointLocation; batchMaxRetries,
+            persistDataFrame and storageLevel.
+        sleep: waits between tries.
+
+    Raises:
+        Exception: windowSize or checkpointLocation is missing; the text is AWS's.
+        ValueError: batchMaxRetries is not between 0 and 100; the text is AWS's.
+        UsageError: the frame is not of a stream, or there is no such storage level.
+        StreamingQueryException: a batch failed too often.
+    """
+    retries = _retries(options)
+    if not frame.isStreaming:
+        raise UsageError(
+            "forEachBatch is given a DataFrame that is no stream; read it with spark.readStream"
+        )
+    failures = _Failures()
+    query = (
+        frame.writeStream.foreachBatch(_counted(function, options, failures))
+        .trigger(processingTime=options["windowSize"])
+        .option("checkpointLocation", options["checkpointLocation"])
+    )
+    while True:
+        try:
+            query.start().awaitTermination()
+        except PySparkException:
+            failures.count += 1
+            glue_logger().warning("a batch failed, try %d", failures.count)
+            if failures.count > retries:
+                raise
+            sleep(min(failures.count, LONGEST_PAUSE_S))
+        else:
+            return
+
+
+def _retries(options: Mapping[str, Any]) -> int:
+    """Return how often a batch is tried again; raise where an option is missing or wrong."""
+    for name in ("windowSize", "checkpointLocation"):
+        if name not in options:
+            raise Exception(f"Missing {name} argument")
+    retries = int(options.get("batchMaxRetries", 3))
+    if not 0 <= retries <= MOST_RETRIES:
+        raise ValueError(
+            "Please specify the number of retries as an integer in the range of [0, 100]."
+        )
+    return retries
+
+
+class _Failures:
+    """How often the batch failed that is tried now."""
+
+    count = 0
+
+
+def _counted(function: Batch, options: Mapping[str, Any], failures: _Failures) -> Batch:
+    level = _storage_level(options)
+
+    def run(frame: DataFrame, number: int) -> None:
+        if level is not None:
+            frame.persist(level)
+        try:
+            if frame.take(1):
+                function(frame, number)
+        finally:
+            if level is not None:
+                frame.unpersist()
+        failures.count = 0
+
+    return run
+
+
+def _storage_level(options: Mapping[str, Any]) -> StorageLevel | None:
+    if str(options.get("persistDataFrame", "true")).lower() == "false":
+        return None
+    name = str(options.get("storageLevel", "MEMORY_AND_DISK")).upper()
+    level = getattr(StorageLevel, name, None)
+    if not isinstance(level, StorageLevel):
+        raise UsageError(f"storageLevel {name!r} is none of Spark, such as MEMORY_AND_DISK")
+    return level
+
+
+def with_ingestion_time(frame: DataFrame, granularity: str) -> DataFrame:
+    """Return the rows with the time of the query: ingest_year INT, ingest_month INT and so on.
+
+    Args:
+        frame: any rows.
+        granularity: ``day``, ``hour`` or ``minute``.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    if granularity not in GRANULARITIES:
+        raise UsageError(
+            f"time_granularity is {granularity!r}; allowed are {', '.join(GRANULARITIES)}"
+        )
+    now = F.current_timestamp()
+    columns = {f"ingest_{part}": _PARTS[part](now) for part in GRANULARITIES[granularity]}
+    return frame.withColumns(columns)

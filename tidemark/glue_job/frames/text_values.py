@@ -1,0 +1,145 @@
+"""Values as text of JSON and CSV: of a choice the value itself, and CSV without any quotes.
+
+Glue writes text record by record, and a record holds the values of a choice themselves.
+"""
+
+import json
+from collections.abc import Iterable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    ByteType,
+    DataType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    ShortType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.frames.choices import Choice, Value, built, quoted, values_of
+
+LINE = "line of tidemark"
+CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV
+NO_SEPARATOR = "\x01"  # of a line that is one column for Spark
+WIDER = (ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType)
+
+
+def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
+    """Return the rows as lines of JSON and the columns of partition keys beside them.
+
+    Args:
+        frame: rows with choices.
+        keys: the columns that become folders, which are not in the lines.
+    """
+    source, values = values_of(frame)
+    folders = set(keys)
+    line = _json_struct([value for value in values if value.name not in folders])
+    beside = [_scalar(value) for value in values if value.name in folders]
+    return built(source, [Value(LINE, line, StringType()), *beside])
+
+
+def with_plain_choices(frame: DataFrame) -> DataFrame:
+    """Return the rows with each choice of simple types as the text of its value."""
+    source, values = values_of(frame)
+    return built(source, [_scalar(value) for value in values])
+
+
+def unquoted_lines(frame: DataFrame, keys: Iterable[str], separator: str) -> DataFrame:
+    """Return the rows of CSV as one column, named as the header, that no quote is put around.
+
+    A line break would tear a row in two: such a value fails the write.
+    """
+    folders = list(keys)
+    columns = [name for name in frame.columns if name not in folders]
+    types = {one.name: one.dataType for one in frame.schema}
+    texts = [_csv_text(name, types[name]) for name in columns]
+    line = F.concat_ws(separator, *texts).alias(separator.join(columns))
+    return frame.select(line, *map(quoted, folders))
+
+
+def type_of_choice(choice: Choice) -> DataType:
+    """Return the one type that text files of a choice are read back as: a number, else text."""
+    kinds = [type(one.dataType) for one in choice]
+    if all(kind in WIDER for kind in kinds):
+        return max((one.dataType for one in choice), key=lambda kind: WIDER.index(type(kind)))
+    return StringType()
+
+
+def _scalar(value: Value) -> Value:
+    """Return a choice of simple types as text; another value as it is."""
+    kind = value.kind
+    if not isinstance(kind, Choice) or any(_is_nested(one.dataType) for one in kind):
+        return value
+    texts = [value.column.getField(one.name).cast("string") for one in kind]
+    return Value(value.name, F.coalesce(*texts), StringType())
+
+
+def _is_nested(kind: DataType) -> bool:
+    return isinstance(kind, ArrayType | MapType | StructType)
+
+
+def _csv_text(name: str, kind: DataType) -> Column:
+    column = F.col(quoted(name))
+    is_time = isinstance(kind, TimestampType | TimestampNTZType)
+    text = F.date_format(column, CSV_TIME) if is_time else column.cast("string")
+    broken = UsageError(
+        f"quoteChar -1 quotes nothing, and a value of the column {name!r} has a line break, which "
+        "would make two rows of one: replace it, or write with a quoteChar"
+    )
+    failed = F.raise_error(f"UsageError: {broken}").cast("string")
+    return F.when(text.rlike(r"[\r\n]"), failed).otherwise(F.coalesce(text, F.lit("")))
+
+
+def json_text(column: Column, kind: DataType) -> Column:
+    """Return a value as JSON, null where there is none."""
+    match kind:
+        case Choice():
+            return F.coalesce(*[json_text(column.getField(f.name), f.dataType) for f in kind])
+        case StructType():
+            fields = [Value(f.name, column.getField(f.name), f.dataType) for f in kind]
+            return F.when(column.isNotNull(), _json_struct(fields))
+        case ArrayType():
+            inner = kind.elementType
+            texts = F.transform(column, lambda v: _or_null(json_text(v, inner)))
+            return F.concat(F.lit("["), F.array_join(texts, ","), F.lit("]"))
+        case MapType():
+            inner = kind.valueType
+
+            def entry(one: Column) -> Column:
+                key = _json_leaf(one.getField("key"))
+                return F.concat(key, F.lit(":"), _or_null(json_text(one.getField("value"), inner)))
+
+            texts = F.transform(F.map_entries(column), entry)
+            return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
+    return F.when(column.isNotNull(), _json_leaf(column))
+
+
+def _json_struct(fields: Iterable[Value]) -> Column:
+    """Return the fields that have a value as an object, as Spark does."""
+    texts = [
+        F.concat(
+            F.lit(f"{json.dumps(one.name, ensure_ascii=False)}:"),
+            json_text(one.column, one.kind),
+        )
+        for one in fields
+    ]
+    return F.concat(F.lit("{"), F.concat_ws(",", *texts), F.lit("}"))
+
+
+def _json_leaf(column: Column) -> Column:
+    """Return a simple value as Spark writes it in JSON, without the object around it."""
+    text = F.to_json(F.struct(column.alias("v")))
+    return text.substr(F.lit(len('{"v":') + 1), F.length(text) - len('{"v":}'))
+
+
+def _or_null(text: Column) -> Column:
+    return F.coalesce(text, F.lit("null"))

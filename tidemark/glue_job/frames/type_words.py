@@ -1,0 +1,216 @@
+"""The words for types in mappings and specs, and conversions between types.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
+"""
+
+import re
+from decimal import Decimal
+
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    FractionalType,
+    IntegerType,
+    IntegralType,
+    LongType,
+    MapType,
+    NullType,
+    NumericType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+    _parse_datatype_string,
+)
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.frames.choices import Choice, choices_in, type_name
+from tidemark.glue_job.frames.text_values import json_text
+
+# Integers, and the first number that each does not hold.
+ENDS: dict[type[DataType], int] = {
+    ByteType: 2**7,
+    ShortType: 2**15,
+    IntegerType: 2**31,
+    LongType: 2**63,
+}
+# Words in any case; those of SQL and of Python's names beside Glue's own.
+ATOMIC: dict[str, DataType] = {
+    **dict.fromkeys(("string", "varchar", "char", "text", "str"), StringType()),
+    **dict.fromkeys(("int", "integer"), IntegerType()),
+    **dict.fromkeys(("long", "bigint"), LongType()),
+    **dict.fromkeys(("short", "smallint"), ShortType()),
+    **dict.fromkeys(("byte", "tinyint"), ByteType()),
+    **dict.fromkeys(("boolean", "bool"), BooleanType()),
+    **dict.fromkeys(("float", "real"), FloatType()),
+    "double": DoubleType(),
+    "date": DateType(),
+    "timestamp": TimestampType(),
+    "binary": BinaryType(),
+    "null": NullType(),
+}
+BARE = DecimalType(10, 2)  # what Glue's DecimalType() is
+NESTED: dict[str, type[DataType]] = {"struct": StructType, "array": ArrayType, "map": MapType}
+_DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
+_TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)")
+
+
+def target_type(word: str, found: DataType, what: str) -> DataType:
+    """Return the type that a word names, for a value of a type.
+
+    ``struct``, ``array`` and ``map`` alone leave a value of that kind as it is, and so does
+    ``decimal`` alone a decimal.
+
+    Args:
+        word: of a script.
+        found: the type of the value.
+        what: names the word in an error.
+
+    Raises:
+        UsageError: it is no type, or none that this value can get.
+    """
+    text = word.strip().lower()
+    if text == "choice" or (isinstance(found, DecimalType) and text == "decimal"):
+        return found
+    if text in NESTED:
+        if type_name(found) != text:
+            raise UsageError(f"{what} is to be a {text}, and it is {_text(found)}")
+        return found
+    if text in ATOMIC:
+        return ATOMIC[text]
+    if _TEXT.fullmatch(text):
+        return StringType()
+    if decimal := _DECIMAL.fullmatch(text):
+        return _decimal(decimal[1], decimal[2], what)
+    return _declared(word.strip(), what)
+
+
+def _decimal(precision: str | None, scale: str | None, what: str) -> DecimalType:
+    if precision is None:
+        return BARE
+    kind = DecimalType(int(precision), int(scale or 0))
+    if not 0 < kind.precision <= 38 or kind.scale > kind.precision:
+        raise UsageError(
+            f"{what} is to be a decimal({kind.precision},{kind.scale}); allowed are 1 to 38 "
+            "digits, of which as many may be decimals"
+        )
+    return kind
+
+
+def _declared(word: str, what: str) -> DataType:
+    """Return a type with parts, as ``array<string>``."""
+    try:
+        if "<" in word:
+            return _parse_datatype_string(re.sub(r"\blong\b", "bigint", word))
+    except Exception as error:
+        raise UsageError(f"{what} is to be a {word!r}, which is not a type: {error}") from error
+    raise UsageError(
+        f"{what} is to be a {word!r}, which is not a type; allowed are {', '.join(ATOMIC)}, "
+        "decimal(precision,scale), struct, array and map"
+    )
+
+
+def part_of(word: str, found: DataType) -> StructField | None:
+    """Return the field of a choice that holds the values of the type that a word names."""
+    if not isinstance(found, Choice):
+        return None
+    text = word.strip().lower()
+    name = type_name(ATOMIC[text]) if text in ATOMIC else text.partition("(")[0]
+    return next((one for one in found if one.name == name), None)
+
+
+def kind_text(found: DataType) -> str:
+    """Return a type as people write it, of a choice its types: ``choice<long,string>``."""
+    if isinstance(found, Choice):
+        return f"choice<{','.join(found.names)}>"
+    return found.simpleString()
+
+
+def names_type(word: str, found: DataType) -> bool:
+    """Return whether a word names the type of a value; integers and floats are of any width."""
+    text = word.strip().lower()
+    if isinstance(found, NullType) or text == type_name(found):
+        return True
+    kind = ATOMIC.get(text) or (StringType() if _TEXT.fullmatch(text) else None)
+    if kind is None:
+        is_decimal = _DECIMAL.fullmatch(text) is not None
+        return is_decimal == isinstance(found, DecimalType) and (is_decimal or "<" in text)
+    return _family(kind) == _family(found)
+
+
+def _family(kind: DataType) -> str:
+    if isinstance(kind, IntegralType):
+        return "integer"
+    if isinstance(kind, FractionalType) and not isinstance(kind, DecimalType):
+        return "floating point"
+    return type_name(kind)
+
+
+def converted(column: Column, kind: DataType, target: DataType, what: str) -> Column:
+    """Return a value as another type; one that it cannot hold is null, as on AWS.
+
+    A choice gives the value of whichever type it has; what has parts becomes text as JSON.
+
+    Raises:
+        UsageError: no value of the type can be of the other one.
+    """
+    if kind == target and type(kind) is type(target):
+        return column
+    if isinstance(kind, Choice):
+        each = [
+            converted(column.getField(one.name), one.dataType, target, what)
+            for one in kind
+            if _can_cast(one.dataType, target)
+        ]
+        return F.coalesce(*each) if each else _impossible(kind, target, what)
+    if isinstance(kind, StructType | ArrayType | MapType) and isinstance(target, StringType):
+        return json_text(column, kind) if choices_in(kind) else F.to_json(column)
+    if isinstance(target, NullType) or not _can_cast(kind, target):
+        return _impossible(kind, target, what)
+    return _within(column, kind, target)
+
+
+def _within(column: Column, kind: DataType, target: DataType) -> Column:
+    """Return a value as another type; of a number too large for an integer null, not another one.
+
+    Spark's own cast of 5000000000 to int is 705032704.
+    """
+    value, end = column.cast(target), ENDS.get(type(target))
+    if end is None or not isinstance(kind, NumericType) or ENDS.get(type(kind), end + 1) <= end:
+        return value
+    exact = int if isinstance(kind, IntegralType) else Decimal  # a narrower end is a long
+    return F.when((column > F.lit(exact(-end - 1))) & (column < F.lit(exact(end))), value)
+
+
+def _impossible(kind: DataType, target: DataType, what: str) -> Column:
+    raise UsageError(f"{what} is {_text(kind)} and cannot be made {_text(target)}")
+
+
+def _can_cast(kind: DataType, target: DataType) -> bool:
+    if isinstance(target, StringType):
+        return True
+    if type(kind) is type(target):
+        return True
+    session = SparkSession.getActiveSession()
+    assert session is not None  # noqa: S101 (there is a frame)
+    parse = session._jsparkSession.parseDataType
+    cast = session._jvm.org.apache.spark.sql.catalyst.expressions.Cast  # type: ignore[union-attr]
+    return bool(cast.canCast(parse(kind.json()), parse(target.json())))
+
+
+def _text(kind: DataType) -> str:
+    return (
+        f"{type_name(kind)} ({kind.simpleString()})"
+        if kind.simpleString() != type_name(kind)
+        else type_name(kind)
+    )

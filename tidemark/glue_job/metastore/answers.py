@@ -1,0 +1,292 @@
+"""Answers what Spark's catalog in the JVM asks about the local Data Catalog."""
+
+import json
+import threading
+import traceback
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_job.metastore.json_look import (
+    PLAIN_OPTIONS,
+    ask_java,
+    columns_of,
+    look_at,
+    warnings_of,
+)
+from tidemark.glue_job.metastore.json_names import (
+    Names,
+    files_of,
+    other_spellings,
+    spelled,
+    spelled_names,
+)
+from tidemark.glue_job.metastore.spark_tables import (
+    PROVIDER,
+    ROWS,
+    SIZE,
+    TYPES,
+    catalog_table,
+    hive_table,
+    spark_table,
+)
+from tidemark.glue_job.metastore.white_rows import WhiteRows
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.catalog.databases import (
+    catalog_databases,
+    drop_database,
+    find_database,
+    put_databases,
+)
+from tidemark.local_state.catalog.partitions import (
+    Partition,
+    partitions_of,
+    register_partitions,
+    unregister_partitions,
+)
+from tidemark.local_state.catalog.tables import (
+    catalog_tables,
+    drop_table,
+    put_tables,
+    table_or_none,
+)
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_databases import CatalogDatabase
+from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
+
+Request = Mapping[str, Any]
+
+
+class Answers:
+    """The Data Catalog of a database file, for the JVM of one job run."""
+
+    def __init__(self, home: Home, database: Path) -> None:
+        """Answer for a home.
+
+        Args:
+            home: whose lake the tables are in.
+            database: the SQLite file of the Data Catalog.
+        """
+        self._home = home
+        self._database = database
+        self._warned = set[str]()
+        self._names: dict[str, Names] = {}
+        self._white_rows = WhiteRows()
+        self._of_thread = threading.local()  # a connection to SQLite is of one thread
+        self._operations: dict[str, Callable[[Store, Request], Any]] = {
+            "databases": lambda store, _: [one.name for one in catalog_databases(store)],
+            "database": _get_database,
+            "put_database": _put_database,
+            "drop_database": lambda store, request: drop_database(store, request["database"]),
+            "tables": _tables,
+            "table": self._table,
+            "stored_table": _stored_table,
+            "put_table": _put_table,
+            "put_stats": _put_stats,
+            "drop_table": _drop_table,
+            "places": self._places,
+            "partitions": self._partitions,
+            "put_partitions": self._put_partitions,
+            "drop_partitions": self._drop_partitions,
+            "hive_table": lambda _, request: hive_table(request),
+        }
+
+    def ask(self, request: str) -> str:
+        """Return the answer to a request, both JSON; an error is a text of its own."""
+        asked = json.loads(request)
+        try:
+            answer = self._operations[asked["operation"]](self._store(), asked)
+        except TidemarkError as error:
+            return json.dumps({"error": str(error)})
+        except Exception as error:  # noqa: BLE001 (else Py4J tells the script nothing of it)
+            traceback.print_exc()
+            text = f"the local Data Catalog failed at {asked['operation']}"
+            return json.dumps({"error": f"{text}: {type(error).__name__}: {error}"})
+        return json.dumps({"answer": answer})
+
+    def _store(self) -> Store:
+        if not hasattr(self._of_thread, "store"):
+            self._of_thread.store = Store(self._database)
+        store: Store = self._of_thread.store
+        return store
+
+    def _folder_of(self, uri: str) -> Path:
+        if uri.startswith("file:"):
+            return Path(urlsplit(uri).path)
+        return self._home.existing_path(uri)
+
+    def _table(self, store: Store, request: Request) -> dict[str, Any] | None:
+        table = table_or_none(store, request["database"], request["table"])
+        if table is None:
+            return None
+        found = spark_table(table)
+        is_of_hive = found["provider"] == "json" and found["schema"] is None
+        if found["provider"] == "csv" and found["schema"] is None:
+            found["options"] |= self._white_rows_in(store, table, found)
+        if is_of_hive:
+            found = spelled(found, self._names_in(table.location))
+        if table.full_name not in self._warned:
+            self._warned.add(table.full_name)
+            _warn(table)
+            if is_of_hive:
+                self._warn_of_case(table)
+            if found["provider"] == "json" and found["options"].keys() <= PLAIN_OPTIONS:
+                self._warn_of_json(store, table, found)
+        return found
+
+    def _warn_of_json(self, store: Store, table: CatalogTable, found: Mapping[str, Any]) -> None:
+        """Note once what Spark does not read of a table of JSON, if that is seen in its files."""
+        try:
+            seen = look_at(columns_of(found), self._files(store, table), ask_java)
+        except Exception as error:  # noqa: BLE001 (to look fails no query)
+            reason = " ".join(f"{type(error).__name__}: {error}".splitlines()[:2])  # of Java's
+            about = f"{table.full_name} ({reason})"
+            note(RunWarning.TABLE_NOT_LOOKED_AT, about)
+            return
+        for warning, about in warnings_of(seen, table.full_name):
+            note(warning, about)
+
+    def _white_rows_in(
+        self, store: Store, table: CatalogTable, found: Mapping[str, Any]
+    ) -> dict[str, str]:
+        try:
+            return self._white_rows.options_for(found, self._files(store, table))
+        except (OSError, EOFError, zlib.error):  # Spark says so when it reads the file
+            return {}
+
+    def _files(self, store: Store, table: CatalogTable) -> list[Path]:
+        """Return the files that Spark reads of a table."""
+        folders = [table.location]
+        if table.partition_keys:
+            folders = [one.location for one in partitions_of(store, table, self._folder_of)]
+        return [file for one in folders for file in files_of(self._folder_of(one))]
+
+    def _warn_of_case(self, table: CatalogTable) -> None:
+        for name in other_spellings(self._folder_of(table.location)):
+            note(RunWarning.JSON_CASE, f"{name} in the files of the table {table.full_name}")
+
+    def _names_in(self, location: str) -> Names:
+        """Return how the JSON below a place spells its names; asked once there are some."""
+        if not self._names.get(location):
+            self._names[location] = spelled_names(self._folder_of(location))
+        return self._names[location]
+
+    def _places(self, store: Store, request: Request) -> list[str]:
+        """Return the folders of a table's data."""
+        table = _existing(store, request)
+        partitions = partitions_of(store, table, self._folder_of)
+        return [*(one.location for one in partitions), table.location]
+
+    def _partitions(self, store: Store, request: Request) -> list[dict[str, Any]]:
+        table = _existing(store, request)
+        keys = spark_table(table)["partition_keys"]
+        wanted = request.get("spec") or {}
+        return [
+            {
+                "spec": spec,
+                "location": one.location,
+                "parameters": dict(one.parameters),
+                "is_implicit": one.is_implicit,
+            }
+            for one in partitions_of(store, table, self._folder_of)
+            if (spec := dict(zip(keys, one.values, strict=True))).items() >= wanted.items()
+        ]
+
+    def _put_partitions(self, store: Store, request: Request) -> None:
+        table = _existing(store, request)
+        partitions = [
+            Partition(_values(table, one["spec"]), one["location"], one["parameters"])
+            for one in request["partitions"]
+        ]
+        register_partitions(store, table, partitions, self._folder_of)
+
+    def _drop_partitions(self, store: Store, request: Request) -> None:
+        table = _existing(store, request)
+        values = [_values(table, spec) for spec in request["specs"]]
+        unregister_partitions(store, table, values, self._folder_of)
+
+
+def _get_database(store: Store, request: Request) -> dict[str, Any] | None:
+    found = find_database(store, request["database"])
+    if found is None:
+        return None
+    return {
+        "database": found.name,
+        "description": found.description,
+        "location": found.location,
+        "properties": found.parameters,
+    }
+
+
+def _warn(table: CatalogTable) -> None:
+    """Note what of a table of Hive differs from what people expect, as on AWS."""
+    if table.is_view or PROVIDER in table.parameters:
+        return
+    if str(table.parameters.get(SKIP_HEADER, "0")) != "0":
+        note(RunWarning.HEADER_IS_A_ROW, table.full_name)
+    if "openx" in table.serde_library:
+        note(RunWarning.SERDE_JAR, table.full_name)
+
+
+def _values(table: CatalogTable, spec: Mapping[str, str]) -> tuple[str, ...]:
+    by_name = {name.lower(): value for name, value in spec.items()}
+    return tuple(by_name[name.lower()] for name, _ in table.partition_keys)
+
+
+def _put_database(store: Store, request: Request) -> None:
+    definition = {
+        "Name": request["database"],
+        "Description": request["description"] or "",
+        "LocationUri": request["location"],
+        "Parameters": request["properties"],
+    }
+    put_databases(store, [CatalogDatabase(request["database"].lower(), definition)])
+
+
+def _tables(store: Store, request: Request) -> list[dict[str, Any]]:
+    return [
+        {"name": one.name, "is_view": one.is_view}
+        for one in catalog_tables(store, request["database"])
+    ]
+
+
+def _stored_table(store: Store, request: Request) -> dict[str, str] | None:
+    found = table_or_none(store, request["database"], request["table"])
+    if found is None:
+        return None
+    is_managed = found.definition.get("TableType") == TYPES["MANAGED"]
+    return {"type": "MANAGED" if is_managed else "EXTERNAL"}
+
+
+def _existing(store: Store, request: Request) -> CatalogTable:
+    found = table_or_none(store, request["database"], request["table"])
+    if found is None:  # another job dropped it just now
+        raise TidemarkError(f"the table {request['database']}.{request['table']} is gone")
+    return found
+
+
+def _put_table(store: Store, request: Request) -> None:
+    old = table_or_none(store, request["database"], request["table"])
+    put_tables(store, [catalog_table(request, old)])
+
+
+def _put_stats(store: Store, request: Request) -> None:
+    table = _existing(store, request)
+    parameters = {
+        name: value
+        for name, value in (table.definition.get("Parameters") or {}).items()
+        if name not in (ROWS, SIZE)
+    }
+    for name, key in ((SIZE, "size_bytes"), (ROWS, "rows")):
+        if request.get(key):
+            parameters[name] = request[key]
+    definition = {**table.definition, "Parameters": parameters}
+    put_tables(store, [CatalogTable(table.database, table.name, definition)])
+
+
+def _drop_table(store: Store, request: Request) -> None:
+    drop_table(store, request["database"].lower(), request["table"].lower())

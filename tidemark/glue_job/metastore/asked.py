@@ -1,0 +1,75 @@
+"""Whether a job asks for the Data Catalog as the metastore of its Spark session.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-data-catalog-hive.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidemark.glue_job.process.datalake_formats import local_settings
+from tidemark.local_state.home import Home
+
+CATALOG_VARIABLE = "TIDEMARK_CATALOG"  # set for a job that asks for the Data Catalog
+SETTING = "spark.tidemark.catalog"  # known to `CatalogExtensions.java`
+EXTENSIONS = "spark.sql.extensions"
+OURS = "dev.tidemark.catalog.CatalogExtensions"
+ARGUMENT = "--enable-glue-datacatalog"
+WAREHOUSE = "spark.sql.warehouse.dir"
+# Hadoop's name of the class that scripts of before the argument set themselves, and Spark's.
+FACTORIES = (
+    "hive.metastore.client.factory.class",
+    "spark.hadoop.hive.metastore.client.factory.class",
+)
+FACTORY = "AWSGlueDataCatalogHiveClientFactory"
+BUCKET = "aws-glue-warehouse-local"  # the database `default` is on the disks of a cluster on AWS
+
+
+@dataclass(frozen=True)
+class CatalogSettings:
+    """What a job process needs for Spark to see the Data Catalog, or not to.
+
+    Attributes:
+        settings: of Spark.
+        variables: of the environment.
+    """
+
+    settings: dict[str, str]
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+def asks_for_catalog(arguments: Mapping[str, str], settings: Mapping[str, str]) -> bool:
+    """Return whether the arguments of a job, or its settings of Spark, name the Data Catalog."""
+    if arguments.get(ARGUMENT, "false").lower() != "false":
+        return True
+    return any(settings.get(name, "").endswith(FACTORY) for name in FACTORIES)
+
+
+def with_ours(extensions: str) -> str:
+    """Return the extensions of a session with the one by which Spark finds the Data Catalog."""
+    return ",".join([*filter(None, extensions.split(",")), OURS])
+
+
+def catalog_settings(
+    home: Home, arguments: Mapping[str, str], settings: Mapping[str, str]
+) -> CatalogSettings:
+    """Return what lets Spark see the Data Catalog; the bucket of its database `default` is made.
+
+    A job that does not ask for it has a warehouse of its run, which ends with it.
+    """
+    extensions = {EXTENSIONS: with_ours(settings.get(EXTENSIONS, ""))}
+    if not asks_for_catalog(arguments, settings):
+        return CatalogSettings(extensions)
+    return CatalogSettings({**extensions, **_asking(home, settings)}, {CATALOG_VARIABLE: "1"})
+
+
+def settings_of_script(home: Home, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return what is to be changed of the settings with which a script itself starts Spark."""
+    changed = local_settings(settings)
+    if EXTENSIONS in settings:
+        changed[EXTENSIONS] = with_ours(settings[EXTENSIONS])
+    return {**changed, **_asking(home, settings)} if asks_for_catalog({}, settings) else changed
+
+
+def _asking(home: Home, settings: Mapping[str, str]) -> dict[str, str]:
+    home.create_bucket(BUCKET)
+    return {SETTING: "true", WAREHOUSE: settings.get(WAREHOUSE, f"s3://{BUCKET}")}

@@ -1,0 +1,75 @@
+"""How tables of Hive are stored, and by which source of Spark they are read and written."""
+
+from tidemark.errors import UnsupportedError
+from tidemark.model.assembly.catalog_tables import CatalogTable
+
+_HIVE = "org.apache.hadoop.hive.ql.io"
+_TEXT = ("org.apache.hadoop.mapred.TextInputFormat", f"{_HIVE}.HiveIgnoreKeyTextOutputFormat")
+LAZY = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+OPEN_CSV = "opencsvserde"
+# Format -> SerDe, input and output format, as Athena's CREATE TABLE writes them.
+STORED_AS = {
+    "csv": (LAZY, *_TEXT),
+    "json": ("org.openx.data.jsonserde.JsonSerDe", *_TEXT),
+    "parquet": (
+        f"{_HIVE}.parquet.serde.ParquetHiveSerDe",
+        f"{_HIVE}.parquet.MapredParquetInputFormat",
+        f"{_HIVE}.parquet.MapredParquetOutputFormat",
+    ),
+    "avro": (
+        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
+        f"{_HIVE}.avro.AvroContainerInputFormat",
+        f"{_HIVE}.avro.AvroContainerOutputFormat",
+    ),
+    "orc": (f"{_HIVE}.orc.OrcSerde", f"{_HIVE}.orc.OrcInputFormat", f"{_HIVE}.orc.OrcOutputFormat"),
+}
+SOURCES = ("csv", "json", "parquet", "orc")  # of Spark, without further jars
+CONTROL_A = "\x01"  # between the fields of a text file of Hive
+# What a text file of Hive has and a CSV file of Spark has not.
+OF_LAZY = {"quote": "", "escape": "", "nullValue": "\\N"}
+OF_HIVE_TIMES = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
+
+
+def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
+    """Return the source of Spark and its options for a table of Hive, with its own rules.
+
+    A header is a row, as Spark reads no skip.header.line.count; INSERT OVERWRITE replaces the
+    partitions that it writes only.
+
+    Raises:
+        UnsupportedError: no source of Spark reads its format here.
+    """
+    name = table.classification
+    if table.is_jdbc or name not in SOURCES:
+        raise UnsupportedError(
+            f"the table {table.full_name} is of the format {name}, which Spark SQL does not read "
+            f"here; allowed: {', '.join(SOURCES)}: read it with create_dynamic_frame.from_catalog"
+        )
+    if any(name in table.input_format.lower() for name in ("sequencefile", "rcfile")):
+        raise UnsupportedError(
+            f"the table {table.full_name} has {table.input_format}, which Spark SQL does not read "
+            "or write here: store it as text, parquet or orc"
+        )
+    if any(name.startswith("mapping.") for name in table.serde_parameters):
+        raise UnsupportedError(
+            f"the table {table.full_name} has columns by mapping.… of its SerDe, which Spark SQL "
+            "does not know here: read it with create_dynamic_frame.from_catalog"
+        )
+    options = {"partitionOverwriteMode": "dynamic"} if table.partition_keys else {}
+    if name == "csv":
+        options |= _csv_options(table)
+    return name, options
+
+
+def _csv_options(table: CatalogTable) -> dict[str, str]:
+    serde = table.serde_parameters
+    if OPEN_CSV in table.serde_library.lower():
+        return {
+            "header": "false",
+            "sep": serde.get("separatorChar", ","),
+            "quote": serde.get("quoteChar", '"'),
+            "escape": serde.get("escapeChar", "\\"),
+        }
+    sep = serde.get("field.delim") or table.parameters.get("delimiter") or CONTROL_A
+    options = {"header": "false", "sep": sep, **OF_LAZY, **OF_HIVE_TIMES}
+    return {**options, "escape": serde["escape.delim"]} if "escape.delim" in serde else options

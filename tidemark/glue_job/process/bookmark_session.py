@@ -1,0 +1,336 @@
+"""The job bookmark inside a job process: loaded at init, asked by sources, saved at commit."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_job.process.commit_record import record_commit
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.bookmarks.datasets_read import files_read, packed
+from tidemark.local_state.bookmarks.reading import Reading, read_s3_source
+from tidemark.local_state.bookmarks.skips import Earlier, renamed_contexts
+from tidemark.local_state.bookmarks.sources import Edges, Predicate, S3Source
+from tidemark.local_state.bookmarks.versions import (
+    Bookmark,
+    bookmark_of_run,
+    commit_bookmark,
+    latest_bookmark,
+    pack,
+)
+from tidemark.local_state.home import RUN_ID_VARIABLE, Home
+from tidemark.local_state.machine.clock import now_ms
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.dataset_notes import note_files
+from tidemark.model.checkpoints.checkpoint import BookmarkMove, DatasetRead
+
+ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
+OPTIONS = (ENABLE, PAUSE, DISABLE)
+
+
+@dataclass
+class BookmarkSession:
+    """State between ``Job.init`` and ``Job.commit``.
+
+    Attributes:
+        job_name: the name given to ``Job.init``.
+        run_id: the job run.
+        option: the job-bookmark-option.
+        version: the version that was loaded; 0 means no bookmark yet.
+        loaded_at_ms: when that version was made.
+        began_with: the version that the run began with, before its own commits.
+        states: state by transformation_ctx; a source that is opened replaces its own.
+        until: upper edge by transformation_ctx, of job-bookmark-to; None means none.
+        opened: the contexts that sources of this run use since init or the last commit.
+        window: the runs of job-bookmark-from and -to; None without.
+        has_bookmarked_source: whether any source read through the bookmark.
+        has_committed: whether the script called commit.
+        loaded: the states that the run began with.
+        used: the contexts that sources of this run have used.
+    """
+
+    job_name: str
+    run_id: str
+    option: str
+    version: int = 0
+    loaded_at_ms: int | None = None
+    began_with: int = 0
+    states: dict[str, Any] = field(default_factory=dict)
+    until: Mapping[str, Any] | None = None
+    opened: set[str] = field(default_factory=set)
+    window: tuple[str, str] | None = None
+    has_bookmarked_source: bool = False
+    has_committed: bool = False
+    loaded: Mapping[str, Any] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether sources get only what is new: enable and pause."""
+        return self.option in (ENABLE, PAUSE)
+
+    def load(self, bookmark: Bookmark | None) -> None:
+        """Take the states of a version of the bookmark, None for nothing read."""
+        self.version = self.began_with = bookmark.version if bookmark else 0
+        self.loaded_at_ms = bookmark.committed_at_ms if bookmark else None
+        self.loaded = bookmark.states if bookmark else {}
+        self.states = dict(self.loaded)
+
+    def open_source(self, transformation_ctx: str, name: str) -> bool:
+        """Return whether a source of this context reads through the bookmark, or else in full.
+
+        Args:
+            transformation_ctx: the context, empty for none.
+            name: what people know the source by.
+
+        Raises:
+            TidemarkError: another source of this run already uses the context.
+        """
+        if not self.is_reading:
+            return False
+        if not transformation_ctx:
+            note(RunWarning.CTX_MISSING, name)
+            return False
+        if transformation_ctx in self.opened:
+            raise TidemarkError(
+                f"two sources use the transformation_ctx {transformation_ctx!r}; each needs its "
+                "own, or one bookmark hides files of the other"
+            )
+        self.opened.add(transformation_ctx)
+        self.used.add(transformation_ctx)
+        self.has_bookmarked_source = True
+        return True
+
+    def renamed(self) -> list[tuple[str, str]]:
+        """Return the old and new contexts of sources that this run reads under another one."""
+        return renamed_contexts(self.loaded, {ctx: self.states.get(ctx) for ctx in self.used})
+
+    def edges(self, ctx: str) -> Edges:
+        """Return between which states a source of this context reads."""
+        high = None if self.until is None else self.until.get(ctx, {})
+        return Edges(self.states.get(ctx), high, self.loaded_at_ms)
+
+    def record(
+        self,
+        source: Mapping[str, Any],
+        opened_at_ms: int,
+        next_state: Any,
+        extent: tuple[int, int],
+        datasets: Iterable[DatasetRead],
+    ) -> None:
+        """Keep the next state for commit, and store what is read so that it can be explained later.
+
+        Outside of a local run, where only a disabled bookmark gets, nothing is stored.
+
+        Args:
+            source: the source as plain JSON values, with its transformation_ctx.
+            opened_at_ms: the frozen upper edge.
+            next_state: its state if the run commits; None if it reads without the bookmark.
+            extent: how many files, or rows of a table, are chosen; their bytes, 0 for a table.
+            datasets: what a checkpoint says of it.
+        """
+        if self.window:
+            source = {**source, "window": self.window}
+        stored = None
+        if next_state is not None:
+            self.states[str(source["transformation_ctx"])] = next_state
+            stored = pack(next_state)
+        if not self.is_reading and not is_local_run():
+            return
+        with Store(job_home().database) as store, store.transaction():
+            store.query(
+                "INSERT INTO source_read VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(self.run_id, self.job_name, str(source["transformation_ctx"])),
+                    *(opened_at_ms, self.option, self.version, json.dumps(source)),
+                    *(*extent, stored, packed(datasets)),
+                ),
+            )
+
+    def commit(self) -> None:
+        """Store the state of every context as the next version; only enable writes.
+
+        The checkpoint of the run is stored with it, and where there is no bookmark to write, too.
+
+        Raises:
+            BookmarkVersionMismatchError: another run of the job committed in between.
+        """
+        self.opened.clear()
+        self.has_committed = True
+        is_enabled = self.option == ENABLE
+        if not is_enabled and not is_local_run():
+            return
+        at_ms = now_ms()
+        with Store(job_home().database) as store, store.transaction():
+            version = self.version
+            if is_enabled:
+                version = commit_bookmark(
+                    store, self.job_name, self.run_id, self.states, self.version, at_ms
+                )
+            record_commit(store, self.job_name, self.run_id, self._move(version), at_ms)
+        if is_enabled:
+            self.version, self.loaded_at_ms = version, at_ms
+
+    @property
+    def move(self) -> BookmarkMove | None:
+        """What the run has done to the bookmark so far; None without one."""
+        return self._move(self.version)
+
+    def _move(self, version: int) -> BookmarkMove | None:
+        return BookmarkMove(self.option, self.began_with, version) if self.is_reading else None
+
+
+# The run and the name of each source that was opened before its Job.init.
+_early: list[tuple[str, str]] = []
+_sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one per process
+
+
+def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
+    """Load the newest bookmark of a job and make it the one that sources of this process use.
+
+    Args:
+        job_name: the name given to ``Job.init``; the state follows it.
+        args: what ``getResolvedOptions`` returned.
+
+    Raises:
+        EntityNotFoundError: job-bookmark-from or -to is no run of the job.
+        UsageError: job-bookmark-from is later than job-bookmark-to, only one of them is given, or
+            the job-bookmark-option is none.
+    """
+    option = args.get("job_bookmark_option") or DISABLE
+    if option not in OPTIONS:
+        raise UsageError(
+            f"job_bookmark_option is {option!r}; allowed are {', '.join(OPTIONS)}: give Job.init "
+            "what getResolvedOptions returned"
+        )
+    run_id = args.get("JOB_RUN_ID") or os.environ.get(RUN_ID_VARIABLE, "")
+    session = BookmarkSession(job_name, run_id, option)
+    if session.is_reading:
+        window = (args.get("job_bookmark_from"), args.get("job_bookmark_to"))
+        with Store(job_home().database) as store:
+            if option == PAUSE and any(window):
+                _load_window(session, store, *window)
+            else:
+                session.load(latest_bookmark(store, job_name))
+    _sessions[:] = [session]
+    if session.is_reading:
+        for early_run, name in _early:
+            if early_run == os.environ.get(RUN_ID_VARIABLE, ""):
+                note(RunWarning.INIT_LATE, name)
+    _early.clear()
+    return session
+
+
+def _load_window(
+    session: BookmarkSession, store: Store, first: str | None, last: str | None
+) -> None:
+    """Take the states after run ``from`` as the lower edge, those after run ``to`` as the upper.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
+    """
+    if not first or not last:
+        missing = "--job-bookmark-to" if first else "--job-bookmark-from"
+        raise UsageError(f"{missing} is missing; a window of runs needs both ends")
+    low = bookmark_of_run(store, session.job_name, first)
+    high = bookmark_of_run(store, session.job_name, last)
+    if (low.version if low else 0) > (high.version if high else 0):
+        raise UsageError(
+            f"--job-bookmark-from {first} is later than --job-bookmark-to {last}: what is read "
+            "lies after the first and up to the second, so give the earlier run first"
+        )
+    session.load(low)
+    session.window = (first, last)
+    session.until = high.states if high else {}
+
+
+def current_session() -> BookmarkSession | None:
+    """Return what the last ``Job.init`` of this process started, or None."""
+    return _sessions[0] if _sessions else None
+
+
+def session_of_source(transformation_ctx: str, name: str) -> BookmarkSession | None:
+    """Return the session in which a source is opened; without one, `start_session` warns of it."""
+    session = current_session()
+    if session is None and transformation_ctx:
+        _early.append((os.environ.get(RUN_ID_VARIABLE, ""), name))
+    return session
+
+
+def files_to_read(
+    source: S3Source, predicate: Predicate | None = None, earlier: Earlier | None = None
+) -> Reading:
+    """Return what a source reads now; before ``Job.init`` that is everything.
+
+    Args:
+        source: what the script asks for.
+        predicate: its push_down_predicate, ready to be asked; None if it has none.
+        earlier: the partitions of an earlier run; None if it has none.
+    """
+    opened_at_ms = now_ms()  # frozen before listing: what comes later belongs to the next run
+    ctx = source.transformation_ctx
+    session = session_of_source(ctx, source.name)
+    is_bookmarked = session is not None and session.open_source(ctx, source.name)
+    edges = session.edges(ctx) if session and is_bookmarked else None
+    reading = read_s3_source(source, folder_of, opened_at_ms, edges, predicate, earlier)
+    for warning, about in reading.warnings:
+        note(warning, about)
+    note_files([file.path for file in reading.files], is_bookmarked=reading.next_state is not None)
+    if session is not None:
+        low = edges.low if edges else None
+        datasets = files_read(source, reading.files, low, reading.next_state)
+        session.record(source.to_json(), opened_at_ms, reading.next_state, reading.extent, datasets)
+    return reading
+
+
+def is_local_run() -> bool:
+    """Return whether this process belongs to a local run, which has a home."""
+    return bool(os.environ.get("TIDEMARK_HOME"))
+
+
+@contextmanager
+def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
+    """Leave the state of a context as it was if the block that opens its source fails.
+
+    A script may catch the error and commit all the same.
+    """
+    session = current_session()
+    before = session.states.get(transformation_ctx) if session else None
+    was_open = session is not None and transformation_ctx in session.opened
+    try:
+        yield
+    except BaseException:
+        if session is not None and not was_open:
+            session.opened.discard(transformation_ctx)
+            session.states.pop(transformation_ctx, None)
+            if before is not None:
+                session.states[transformation_ctx] = before
+        raise
+
+
+def job_home() -> Home:
+    """Return the home of the local run that this process belongs to.
+
+    Raises:
+        TidemarkError: it belongs to none.
+    """
+    if not is_local_run():
+        raise TidemarkError(
+            "job bookmarks need the state of a local run, and TIDEMARK_HOME is not set; start the "
+            "script with `tidemark run` or `tidemark submit`, or run it with "
+            "--job-bookmark-option job-bookmark-disable"
+        )
+    return Home(Path(os.environ["TIDEMARK_HOME"]))
+
+
+def folder_of(uri: str) -> Path:
+    """Return the folder or file behind an ``s3://``, ``file://`` or plain path of this process."""
+    scheme, separator, path = uri.partition("://")
+    if not separator:
+        return Path(uri)
+    if scheme == "file":
+        return Path(path)
+    return job_home().existing_path(uri)

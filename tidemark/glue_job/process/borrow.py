@@ -1,0 +1,145 @@
+"""The side of the job process: borrows a JVM when the script starts Spark, and gives it back."""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tidemark.glue_job.process.after_import import LAUNCHER, PY4J, AfterImport
+from tidemark.glue_job.process.class_names import remember_class_names
+from tidemark.glue_job.process.fitness import why_own_jvm
+from tidemark.glue_job.process.record import JvmRecord, write_record
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.process.spark import as_properties
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+DAEMON = "spark.python.daemon.module"  # starts the Python workers
+WORKERS = "tidemark.glue_job.process.worker_daemon"
+FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
+# How a job process learns of the pool: the pool's file, or why it is to start a JVM of its own.
+POOL_OF_RUN_VARIABLE = "TIDEMARK_POOL_OF_RUN"
+COLD_VARIABLE = "TIDEMARK_COLD_BECAUSE"
+
+
+# What Spark reads only as it starts a JVM: on AWS the JVM of a script is there before the script.
+PACKAGES = ("spark.jars.packages", "spark.jars.repositories", "spark.jars.excludes")
+
+
+class Borrower:
+    """Lets PySpark use a JVM of a pool where it would start one."""
+
+    def __init__(self, conf_file: Path, properties: Mapping[str, str], folder: Path) -> None:
+        """Prepare; `install` makes PySpark use it.
+
+        Args:
+            conf_file: the Spark properties of this run.
+            properties: its other system properties.
+            folder: the folder of the run, where its ``stdout.log`` and ``stderr.log`` are.
+        """
+        pool_file = os.environ.pop(POOL_OF_RUN_VARIABLE, "")
+        self._cold_because = os.environ.pop(COLD_VARIABLE, "" if pool_file else "there is no pool")
+        self._pool_file = Path(pool_file)
+        self._conf_file = conf_file
+        self._properties = properties
+        self._folder = folder
+        self._given = dict(os.environ)
+        self._connection: Connection | None = None
+        self._record: JvmRecord | None = None
+
+    def install(self) -> None:
+        """Make PySpark ask here for its JVM, as soon as it is imported."""
+        sys.meta_path.insert(0, AfterImport(PY4J, remember_class_names))
+        sys.meta_path.insert(0, AfterImport(LAUNCHER, self._replace_launcher))
+
+    def give_back(self, failure: str | None) -> None:
+        """Give the JVM back; what it printed is in the files of the run afterwards.
+
+        Args:
+            failure: why the run failed, if it did.
+        """
+        from tidemark.glue_job.process.client import PoolGoneError, ask
+
+        connection, self._connection = self._connection, None
+        if connection is not None and self._record is not None:
+            with connection, contextlib.suppress(PoolGoneError):  # and the JVM with it
+                ask(connection, {"failure": failure})
+                write_record(self._folder, replace(self._record, is_lent=False))
+
+    def _replace_launcher(self, module: ModuleType) -> None:
+        launch = module.launch_gateway
+
+        def launch_gateway(conf: Any = None, popen_kwargs: Any = None) -> Any:
+            if conf is not None:
+                _leave_packages_out(conf)
+            variables = self._borrow(dict(conf.getAll()) if conf else {})
+            os.environ.update(variables)
+            try:
+                return launch(conf, popen_kwargs)
+            finally:
+                for name in variables:
+                    del os.environ[name]
+
+        module.launch_gateway = launch_gateway  # type: ignore[attr-defined]
+
+    def _borrow(self, conf: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables by which PySpark finds a running JVM; none lets it start one."""
+        why = self._cold_because or why_own_jvm(conf, self._given, os.environ)
+        if not why:
+            answer = self._ask(conf)
+            why = answer.get("refused")
+        self._cold_because = "the script started a JVM before"
+        if why:
+            write_record(self._folder, JvmRecord("cold", why, is_lent=False))
+            return {}
+        kind = "warm" if answer["runs_before"] else "cold"
+        self._record = JvmRecord(kind, folder=answer["folder"])
+        write_record(self._folder, self._record)
+        return {
+            "PYSPARK_GATEWAY_PORT": str(answer["port"]),
+            "PYSPARK_GATEWAY_SECRET": answer["secret"],
+        }
+
+    def _ask(self, conf: Mapping[str, str]) -> dict[str, Any]:
+        from tidemark.glue_job.process.client import PoolGoneError, ask, connect
+
+        here = str(Path.cwd())
+        settings = {
+            **self._properties,
+            "user.dir": here,
+            "spark.app.name": "pyspark-shell",  # as spark-submit calls it
+            "spark.app.submitTime": str(time.time_ns() // 1_000_000),
+            DAEMON: WORKERS,
+        }
+        request = {
+            "settings": as_properties(settings),
+            "file": self._conf_file.read_text(encoding="utf-8"),
+            "conf": as_properties(conf),
+            "environment": {**os.environ, "PWD": here, FOLDER_VARIABLE: here},
+            "stdout": str(self._folder / "stdout.log"),
+            "stderr": str(self._folder / "stderr.log"),
+        }
+        try:
+            with ExitStack() as stack:
+                connection = stack.enter_context(connect(self._pool_file))
+                answer = ask(connection, request)
+                if "refused" not in answer:
+                    stack.pop_all()  # open for as long as the JVM is lent
+                    self._connection = connection
+        except PoolGoneError as error:
+            return {"refused": f"the pool does not answer ({error})"}
+        return answer
+
+
+def _leave_packages_out(conf: Any) -> None:
+    """Take from a SparkConf what a script asks for too late on AWS, and warn of it."""
+    for name in PACKAGES:
+        if value := conf._conf.pop(name, None):
+            note(RunWarning.PACKAGES_IGNORED, f"{name} {value}")

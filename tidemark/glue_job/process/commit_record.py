@@ -1,0 +1,123 @@
+"""Records in the process of a job what its run has done so far: its checkpoint, at each commit.
+
+What it has written and moved is known at its end: `end_record` completes the checkpoint then.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tidemark.local_state.bookmarks.datasets_read import reads_of_run
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint
+from tidemark.model.plain_secrets import shows_secret
+
+FACTS_FILE = "tidemark-facts.json"  # in the folder of a run: for one that ends without a commit
+OF_THE_RUN = ("--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID")  # every run has its own
+
+
+def record_commit(
+    store: Store, job_name: str, run_id: str, bookmark: BookmarkMove | None, at_ms: int
+) -> None:
+    """Store the checkpoint of the run of this process; call it in the transaction of the commit.
+
+    A run that commits again replaces its checkpoint. Outside of a run nothing is stored.
+
+    Args:
+        store: the state of the home.
+        job_name: what the script gave to ``Job.init``; of a known run, its job counts.
+        run_id: the run; empty for none.
+        bookmark: what the run has done to its bookmark.
+        at_ms: now, epoch milliseconds.
+    """
+    if not run_id:
+        return
+    run, facts = store.job_run(run_id), _facts()
+    checkpoint = Checkpoint(
+        job_name=run.job_name if run else job_name,
+        run_id=run_id,
+        committed_at_ms=at_ms,
+        workflow_run_id=(run.workflow_run_id if run else None) or "",
+        bookmark=bookmark,
+        read=reads_of_run(store, job_name, run_id),
+        arguments=facts["arguments"],
+        code=facts["code"],
+    )
+    put_checkpoint(store, checkpoint)
+
+
+def note_facts(folder: Path) -> None:
+    """Write into the folder of a run what its process knows: for a script that commits nothing."""
+    facts = {**_facts(), "committed_reads": _committed_reads()}
+    with contextlib.suppress(OSError):  # on a full disk; the run is as good without
+        (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _committed_reads() -> dict[str, str]:
+    """Return by dataset how the library has read it; its copy in this process knows."""
+    notes: Any = sys.modules.get("watermarks.run_notes")
+    is_told = hasattr(notes, "committed_reads")  # not by an older copy
+    found: list[str] = notes.committed_reads() if is_told else []
+    return dict.fromkeys(found, "read_committed")
+
+
+def read_facts(folder: Path) -> Mapping[str, Mapping[str, str]]:
+    """Return what `note_facts` wrote; nothing if it wrote nothing.
+
+    ``arguments`` and ``code`` of the run, and ``committed_reads`` by dataset.
+    """
+    file = folder / FACTS_FILE
+    if not file.is_file():
+        return {}
+    found: Mapping[str, Mapping[str, str]] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _facts() -> dict[str, Mapping[str, str]]:
+    arguments = open_arguments(sys.argv[1:])
+    code = code_of(Path(sys.argv[0]), os.environ.get("PYTHONPATH", ""))
+    return {"arguments": arguments, "code": code}
+
+
+def open_arguments(argv: Sequence[str]) -> Mapping[str, str]:
+    """Return the arguments of a run by name, with the dashes, without secrets.
+
+    Args:
+        argv: what follows the name of the script; ``--name value`` or ``--name=value``.
+    """
+    found: dict[str, str] = {}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name.startswith("--"):
+            found[name] = value if equals else next(words, "")
+    return {
+        name: value
+        for name, value in found.items()
+        if name not in OF_THE_RUN and not shows_secret(name, value)
+    }
+
+
+def code_of(script: Path, python_path: str) -> Mapping[str, str]:
+    """Return the SHA-256 of a script and of the zips on its Python path, as far as there are.
+
+    Args:
+        script: the file.
+        python_path: as the variable PYTHONPATH has it; of several zips, that of their digests.
+    """
+    zips = [path for path in map(Path, python_path.split(os.pathsep)) if path.suffix == ".zip"]
+    digests = [hashlib.sha256(path.read_bytes()) for path in zips if path.is_file()]
+    found = {}
+    if script.is_file():
+        found["script"] = hashlib.sha256(script.read_bytes()).hexdigest()
+    if len(digests) == 1:
+        found["libs"] = digests[0].hexdigest()
+    elif digests:
+        found["libs"] = hashlib.sha256(b"".join(one.digest() for one in digests)).hexdigest()
+    return found

@@ -1,0 +1,275 @@
+"""Makes of a failed job the one line that a person needs: cause, line of the script, remedy.
+
+Everything else is in the log of the run.
+"""
+
+import re
+import signal
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from tidemark.glue_job.process.memory_failures import killed_remedy, memory_line, memory_remedy
+from tidemark.local_state.machine.secrets_in_text import without_secrets
+
+LONGEST = 600
+SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
+OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their texts are made for the operator
+# Said by Python when the JVM it talks to is no more.
+JVM_IS_GONE = re.compile(
+    r"Py4JNetworkError|Answer from Java side is empty|Error while (sending|receiving|obtaining)"
+    r"|does not exist in the JVM|ConnectionRefusedError|ConnectionResetError"
+    r"|^Py4JError: An error occurred while calling \S+$|JAVA_GATEWAY_EXITED"
+    r"|Java gateway process exited"
+)
+# Said by Spark when something has stopped it, such as an error that no JVM survives.
+SPARK_IS_STOPPED = re.compile(
+    r"SparkContext (was|has been) (shut down|shutdown)|stopped SparkContext|SparkContext is stopped"
+    r"|JVM is shutting down|Shutdown in progress"
+)
+PYTHON_WORKER_DIED = re.compile(r"Python worker (exited|crashed|failed)|^EOFError$")
+LOST_TASK = re.compile(r"most recent failure: .*?\(TID \d+\) \([^)]*\): (.+)")
+JAVA_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
+JAVA_ERROR = re.compile(r"^: (.+)$", re.MULTILINE)  # what Py4J puts before the stack
+TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)")
+FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a script failed.
+
+    Attributes:
+        cause: class and message of the innermost error that says something, in one line.
+        where: file and line of the script, empty if it never came to run a line.
+        remedy: what to do about it, where the process of the job knows it.
+    """
+
+    cause: str
+    where: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.cause} ({self.where})" if self.where else self.cause
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a remedy says to put things: the buckets, the Python of the jobs."""
+
+    lake: Path
+    python: str
+
+
+def failure_of(error: BaseException, script: str) -> Failure:
+    """Return why a script failed.
+
+    Args:
+        error: what came out of it.
+        script: the file name that its code was compiled with.
+    """
+    return Failure(cause_of(error), _where(error, script))
+
+
+def cause_of(error: BaseException) -> str:
+    """Return class and message of the innermost error that says something, in one line."""
+    cause = _own_cause_of(error)
+    inner = _innermost_cause(error)
+    if inner is None or type(error).__module__.partition(".")[0] in OWN_MODULES:
+        return cause
+    reason = _own_cause_of(inner)
+    return cause if reason in cause else _cut(f"{cause}; caused by {reason}")
+
+
+def _own_cause_of(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 (Py4J asks the JVM for the text, and that may be gone)
+        text = "Error while receiving its text"
+    if isinstance(error, BaseExceptionGroup):
+        return _cut(f"{type(error).__name__}: {text}: {_own_cause_of(error.exceptions[0])}")
+    return cause_in_text(type(error).__name__, text)
+
+
+def _innermost_cause(error: BaseException) -> BaseException | None:
+    seen = [error]  # `raise error from error` is allowed, and so are longer rings
+    while (cause := seen[-1].__cause__) is not None and all(it is not cause for it in seen):
+        seen.append(cause)
+    return seen[-1] if len(seen) > 1 else None
+
+
+def cause_in_text(name: str, text: str) -> str:
+    """Return the line that says most of the text of an error, which may hold whole stacks.
+
+    Args:
+        name: class of the error.
+        text: its text: that of a Python error, or what Spark and Py4J make of one of Java.
+    """
+    if found := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
+        return _cut(found[-1])
+    java = JAVA_ERROR.findall(text) + JAVA_CAUSE.findall(text)
+    if java and "\tat " in text:
+        telling = [line for line in java if ": " in line]
+        return _cut(_without_task((telling or java)[-1]))
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return _cut(_without_task(f"{name}: {first.removesuffix(';')}".strip()))
+
+
+def _without_task(line: str) -> str:
+    found = LOST_TASK.search(line)
+    return found.group(1) if found else line
+
+
+def _cut(line: str) -> str:
+    """Return a line that every terminal and database takes, and that is not too long."""
+    line = without_secrets(line)
+    line = "".join(it if it.isprintable() else _escaped(it) for it in line[: LONGEST + 1])
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _escaped(character: str) -> str:
+    return " " if character.isspace() else character.encode("unicode_escape").decode()
+
+
+def _where(error: BaseException, script: str) -> str:
+    """Return the innermost line of the script, in a worker of Spark if it is known to be there."""
+    name = _cut(Path(script).name)
+    lines = [number for file, number in FRAME.findall(_text(error)) if file == script]
+    if lines and TRACEBACK.search(_text(error)):
+        return f"{name}, line {lines[-1]}"
+    frame, line = error.__traceback__, 0
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == script:
+            line = frame.tb_lineno
+        frame = frame.tb_next
+    return f"{name}, line {line}" if line else ""
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 (see cause_of)
+        return ""
+
+
+def print_from_script(error: BaseException, script: str) -> None:
+    """Print the traceback of an error from the first line of the script on, without secrets."""
+    frames = from_script(error.__traceback__, script)
+    lines = traceback.format_exception(type(error), error, frames)
+    sys.stderr.write(without_secrets("".join(lines)))
+
+
+def from_script(frames: TracebackType | None, script: str) -> TracebackType | None:
+    """Return the part of a traceback that begins in the script, None if it never came so far."""
+    while frames is not None and frames.tb_frame.f_code.co_filename != script:
+        frames = frames.tb_next
+    return frames
+
+
+def with_remedy(
+    failure: Failure, log: str, places: Places, full_disk: str | None, kills: int = 0
+) -> str:
+    """Return the one line of a failed run: what went wrong, where, and what to do if that is known.
+
+    Args:
+        failure: what the job process told.
+        log: its stderr, where the JVM writes what Python never hears of.
+        places: where things are on this machine.
+        full_disk: what to say of a disk that is full; None while it has room.
+        kills: how many processes the kernel has ended for lack of memory since the run began.
+    """
+    failure = first_cause(failure, log, kills)
+    remedy = failure.remedy or _remedy(failure.cause, places, full_disk)
+    return f"{failure}; {remedy}" if remedy else str(failure)
+
+
+def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
+    """Return why a script failed: of a JVM that is gone, what it wrote before.
+
+    Args:
+        failure: what the job process told.
+        log: its stderr.
+        kills: how many processes the kernel has ended for lack of memory since the run began.
+    """
+    is_gone = JVM_IS_GONE.search(failure.cause)
+    if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
+        if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):
+            return replace(failure, remedy=killed_remedy(kills))
+        if failure.cause.startswith("Py4JError") and (line := memory_line(log)):
+            return Failure(_cut(line), failure.where)
+        return failure
+    if line := memory_line(log):
+        return Failure(_cut(line), failure.where)
+    if not is_gone:
+        return failure
+    remedy = failure.remedy or (killed_remedy(kills) if kills > 0 else "")
+    return Failure(f"the job's JVM is gone ({failure.cause})", failure.where, remedy)
+
+
+def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
+    """Return the one line of a run whose process has left no word of its end.
+
+    Args:
+        exit_code: of the process; negative is the signal that ended it.
+        full_disk: what to say of a disk that is full; None while it has room.
+        kills: how many processes the kernel has ended for lack of memory since the run began.
+    """
+    cause = f"the job process ended with exit code {exit_code}"
+    if exit_code < 0:
+        cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
+    if full_disk:
+        return f"{cause}; {full_disk}: make room, then run again"
+    is_killed = exit_code in (-signal.SIGKILL, SHELL_SIGNAL + signal.SIGKILL)
+    return f"{cause}; {killed_remedy(kills)}" if is_killed else cause
+
+
+def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
+    if full_disk and ("No space left on device" in cause or "disk" in cause):
+        return f"{full_disk}: make room, then run again"
+    if of_memory := memory_remedy(cause):
+        return of_memory
+    remedies = {
+        r"(ClassNotFound|NoClassDefFound|DATA_SOURCE_NOT_FOUND).*\b(iceberg|hudi|delta)\b": (
+            "give the job the argument --datalake-formats with iceberg, hudi or delta, as on AWS; "
+            "this machine needs a jar of the format, which --extra-jars can name"
+        ),
+        r"ClassNotFoundException|NoClassDefFoundError|No suitable driver|DATA_SOURCE_NOT_FOUND": (
+            "the class is in none of Spark's jars: name the jar that has it, such as a JDBC "
+            "driver, in --extra-jars"
+        ),
+        r"GlueArgumentError: the following arguments are required": (
+            "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or give "
+            "it behind `tidemark submit SCRIPT`"
+        ),
+        r"No module named 'awsglue.blueprint": (
+            "a blueprint is no job: Glue calls its layout to make a workflow; submit the scripts "
+            "of the jobs that it names"
+        ),
+        r"No module named '(delta|hudi)\b": (
+            "the module is in the jar of the format: give the job the argument --datalake-formats "
+            "with delta or hudi, as on AWS; this machine needs that jar, which --extra-jars can "
+            f"name, and for Python the package of it, as `{places.python} -m pip install "
+            "delta-spark`"
+        ),
+        r"ModuleNotFoundError": (
+            "give a module of your own in --extra-py-files; install a package with "
+            f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"
+        ),
+        r"PATH_NOT_FOUND.*s3[an]?://": f"buckets are the folders of {places.lake}",
+        r"access key of this port": (
+            "the script gives a client of AWS an access key: leave it out, and the client takes "
+            "that of the environment, here as on AWS; or set TIDEMARK_ANY_KEY=1, so that the port "
+            "answers every key"
+        ),
+        r"InvalidAccessKeyId|UnrecognizedClient|InvalidClientTokenId|EndpointConnectionError": (
+            "jobs on this machine have no AWS account: set AWS_ENDPOINT_URL_<SERVICE> to an "
+            "endpoint that stands in for the service"
+        ),
+        r"AccessDenied": (
+            "on AWS the role of the job needs this permission; here it is that of the endpoint or "
+            "file that refuses"
+        ),
+    }
+    return next((text for found, text in remedies.items() if re.search(found, cause)), "")

@@ -1,0 +1,220 @@
+"""Runs one job script inside its own process, as Glue does: argv, working folder, error report.
+
+A program of its own, called with ``PARENT_PID SCRIPT``; the arguments of the script are in
+`ARGUMENTS_FILE` of the current folder, since `ps` shows those of a program to every user. Writes
+`RESULT_FILE` into that folder when the script fails.
+"""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import linecache
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE
+from tidemark.glue_job.metastore.connect import serve_catalog
+from tidemark.glue_job.metastore.hints import catalog_hint
+from tidemark.glue_job.process.after_import import AfterImport
+from tidemark.glue_job.process.bookmark_session import current_session, job_home
+from tidemark.glue_job.process.borrow import Borrower
+from tidemark.glue_job.process.commit_record import note_facts
+from tidemark.glue_job.process.failures import Failure, failure_of, print_from_script
+from tidemark.glue_job.process.found_warnings import note_at_end
+from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE
+from tidemark.glue_job.process.spark import CONF_FILE, system_properties
+from tidemark.local_state.machine.child import die_with_parent
+from tidemark.local_state.store.database import Store
+
+RESULT_FILE = "error.json"
+ARGUMENTS_FILE = "arguments.json"
+SCRIPT_STDERR_FILE = "script-stderr.log"
+JVM_GRACE_S = 5.0
+LIBRARY = "watermarks"  # installed beside the toolkit, and on Glue only where it ships
+BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
+SHELL_VARIABLE = "TIDEMARK_SHELL"  # of a Python shell job, which has no Spark
+KILL_VARIABLE = "TIDEMARK_KILL"  # of tests: `before commit` or `after commit`
+SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the file that was submitted; what runs is a copy
+
+
+def main() -> int:
+    """Run the script; return 0 if it ended normally, 1 if it failed."""
+    parent_pid, script = int(sys.argv[1]), Path(sys.argv[2])
+    die_with_parent(parent_pid)
+    sys.argv = [str(script), *_arguments()]
+    name = os.environ.pop(SCRIPT_VARIABLE, str(script))
+    result = Path(RESULT_FILE).absolute()
+    borrower = None
+    if os.environ.pop(SHELL_VARIABLE, None):
+        _leave_spark_out()
+    else:
+        borrower = _borrower()
+        borrower.install()
+        serve_catalog(job_home(), is_asked=CATALOG_VARIABLE in os.environ)
+    hide_what_does_not_ship()
+    if kill := os.environ.pop(KILL_VARIABLE, None):
+        _kill_at_commit(kill)
+    failure = None
+    try:
+        try:
+            with _stderr_kept_apart(Path(SCRIPT_STDERR_FILE)):
+                run_script(script, name)
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise
+        option = os.environ.get(BOOKMARK_VARIABLE, "")
+        note_at_end(script, option, current_session(), Path(name).name)
+        note_facts(result.parent)
+    except BaseException as error:  # noqa: BLE001 (whatever a user's script raises fails its run)
+        failure = _report(result, error, name)
+    else:
+        return 0
+    finally:
+        try:
+            _stop_spark()
+        finally:
+            if borrower:
+                borrower.give_back(failure)
+    return 1
+
+
+def _arguments() -> list[str]:
+    file = Path(ARGUMENTS_FILE)
+    arguments: list[str] = json.loads(file.read_text(encoding="utf-8"))
+    file.unlink()
+    return arguments
+
+
+def _leave_spark_out() -> None:
+    """Let a script import no PySpark, and of awsglue what needs none, as in a Python shell job."""
+    sys.modules["pyspark"] = None  # type: ignore[assignment] # the import says it is not there
+    package = ModuleType("awsglue")
+    if spec := importlib.util.find_spec("awsglue"):
+        package.__path__ = list(spec.submodule_search_locations or [])
+    sys.modules["awsglue"] = package
+
+
+def _kill_at_commit(kill: str) -> None:
+    """Let the first `Job.commit` kill this process, for a test of what its script leaves."""
+
+    def change(module: ModuleType) -> None:
+        commit = module.Job.commit
+
+        def end(job: Any) -> None:
+            if kill == "after commit":
+                commit(job)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        module.Job.commit = end
+
+    sys.meta_path.insert(0, AfterImport("awsglue.job", change))
+
+
+def _borrower() -> Borrower:
+    home, folder = job_home(), Path(os.environ[RUN_FOLDER_VARIABLE])
+    return Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
+
+
+def hide_what_does_not_ship() -> None:
+    """Let the watermark library be imported only if the job ships it, as on Glue."""
+    shipped = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if importlib.machinery.PathFinder.find_spec(LIBRARY, shipped) is None:
+        sys.modules[LIBRARY] = None  # type: ignore[assignment] # the import says it is not there
+
+
+def run_script(script: Path, name: str) -> None:
+    """Run a script as ``__main__``; tracebacks show its lines under the name of what it copies."""
+    source = script.read_bytes()
+    code = compile(source, name, "exec", dont_inherit=True)
+    lines = importlib.util.decode_source(source).splitlines(keepends=True)
+    linecache.cache[name] = (len(source), None, lines, name)
+    module = ModuleType("__main__")
+    module.__file__ = str(script)
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)  # noqa: S102 (the user's own script)
+
+
+class _Both(io.RawIOBase):
+    """Writes to the stderr of the process and to a file."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def write(self, data: "memoryview | bytes") -> int:  # type: ignore[override]
+        with contextlib.suppress(OSError):  # on a full disk the script goes on as without it
+            self._file.write(data)
+        return os.write(2, data)
+
+
+@contextlib.contextmanager
+def _stderr_kept_apart(path: Path) -> Iterator[None]:
+    """Keep what Python writes to stderr in a file too: the JVM writes there as well, and much."""
+    before = sys.stderr
+    with path.open("wb", buffering=0) as file:
+        both = io.BufferedWriter(_Both(file))  # type: ignore[type-var]
+        sys.stderr = io.TextIOWrapper(
+            both, encoding="utf-8", errors="backslashreplace", write_through=True
+        )
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.flush()
+            sys.stderr = before
+
+
+def _report(result: Path, error: BaseException, script: str) -> str:
+    """Print the traceback from the script's own first line on, write the result file.
+
+    Returns:
+        Why the script failed.
+    """
+    print_from_script(error, script)
+    failure = with_hint(failure_of(error, script))
+    unfinished = result.with_suffix(".unfinished")
+    with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that
+        unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
+        unfinished.replace(result)
+    return str(failure)
+
+
+def with_hint(failure: Failure) -> Failure:
+    """Return a failure with what the Data Catalog knows of it."""
+    with contextlib.suppress(TidemarkError), Store(job_home().database) as store:
+        hint = catalog_hint(failure.cause, store, is_asked=CATALOG_VARIABLE in os.environ)
+        return replace(failure, remedy=hint)
+    return failure
+
+
+def _stop_spark() -> None:
+    """Stop a Spark context that the script left open, so that its event log is complete; end it."""
+    pyspark = sys.modules.get("pyspark")
+    context = pyspark.SparkContext._active_spark_context if pyspark else None
+    if context is not None:
+        context.stop()
+    gateway = pyspark.SparkContext._gateway if pyspark else None
+    jvm = getattr(gateway, "proc", None)
+    if jvm is not None:  # which removes its temporary files when its input ends
+        jvm.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            jvm.wait(JVM_GRACE_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""Compiles what runs in a JVM into a jar, with the Java compiler that comes with Spark."""
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from zipfile import ZipFile, ZipInfo
+
+from tidemark.local_state.home import S3_SCHEMES
+from tidemark.local_state.machine.installation import FOLDER
+
+SOURCE = Path(__file__).with_name("LakeFileSystem.java")
+WARM_JVM = Path(__file__).parents[1] / "WarmJvm.java"
+METASTORE = Path(__file__).parents[2] / "metastore"
+# Its classes, those that others use first.
+METASTORE_CLASSES = (
+    *("Metastore", "Connected", "SparkJson", "LocalTables", "LocalCatalog", "HiveTables"),
+    *("Nothing", "CatalogExtensions", "JsonLook"),
+)
+JSON_KINDS = Path(__file__).parents[2] / "readers" / "JsonKinds.java"
+LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
+FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
+FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"
+# Classes that scripts name in fs.s3.impl and the like, as they are called on Glue and on Hadoop.
+NAMES_ON_AWS = (
+    "com.amazon.ws.emr.hadoop.fs.EmrFileSystem",
+    "org.apache.hadoop.fs.s3.S3FileSystem",
+    "org.apache.hadoop.fs.s3a.S3AFileSystem",
+    "org.apache.hadoop.fs.s3native.NativeS3FileSystem",
+)
+A_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same source makes the same jar
+
+
+def hadoop_settings(lake: Path) -> dict[str, str]:
+    """Return the Hadoop properties with which every scheme of S3 means the buckets of a lake."""
+    return {LAKE: str(lake), **_classes_of_schemes()}
+
+
+def _classes_of_schemes() -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for scheme in S3_SCHEMES:
+        settings[f"fs.{scheme}.impl"] = FILE_SYSTEM
+        settings[f"fs.AbstractFileSystem.{scheme}.impl"] = FILE_CONTEXT
+    return settings
+
+
+def lake_jar(java_home: Path) -> Path:
+    """Return the jar for the installed Spark; it is compiled if it is not there yet.
+
+    Args:
+        java_home: the Java that runs the compiler; any Java runs the jar.
+
+    Raises:
+        OSError: the folder of this Python installation cannot be written.
+    """
+    jar = FOLDER / jar_name()
+    if jar.is_file():
+        return jar
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        unfinished = Path(folder) / jar.name
+        classes = compiled(_sources().values(), java_home)
+        _write(unfinished, {**dict(classes), "core-site.xml": _core_site().encode()})
+        unfinished.replace(jar)
+    return jar
+
+
+def jar_name() -> str:
+    """Return the name of the jar, which changes with its content and with Spark."""
+    from importlib.metadata import version  # a job process needs none of it
+
+    parts = (version("pyspark"), *_sources().values(), _core_site())
+    return f"lake-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:16]}.jar"
+
+
+def _sources() -> dict[str, str]:
+    """Return the source of each class by its full name, those that others extend first."""
+    return {
+        FILE_SYSTEM: SOURCE.read_text(encoding="utf-8"),
+        **{name: _alias(name) for name in NAMES_ON_AWS},
+        FILE_CONTEXT: _file_context(FILE_CONTEXT),
+        "dev.tidemark.jvm.WarmJvm": WARM_JVM.read_text(encoding="utf-8"),
+        "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
+        **{
+            f"dev.tidemark.catalog.{name}": (METASTORE / f"{name}.java").read_text(encoding="utf-8")
+            for name in METASTORE_CLASSES
+        },
+    }
+
+
+def _alias(name: str) -> str:
+    package, _, simple = name.rpartition(".")
+    return f"package {package}; public class {simple} extends {FILE_SYSTEM} {{}}"
+
+
+def _file_context(name: str) -> str:
+    """Return the source of the class with which Hadoop's FileContext uses the file system."""
+    package, _, simple = name.rpartition(".")
+    return f"""package {package};
+        public class {simple} extends org.apache.hadoop.fs.DelegateToFileSystem {{
+            public {simple}(java.net.URI uri, org.apache.hadoop.conf.Configuration conf)
+                    throws java.io.IOException, java.net.URISyntaxException {{
+                super(uri, new {FILE_SYSTEM}(), conf, uri.getScheme(), false);
+            }}
+        }}"""
+
+
+def _core_site() -> str:
+    """Return Hadoop's settings for configurations that a script makes itself, without Spark's."""
+    settings = {LAKE: f"${{spark.hadoop.{LAKE}}}", **_classes_of_schemes()}
+    properties = "".join(
+        f"<property><name>{name}</name><value>{value}</value></property>\n"
+        for name, value in settings.items()
+    )
+    return f'<?xml version="1.0"?>\n<configuration>\n{properties}</configuration>\n'
+
+
+def compiled(sources: Iterable[str], java_home: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the classes that Java sources define.
+
+    Args:
+        sources: one text per file; each may use the classes of those before it.
+        java_home: the Java that runs the compiler.
+    """
+    import pyspark
+    from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+
+    jars = Path(pyspark.__file__).parent / "jars"
+    port, token = launch_gateway(
+        jarpath=str(next(jars.glob("py4j-*.jar"))),
+        classpath=f"{jars}/*",
+        java_path=str(java_home / "bin" / "java"),
+        die_on_exit=True,
+        enable_auth=True,
+    )
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
+    try:
+        loader = None
+        for source in sources:
+            compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+            if loader is not None:
+                compiler.setParentClassLoader(loader)
+            compiler.cook(source)
+            loader = compiler.getClassLoader()
+            for name, code in compiler.getBytecodes().items():
+                yield f"{name.replace('.', '/')}.class", bytes(code)
+    finally:
+        gateway.shutdown()
+
+
+def _write(jar: Path, files: dict[str, bytes]) -> None:
+    with ZipFile(jar, "w") as archive:
+        for name, content in sorted(files.items()):
+            archive.writestr(ZipInfo(name, A_DATE), content)

@@ -1,0 +1,82 @@
+"""The file by which other commands of the same user find a pool of JVMs."""
+
+import contextlib
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tidemark.glue_job.process.fitness import VARIABLES_OF_THE_JVM
+from tidemark.glue_job.process.lake_fs.jar import jar_name
+from tidemark.local_state.machine.environment import inherited
+from tidemark.local_state.machine.own_files import read_own_file, write_own_file
+
+POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
+HOST = "127.0.0.1"
+MOST_PID = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class PoolFile:
+    """Where a pool answers, and what its JVMs are.
+
+    Attributes:
+        pid: the process that owns it.
+        port: its port on 127.0.0.1.
+        key: the secret, in hexadecimal digits.
+        jvms: the `fingerprint` of its JVMs.
+    """
+
+    pid: int
+    port: int
+    key: str
+    jvms: str
+
+
+def fingerprint(java_home: Path) -> str:
+    """Return a text that is the same for two JVMs only if a run may have either."""
+    variables = {
+        name: value
+        for name, value in inherited().items()
+        if name.startswith(VARIABLES_OF_THE_JVM) and name != "JAVA_HOME"
+    }
+    parts = (str(java_home.resolve()), jar_name(), *map(str, sorted(variables.items())))
+    return hashlib.sha256("|".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def write_pool_file(file: Path, content: PoolFile) -> None:
+    """Write it, readable by this user only."""
+    write_own_file(file, asdict(content))
+
+
+def delete_pool_file(file: Path, key: str) -> None:
+    """Delete the file of the pool with this key; if it is another pool's by now, leave it."""
+    with contextlib.suppress(ValueError, OSError):
+        content = read_pool_file(file)
+        if content is not None and content.key == key:
+            file.unlink(missing_ok=True)
+
+
+def read_pool_file(file: Path) -> PoolFile | None:
+    """Return what the file says; None if there is none.
+
+    Raises:
+        ValueError: it is no such file, or others than this user may have written it.
+    """
+    content = read_own_file(file)
+    if content is None:
+        return None
+    try:
+        fields = json.loads(content)
+        pool = PoolFile(fields["pid"], fields["port"], fields["key"], fields["jvms"])
+        bytes.fromhex(pool.key)
+        is_right = (
+            (type(pool.pid), type(pool.port), type(pool.jvms)) == (int, int, str)
+            and 0 < pool.pid <= MOST_PID
+            and 0 < pool.port < 65536
+        )
+    except (KeyError, TypeError, ValueError):
+        is_right = False
+    if not is_right:
+        raise ValueError(f"{file} is no file of a JVM pool")
+    return pool

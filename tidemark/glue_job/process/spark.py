@@ -1,0 +1,124 @@
+"""Writes the Spark configuration of a job process: s3:// paths are folders of the lake."""
+
+import importlib.util
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
+from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
+from tidemark.glue_job.process.lake_fs.jar import hadoop_settings, lake_jar
+from tidemark.local_state.home import Home
+
+COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
+EVENTS_FOLDER = "spark-events"
+CONF_FILE = "spark.conf"
+# Options of sources that Spark shows as redacted: by their names, and by what is in their values.
+REDACTED = "(?i)passw|pwd|secret|token|credential|access.?key|@"
+TEMPORARY_FOLDER = "tmp"  # of the run's JVM, if it has its own: a killed one leaves files
+
+
+def write_spark_conf(
+    run_folder: Path, home: Home, java_home: Path, user_settings: Mapping[str, str]
+) -> dict[str, str]:
+    """Write ``run_folder``/spark.conf, the job's settings last.
+
+    Returns:
+        The environment variables with which a Python process starts Spark by that file.
+    """
+    (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
+    (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
+    settings = {**engine_settings(home, run_folder, java_home), **user_settings}
+    conf = run_folder / CONF_FILE
+    conf.write_text(as_properties(settings), encoding="utf-8")
+    return {
+        "JAVA_HOME": str(java_home),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": shlex.join(["--properties-file", str(conf), "pyspark-shell"]),
+        # A folder on the class path, which is to be the same for every run: see class_archive.
+        "SPARK_CONF_DIR": str(NO_CONF),
+        "SPARK_DIST_CLASSPATH": str(lake_jar(java_home)),
+        "SPARK_HOME": str(spark_home()),  # else Spark starts a Python to find it
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "TZ": "UTC",  # as on Glue's workers
+    }
+
+
+def spark_home() -> Path:
+    """Return the folder of the installed PySpark, without importing it."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or not spec.submodule_search_locations:
+        raise UsageError("PySpark is not installed; run `pip install 'tidemark-glue[local]'`")
+    return Path(spec.submodule_search_locations[0])
+
+
+def as_properties(values: Mapping[str, str]) -> str:
+    """Return a text that Java's ``Properties.load`` reads as these values."""
+    return "".join(
+        f"{_escaped(name, ':= #!')}={_escaped(value)}\n" for name, value in values.items()
+    )
+
+
+def _escaped(text: str, also: str = "") -> str:
+    for character in f"\\{also}":
+        text = text.replace(character, f"\\{character}")
+    for character, name in (("\n", "n"), ("\r", "r"), ("\t", "t"), ("\f", "f")):
+        text = text.replace(character, f"\\{name}")
+    return f"\\{text}" if text.startswith(" ") else text  # else it is taken for layout
+
+
+def system_properties(home: Home, run_folder: Path) -> dict[str, str]:
+    """Return the system properties of the JVM of a run that are not settings of Spark."""
+    return {
+        "derby.system.home": str(home.derby),
+        "derby.stream.error.file": f"{run_folder}/derby.log",
+        "java.io.tmpdir": _temporary_folder(run_folder),  # Spark's files too
+    }
+
+
+def _temporary_folder(run_folder: Path) -> str:
+    """Return the run's own; Spark ends a name at a comma, and then the machine's has to do."""
+    folder = str(run_folder / TEMPORARY_FOLDER)
+    return tempfile.gettempdir() if "," in folder else folder
+
+
+def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, str]:
+    """Return the Spark properties of every local job run."""
+    cores = os.cpu_count() or 2
+    properties = system_properties(home, run_folder)
+    java_options = [
+        *(f"-D{name}={value}" for name, value in properties.items()),
+        "-XX:-UsePerfData",  # a file in /tmp, which a killed JVM leaves there
+        *archive_options(java_home),
+    ]
+    return {
+        "spark.master": f"local[{cores}]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.authenticate": "true",  # by a secret of the JVM: other users are here too
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        # Listing more than 32 given paths would otherwise start a Spark job of up to 10,000 tasks.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1),
+        # Each local file would start an `ls` to learn the permissions that locality comes with.
+        "spark.sql.sources.ignoreDataLocality": "true",
+        # Spark's guess for a cluster, a task per 32 small files, costs more than reading them.
+        "spark.sql.files.openCostInBytes": str(64 * 1024),
+        # Tables without a place of their own end with the run, as with the cluster on AWS.
+        "spark.sql.warehouse.dir": (run_folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
+        EXTENSIONS: OURS,
+        # What is written where is read from the event log; a URL may name it, but for its secrets.
+        "spark.sql.redaction.options.regex": REDACTED,
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
+        "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),
+        # Hadoop's defaults name a committer for s3a that PySpark does not ship.
+        "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": COMMITTER_FACTORY,
+        **{f"spark.hadoop.{name}": value for name, value in hadoop_settings(home.lake).items()},
+    }

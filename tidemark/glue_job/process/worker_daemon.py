@@ -1,0 +1,35 @@
+"""Starts Spark's Python workers, with PySpark as it is installed, in the folder of their run.
+
+Spark calls ``python -m tidemark.glue_job.process.worker_daemon`` for the property
+``spark.python.daemon.module``.
+"""
+
+import os
+import sys
+
+
+def leave_archives_out() -> None:
+    """Take what Spark puts on the path off it: its archive of PySpark, and a jar.
+
+    PySpark is installed, and Python reads the list of every archive on its path for each task.
+    """
+    home = os.environ.get("SPARK_HOME", "") + os.sep
+    for archive in [path for path in sys.path if path.startswith(home)]:
+        sys.path.remove(archive)
+        sys.path_importer_cache.pop(archive, None)
+
+
+def stand_in(folder: str) -> None:
+    """Make a folder the current one: a warm JVM stays where it began."""
+    before = os.getcwd()  # noqa: PTH109 (as text)
+    os.chdir(folder)
+    sys.path[:] = [folder if entry == before else entry for entry in sys.path]
+
+
+if __name__ == "__main__":
+    leave_archives_out()
+    if (run_folder := os.environ.pop("TIDEMARK_WORKER_FOLDER", None)) is not None:
+        stand_in(run_folder)
+    from pyspark.daemon import manager
+
+    manager()  # type: ignore[no-untyped-call]

@@ -1,0 +1,137 @@
+"""Columns as a table declares them: which keys of the files they are, at every depth.
+
+Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html (case.insensitive is on
+unless switched off, mapping.NAME is the key of a column, two keys that differ in case only are an
+error).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from tidemark.glue_job.readers.glue_schema import merged
+
+OF_EMPTY = "key_of_an_empty_object_of_tidemark"  # Spark infers nothing from {}, not even its key
+
+
+@dataclass(frozen=True)
+class Names:
+    """Which key of a record a declared name stands for.
+
+    Attributes:
+        keys: the key, by the declared name in lower case, where the SerDe maps one.
+        is_case_sensitive: whether ``Id`` and ``id`` are different names.
+    """
+
+    keys: Mapping[str, str] = field(default_factory=dict)
+    is_case_sensitive: bool = False
+
+    def folded(self, key: str) -> str:
+        """Return a key as names are compared."""
+        return key if self.is_case_sensitive else key.lower()
+
+    def places(self, declared: str, found: StructType) -> list[int]:
+        """Return the positions of the fields that a declared name stands for."""
+        wanted = self.folded(self.keys.get(declared.lower(), declared))
+        return [place for place, one in enumerate(found) if self.folded(one.name) == wanted]
+
+
+def in_files(declared: DataType, found: DataType, names: Names) -> DataType:
+    """Return the declared type with the names of the files, each spelling a field of its own.
+
+    Args:
+        declared: the type of the table.
+        found: the type of the files; a struct also where the table has a map, as JSON is inferred,
+            or an array, as XML is where no element is repeated.
+        names: how names are compared.
+    """
+    match declared, found:
+        case StructType(), StructType():
+            return StructType([one for f in declared for one in _spellings(f, found, names)])
+        case ArrayType(), ArrayType():
+            return ArrayType(in_files(declared.elementType, found.elementType, names))
+        case ArrayType(), StructType():
+            return ArrayType(in_files(declared.elementType, found, names))
+        case MapType(), StructType() | MapType():
+            value = in_files(declared.valueType, _value_type(found), names)
+            return MapType(declared.keyType, value)
+    return declared
+
+
+def _spellings(declared: StructField, found: StructType, names: Names) -> list[StructField]:
+    fields = [found.fields[place] for place in names.places(declared.name, found)]
+    return [
+        StructField(one.name, in_files(declared.dataType, one.dataType, names)) for one in fields
+    ] or [declared]
+
+
+def _value_type(found: StructType | MapType) -> DataType:
+    """Return the type of all values of what is a map."""
+    if isinstance(found, MapType):
+        return found.valueType
+    kind: DataType = NullType()
+    for one in (one for one in found if one.name != OF_EMPTY):
+        kind = merged(kind, one.dataType, lambda *_: StringType())
+    return kind
+
+
+def missing(declared: DataType, found: DataType, names: Names, path: str = "") -> list[str]:
+    """Return the declared columns that the files do not have, those inside of others as ``a.b``."""
+    match declared, found:
+        case StructType(), StructType():
+            return [name for one in declared for name in _missing(one, found, names, path)]
+        case ArrayType(), ArrayType():
+            return missing(declared.elementType, found.elementType, names, path)
+        case ArrayType(), StructType():
+            return missing(declared.elementType, found, names, path)
+        case MapType(), StructType() | MapType():
+            return missing(declared.valueType, _value_type(found), names, path)
+    return []
+
+
+def _missing(one: StructField, found: StructType, names: Names, path: str) -> list[str]:
+    name = f"{path}.{one.name}" if path else one.name
+    places = names.places(one.name, found)
+    if not places:
+        return [name]
+    absent = [missing(one.dataType, found.fields[p].dataType, names, name) for p in places]
+    return [name for name in absent[0] if all(name in others for others in absent)]
+
+
+def twins(kind: DataType, path: str = "") -> Iterator[list[str]]:
+    """Yield the groups of fields of one struct whose names differ in case only."""
+    match kind:
+        case StructType():
+            groups: dict[str, list[str]] = defaultdict(list)
+            for one in kind:
+                name = f"{path}.{one.name}" if path else one.name
+                groups[one.name.lower()].append(name)
+                yield from twins(one.dataType, name)
+            yield from (group for group in groups.values() if len(group) > 1)
+        case ArrayType():
+            yield from twins(kind.elementType, path)
+        case MapType():
+            yield from twins(kind.valueType, path)
+
+
+def numbered(kind: DataType) -> DataType:
+    """Return the type with the positions of fields as their names; Spark casts by position."""
+    match kind:
+        case StructType():
+            fields = [StructField(str(n), numbered(one.dataType)) for n, one in enumerate(kind)]
+            return StructType(fields)
+        case ArrayType():
+            return ArrayType(numbered(kind.elementType))
+        case MapType():
+            return MapType(kind.keyType, numbered(kind.valueType))
+    return kind

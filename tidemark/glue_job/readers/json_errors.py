@@ -1,0 +1,111 @@
+"""Texts of files that are no JSON: error records of the DynamicFrame, as Glue has them.
+
+AWS does not say how much of a file one error takes. Here it is the line; and the whole file where
+no line of it is a record, or where ``multiLine`` is on.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from tidemark.glue_job.frames.errors import Failed
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.readers.json_kinds import BROKEN, is_utf_8, kinds_of
+from tidemark.glue_job.readers.json_lines import LINE
+from tidemark.glue_job.readers.misread import SHOWN
+from tidemark.glue_job.readers.mixed_types import uri_of_row, without_quotes
+from tidemark.glue_job.readers.read_errors import unreadable
+
+SOURCE, IS_BROKEN = "file of a text", "text is broken"
+MESSAGE = "error in jackson reader"  # what AWS's error records say of JSON
+
+
+def without_errors(
+    lines: DataFrame | None, whole: DataFrame | None, failed: list[Failed]
+) -> DataFrame | None:
+    """Return the texts of files that are JSON; add the others to a list, and warn of them.
+
+    Args:
+        lines: the lines of the files by Spark's reader, None if a record may be over many.
+        whole: the files as one text each, None if they are too big; one of both is given.
+        failed: gets the error records.
+
+    Returns:
+        Lines and whole files, of which each is JSON; None if there are none.
+
+    Raises:
+        UnreadableFileError: a file is not UTF-8.
+    """
+    either = whole if lines is None else lines
+    if either is None:
+        return None
+    with own_query(either.sparkSession):
+        return _without_errors(lines, whole, failed)
+
+
+def _without_errors(
+    lines: DataFrame | None, whole: DataFrame | None, failed: list[Failed]
+) -> DataFrame | None:
+    either = whole if lines is None else lines
+    if either is None:
+        return None
+    if other := either.filter(~is_utf_8(_line())).select(uri_of_row()).first():
+        raise unreadable(other[0], "json", "it is not UTF-8, which Glue reads")
+    if lines is None or whole is None:
+        asked = _asked(either)
+        good, bad = asked.filter(~_broken()), asked.filter(_broken())
+    else:
+        good, bad = _by_file(lines, whole)
+    if good.isEmpty():
+        return None
+    failed.append(Failed(lambda: _records(bad), "", ""))
+    count, source, text = bad.agg(
+        F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
+    ).collect()[0]
+    shown = " ".join(text.split())
+    about = f"{count} records, the first one of {source}, are no JSON, or too deep: {shown!r}"
+    note(RunWarning.ERROR_RECORDS, about)
+    return good.drop(SOURCE, IS_BROKEN)
+
+
+def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Return the texts that are JSON and those that are not, of each file in the better way."""
+    asked = _asked(lines).groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
+    broken = _asked(whole).filter(_broken()).select(SOURCE)
+    found = broken.join(asked, SOURCE, "left").collect()
+    by_line = [row[0] for row in found if row[1] is False]
+    nothing = [row[0] for row in found if row[1] is not False]
+    # By it, and before all that is not deterministic, Spark does not open the other files.
+    file = without_quotes(F.col("_metadata.file_path"))
+    lines = _asked(lines.filter(file.isin(by_line)))
+    good = _asked(whole.filter(~file.isin(by_line + nothing))).unionByName(lines.filter(~_broken()))
+    bad = _asked(whole.filter(file.isin(nothing))).unionByName(lines.filter(_broken()))
+    return good, bad
+
+
+def _asked(texts: DataFrame) -> DataFrame:
+    """Return texts with their file, and whether they are no JSON."""
+    columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
+    return texts.withColumns(columns)
+
+
+def _line() -> Column:
+    return F.col(f"`{LINE}`")
+
+
+def _broken() -> Column:
+    return F.col(f"`{IS_BROKEN}`")
+
+
+def _records(bad: DataFrame) -> DataFrame:
+    """Return error records: the text, its length in bytes, and the file."""
+    return bad.select(
+        F.lit(MESSAGE).alias("msg"),
+        F.lit("").alias("stackTrace"),
+        F.when(F.lit(True), F.struct()).alias("dynamicRecord"),
+        _line().alias("input"),
+        F.octet_length(_line()).alias("bytesread"),
+        F.col(SOURCE).alias("source"),
+    )

@@ -1,0 +1,102 @@
+"""Refuses what `not_yet` names, where a script uses it; importing it is no use.
+
+The package `awsglue` installs it: members on its classes, names in its modules, and whole modules.
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, NoReturn
+
+from tidemark.model.awsglue_api.not_yet import (
+    NOT_YET,
+    STUDIO,
+    members_of,
+    names_of,
+    refusal,
+)
+
+
+class NotYet(type):
+    """The class of a name that can be imported; any use of it is refused."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...] = (), members: Any = None) -> "NotYet":
+        """Return the stand-in for a name; a class derived from it is a use of it."""
+        if bases:
+            raise refusal(bases[0].__name__)
+        return super().__new__(cls, name, (), dict(members or {}))
+
+    def __init__(cls, name: str, bases: tuple[type, ...] = (), members: Any = None) -> None:
+        """Do no more than `__new__` has done."""
+
+    def __getattr__(cls, member: str) -> NoReturn:
+        if member.startswith("_"):
+            raise AttributeError(member)
+        raise refusal(f"{cls.__name__}.{member}")
+
+    def _refuse(cls, *_: Any, **__: Any) -> NoReturn:
+        raise refusal(cls.__name__)
+
+    __call__ = __iter__ = __len__ = __bool__ = __getitem__ = __contains__ = _refuse
+
+
+class NotYetMember:
+    """A member of a class: a stand-in, named by the class it is asked of.
+
+    To ask for it is no use, as `inspect`, mocks with a spec and debuggers ask for every member.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NotYet:
+        return NotYet(f"{owner.__name__}.{self.name}")
+
+
+def install(module: str) -> list[str]:
+    """Put the stand-ins into a module that is complete otherwise; return their names.
+
+    A name that the module has already is left alone.
+    """
+    space = vars(sys.modules[module])
+    for owner in NOT_YET.get(module, {}):
+        for name in members_of(module, owner):
+            member = NotYetMember()
+            member.__set_name__(space[owner], name)
+            setattr(space[owner], name, member)
+    names = [name for name in names_of(module) if name not in space]
+    # With its module, so that it can be pickled into the workers of Spark.
+    space.update({name: NotYet(name, (), {"__module__": module}) for name in names})
+    return names
+
+
+class ModulesFinder(MetaPathFinder, Loader):
+    """Finds the modules that AWS has and this machine does not; asked after all others."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the module of stand-ins of this name, or the package above such modules."""
+        is_package = any(module.startswith(f"{name}.") for module in NOT_YET)
+        if name not in NOT_YET and not is_package:
+            return None
+        return importlib.util.spec_from_loader(name, self, is_package=is_package)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill a module with its stand-ins."""
+        module.__dict__["__all__"] = install(module.__name__)
+        if module.__name__ in STUDIO:
+            frames = importlib.import_module("awsglue.dynamicframe")
+            member = NotYetMember()
+            member.__set_name__(frames.DynamicFrame, module.__name__)
+            setattr(frames.DynamicFrame, module.__name__, member)
+
+
+def install_finder() -> None:
+    """Let every module be imported that AWS has; once per process."""
+    if not any(isinstance(finder, ModulesFinder) for finder in sys.meta_path):
+        sys.meta_path.append(ModulesFinder())

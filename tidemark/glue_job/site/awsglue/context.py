@@ -1,0 +1,605 @@
+"""GlueContext: the Spark session with Glue's readers and writers."""
+
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession, SQLContext
+from pyspark.sql.types import StructType
+
+from awsglue.data_sink import DataSink
+from awsglue.data_source import DataSource
+from awsglue.dataframereader import DataFrameReader
+from awsglue.dataframewriter import DataFrameWriter
+from awsglue.dynamicframe import (
+    DynamicFrame,
+    DynamicFrameCollection,
+    DynamicFrameReader,
+    DynamicFrameWriter,
+)
+from tidemark.errors import ArgumentTypeError, UnsupportedError
+from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.plan import Plan
+from tidemark.glue_job.frames.streams import Batch, for_each_batch, with_ingestion_time
+from tidemark.glue_job.process.connection_utils import CONNECTION_UTILS
+from tidemark.glue_job.process.glue_logger import GlueLogger, glue_logger
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.readers.catalog import read_catalog, schema_of_table
+from tidemark.glue_job.readers.s3_options import PARTITION_COUNTS
+from tidemark.glue_job.readers.sources import read_source
+from tidemark.glue_job.refusals import NotYetMember, install
+from tidemark.glue_job.writers.jdbc import jdbc_conf
+from tidemark.glue_job.writers.purges import (
+    leave_storage_class,
+    purge_path,
+    purge_table_files,
+)
+from tidemark.glue_job.writers.sinks import Sink, catalog_sink, check_account, jdbc_conf_sink
+
+
+class GlueContext(SQLContext):
+    """Entry point of a Glue script; ``spark_session`` is plain Spark."""
+
+    Spark_SQL_Formats = frozenset({"parquet", "orc"})
+    Unsupported_Compression_Types = frozenset({"lzo"})
+    _glue_scala_context = NotYetMember()
+
+    def __init__(self, sparkContext: SparkContext | None = None, **options: Any) -> None:
+        """Wrap the Spark context.
+
+        Args:
+            sparkContext: the context of this process, which is taken without it.
+            options: minPartitions and targetPartitions, which tune only and have no effect here.
+
+        Raises:
+            NotImplementedError: any other option was given.
+        """
+        if unknown := sorted(set(options) - PARTITION_COUNTS):
+            raise NotImplementedError(f"GlueContext options {unknown} are not supported")
+        session = SparkSession.builder.getOrCreate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # AWS subclasses SQLContext, so do we
+            super().__init__(sparkContext or session.sparkContext, session)
+        self.spark_session = session
+        session._jvm.AWSConnectionUtils = CONNECTION_UTILS  # type: ignore[union-attr]
+        self.create_data_frame = DataFrameReader(self)
+        self.create_dynamic_frame = DynamicFrameReader(self)
+        self.write_dynamic_frame = DynamicFrameWriter(self)
+        self.write_data_frame = DataFrameWriter(self)
+
+    def get_logger(self) -> GlueLogger:
+        """Return a logger; its messages go to the run's stderr log."""
+        return glue_logger()
+
+    def currentTimeMillis(self) -> int:
+        """Return the time as milliseconds since 1970."""
+        return time.time_ns() // 1_000_000
+
+    def create_dynamic_frame_from_rdd(
+        self,
+        data: Any,
+        name: str,
+        schema: Any = None,
+        sample_ratio: float | None = None,
+        transformation_ctx: str = "",
+    ) -> DynamicFrame:
+        """Return rows of Python as a frame.
+
+        Args:
+            data: an RDD, or a list, of tuples, dicts or Rows.
+            name: of the frame.
+            schema: Spark's, or names of columns; without it the rows tell.
+            sample_ratio: the share of rows that tell.
+            transformation_ctx: has no effect, as on AWS.
+        """
+        return DynamicFrame.fromDF(self.createDataFrame(data, schema, sample_ratio), self, name)
+
+    def create_dynamic_frame_from_options(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read a source; see `create_data_frame_from_options` for arguments and errors.
+
+        A column of JSON with values of several types is a choice of them, at every depth, and so is
+        one of which files of the other formats have several types.
+        """
+        plan = self._plan_options(
+            connection_type,
+            connection_options or {},
+            format,
+            format_options or {},
+            transformation_ctx,
+            push_down_predicate,
+            kwargs,
+        )
+        return DynamicFrame(plan, self, transformation_ctx)
+
+    def create_sample_dynamic_frame_from_options(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        num: int | None = None,
+        sample_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read the first ``num`` rows of a source; ``sample_options`` have no effect."""
+        plan = self._plan_options(
+            connection_type,
+            connection_options or {},
+            format,
+            format_options or {},
+            transformation_ctx,
+            push_down_predicate,
+            kwargs,
+        )
+        return DynamicFrame(plan.first(num), self, transformation_ctx)
+
+    def create_data_frame_from_options(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Read a source through the job bookmark.
+
+        Args:
+            connection_type: ``s3``, ``file`` for folders of this machine, ``dynamodb``,
+                ``custom.spark``, ``marketplace.spark``, or a type of `read_jdbc`.
+            connection_options: of S3 ``paths`` (list) and what `readers.s3_options` lists; see
+                `read_jdbc`, `read_dynamodb` and `read_connector`.
+            format: json, csv, avro, xml, parquet, orc or glueparquet; none for a database.
+            format_options: what `readers.formats` lists for the format.
+            transformation_ctx: name of this source in the bookmark; empty reads everything.
+            push_down_predicate: a condition on partition folders; others are not even listed.
+            kwargs: minPartitions and targetPartitions, which tune only; others are ignored, as
+                by Glue, and are warnings.
+
+        Returns:
+            The rows of the new files, no rows and no columns when there are none; or the new rows
+            of the table.
+
+        Raises:
+            NotImplementedError: an option or format this machine does not run.
+            UsageError: an option has a wrong value.
+            UnreadableFileError: a file is not what its format says.
+        """
+        return self._read_options(
+            None,
+            connection_type,
+            connection_options or {},
+            format,
+            format_options or {},
+            transformation_ctx,
+            push_down_predicate,
+            kwargs,
+        )
+
+    def _read_options(
+        self,
+        failed: OfReader | None,
+        connection_type: str,
+        connection_options: Mapping[str, Any],
+        format: str | None,
+        format_options: Mapping[str, Any],
+        transformation_ctx: str,
+        push_down_predicate: str,
+        others: Mapping[str, Any],
+    ) -> DataFrame:
+        for name, given in (("connection", connection_options), ("format", format_options)):
+            if not isinstance(given, Mapping):
+                raise ArgumentTypeError(f"{name}_options is {given!r}; it must be a dict")
+        for argument in sorted(set(others) - PARTITION_COUNTS):
+            note(RunWarning.OPTION_IGNORED, f"the argument {argument} of a reader")
+        return read_source(
+            self.spark_session,
+            connection_type,
+            connection_options,
+            (format, format_options),
+            transformation_ctx,
+            push_down_predicate,
+            failed,
+        )
+
+    def _plan_options(self, *request: Any) -> Plan:
+        """Return the rows of a source and its error records; see `_read_options`."""
+        return Plan.read(lambda failed: self._read_options(failed, *request))
+
+    def _plan_catalog(
+        self,
+        names: tuple[str | None, str | None, Mapping[str, Any]],
+        transformation_ctx: str,
+        push_down_predicate: str,
+        additional_options: Mapping[str, Any] | None,
+        catalog_id: str | None,
+    ) -> Plan:
+        """Return the rows of a table and its error records; see `read_catalog`."""
+        options = dict(additional_options or {})
+        return Plan.read(
+            lambda failed: read_catalog(
+                self.spark_session,
+                names,
+                transformation_ctx,
+                push_down_predicate,
+                options,
+                catalog_id,
+                failed,
+            )
+        )
+
+    def getSource(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **options: Any,
+    ) -> DataSource:
+        """Return a source that is read by its ``getFrame``.
+
+        Args:
+            connection_type: as for `create_data_frame_from_options`.
+            format: as there; ``setFormat`` may set it later.
+            transformation_ctx: name of this source in the bookmark.
+            push_down_predicate: a condition on partition folders.
+            options: the connection options.
+        """
+
+        def read(late_format: str | None, format_options: Mapping[str, Any]) -> Plan:
+            return self._plan_options(
+                connection_type,
+                options,
+                late_format or format,
+                format_options,
+                transformation_ctx,
+                push_down_predicate,
+                {},
+            )
+
+        return DataSource(read, self, transformation_ctx or connection_type)
+
+    def create_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read a table; see `create_data_frame_from_catalog` for arguments and errors.
+
+        A column with values that are not of its declared type is a choice of it and of theirs.
+        """
+        plan = self._plan_catalog(
+            (database, table_name, kwargs),
+            transformation_ctx,
+            push_down_predicate,
+            additional_options,
+            catalog_id,
+        )
+        return DynamicFrame(plan, self, table_name or "")
+
+    def create_sample_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        num: int | None = None,
+        sample_options: Mapping[str, Any] | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        erieTxId: str = "",
+        asOfTime: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Read the first ``num`` rows of a table; ``sample_options`` have no effect.
+
+        Raises:
+            UnsupportedError: a transaction or a time of a governed table is given.
+        """
+        if erieTxId or asOfTime:
+            raise UnsupportedError("erieTxId and asOfTime are of governed tables, which AWS ended")
+        plan = self._plan_catalog(
+            (database, table_name, kwargs),
+            transformation_ctx,
+            push_down_predicate,
+            additional_options,
+            catalog_id,
+        )
+        return DynamicFrame(plan.first(num), self, table_name or "")
+
+    def get_catalog_schema_as_spark_schema(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        catalog_id: str | None = None,
+    ) -> StructType:
+        """Return the columns and partition keys of a table, typed as declared.
+
+        Raises:
+            EntityNotFoundError: there is no such table.
+        """
+        check_account(catalog_id)
+        return schema_of_table(database, table_name)
+
+    def create_data_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Read a table of the Data Catalog through the job bookmark.
+
+        Args:
+            database: its database; ``name_space`` is the older name of this argument.
+            table_name: its name.
+            redshift_tmp_dir: is for Redshift only, without effect on other tables.
+            transformation_ctx: name of this source in the bookmark; empty reads everything.
+            push_down_predicate: a condition on partition keys; other folders are not even listed.
+            additional_options: connection options; they win over the properties of the table.
+            catalog_id: the account; only this machine's.
+            kwargs: ``name_space``; others are ignored, as by Glue, and are warnings.
+
+        Returns:
+            The rows of the new files: declared columns, then partition keys, typed as declared.
+
+        Raises:
+            NotImplementedError: something this machine does not run.
+            EntityNotFoundError: there is no such table.
+            UsageError: an argument is wrong.
+            UnreadableFileError: a file is not what the table says.
+        """
+        return read_catalog(
+            self.spark_session,
+            (database, table_name, kwargs),
+            transformation_ctx,
+            push_down_predicate,
+            dict(additional_options or {}),
+            catalog_id,
+        )
+
+    def getSink(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        **options: Any,
+    ) -> DataSink:
+        """Return a sink; ``setFormat`` and ``setCatalogInfo`` may follow, then ``writeFrame``.
+
+        Args:
+            connection_type: ``s3``, ``file``, or a type of `write_jdbc`.
+            format: csv, json, parquet (or glueparquet), orc.
+            transformation_ctx: has no effect on a sink.
+            options: of S3 ``path``, ``partitionKeys`` (list), ``compression``,
+                ``enableUpdateCatalog``, ``updateBehavior``; of a database see `write_jdbc`.
+
+        Raises:
+            UnsupportedError: a connection type that this machine does not write to.
+        """
+        return DataSink(Sink(connection_type, options, format), self)
+
+    def write_dynamic_frame_from_options(
+        self,
+        frame: DynamicFrame | DynamicFrameCollection,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Append a frame and return it; see `getSink` for options, `write_from_options` too."""
+        sink = Sink(connection_type, connection_options or {}, format, format_options or {})
+        return DataSink(sink, self).write(frame)
+
+    def write_from_options(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        connection_type: str,
+        connection_options: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        format_options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Append a frame, or the frames of a collection to a folder or table of their names.
+
+        ``accumulator_size``, which counts errors on AWS, has no effect.
+        """
+        sink = Sink(connection_type, connection_options or {}, format, format_options or {})
+        return DataSink(sink, self).write(frame_or_dfc)
+
+    def write_dynamic_frame_from_catalog(
+        self,
+        frame: DynamicFrame | DynamicFrameCollection,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Append a frame to a table of the Data Catalog and return it.
+
+        Args:
+            frame: what to write.
+            database: its database; ``name_space`` is the older name of this argument.
+            table_name: its name; the table is there.
+            redshift_tmp_dir: is for Redshift only.
+            transformation_ctx: has no effect on a sink.
+            additional_options: ``partitionKeys``, ``enableUpdateCatalog``, ``updateBehavior`` and
+                other options of `getSink`.
+            catalog_id: the account; only this machine's.
+            kwargs: ``name_space``; others are ignored, as by Glue, and are warnings.
+
+        Raises:
+            EntityNotFoundError: there is no such table.
+            UsageError: an argument is wrong.
+            UnsupportedError: something that this machine does not run.
+        """
+        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        return DataSink(sink, self).write(frame)
+
+    def write_data_frame_from_catalog(
+        self,
+        frame: DataFrame,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        additional_options: Mapping[str, Any] | None = None,
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Append a DataFrame to a table; see `write_dynamic_frame_from_catalog`."""
+        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        sink.write(frame)
+        return frame
+
+    def write_dynamic_frame_from_jdbc_conf(
+        self,
+        frame: DynamicFrame | DynamicFrameCollection,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Append a frame by a connection of the Data Catalog; see `write_from_jdbc_conf`."""
+        self.write_from_jdbc_conf(
+            frame,
+            catalog_connection,
+            connection_options,
+            redshift_tmp_dir,
+            transformation_ctx,
+            catalog_id,
+        )
+
+    def write_from_jdbc_conf(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Append a frame, or each frame of a collection, to a table of a database.
+
+        Args:
+            frame_or_dfc: what to write.
+            catalog_connection: name of the connection in the Data Catalog.
+            connection_options: ``dbtable`` and ``database``; what `write_jdbc` knows.
+            redshift_tmp_dir: is for Redshift only.
+            transformation_ctx: has no effect on a sink.
+            catalog_id: the account; only this machine's.
+
+        Raises:
+            TypeError: it is neither; the text is AWS's.
+            EntityNotFoundError: there is no such connection.
+            UsageError: an option is wrong.
+        """
+        if not isinstance(frame_or_dfc, DynamicFrame | DynamicFrameCollection):
+            raise TypeError(
+                "frame_or_dfc must be DynamicFrame or DynamicFrameCollection. Got "
+                f"{type(frame_or_dfc)}"
+            )
+        sink = jdbc_conf_sink(
+            catalog_connection, connection_options or {}, redshift_tmp_dir, catalog_id
+        )
+        return DataSink(sink, self).write(frame_or_dfc)
+
+    def forEachBatch(
+        self, frame: DataFrame, batch_function: Batch, options: Mapping[str, Any] | None = None
+    ) -> None:
+        """Call a function with each micro-batch of a stream; see `for_each_batch`."""
+        for_each_batch(frame, batch_function, options or {})
+
+    def purge_s3_path(
+        self,
+        s3_path: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+    ) -> None:
+        """Delete the files below a path that are older than 7 days; see `purge_path`."""
+        purge_path(s3_path, options or {})
+
+    def purge_table(
+        self,
+        database: str,
+        table_name: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Delete the files of a table that are older than 7 days; see `purge_table_files`."""
+        check_account(catalog_id)
+        purge_table_files(self.spark_session, database, table_name, options or {})
+
+    def transition_s3_path(
+        self,
+        s3_path: str,
+        transition_to: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+    ) -> None:
+        """Move no file and warn of it; see `leave_storage_class`."""
+        leave_storage_class(s3_path, transition_to, options or {})
+
+    def transition_table(
+        self,
+        database: str,
+        table_name: str,
+        transition_to: str,
+        options: Mapping[str, Any] | None = None,
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Move no file and warn of it; see `leave_storage_class`."""
+        check_account(catalog_id)
+        leave_storage_class(f"{database}.{table_name}", transition_to, options or {})
+
+    def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
+        """Return the rows with ingest_year, ingest_month and so on; see `with_ingestion_time`."""
+        return with_ingestion_time(frame, time_granularity)
+
+    def extract_jdbc_conf(
+        self, connection_name: str, catalog_id: str | None = None
+    ) -> dict[str, str]:
+        """Return ``user``, ``password``, ``vendor``, ``url`` without database, ``fullUrl``.
+
+        Raises:
+            EntityNotFoundError: there is no such connection.
+            UnsupportedError: the catalog is of another account.
+        """
+        check_account(catalog_id)
+        return jdbc_conf(connection_name)
+
+
+install(__name__)

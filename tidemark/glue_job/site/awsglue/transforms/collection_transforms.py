@@ -1,0 +1,67 @@
+"""Transforms of collections of frames."""
+
+from collections.abc import Callable
+from typing import Any
+
+from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
+from awsglue.transforms.transform import GlueTransform
+from tidemark.glue_job.frames.descriptions import Described
+from tidemark.glue_job.refusals import install
+
+
+class SelectFromCollection(Described, GlueTransform):
+    """Picks a frame of a collection by its key."""
+
+    def __call__(
+        self,
+        dfc: DynamicFrameCollection,
+        key: str,
+        transformation_ctx: str = "",
+    ) -> DynamicFrame:
+        """Return the frame; see `DynamicFrameCollection.select`."""
+        return dfc.select(key, transformation_ctx)
+
+
+class MapToCollection(Described, GlueTransform):
+    """Applies a function to each frame of a collection."""
+
+    def __call__(
+        self,
+        dfc: DynamicFrameCollection,
+        callable: Callable[[DynamicFrame, str], DynamicFrame],
+        transformation_ctx: str = "",
+    ) -> DynamicFrameCollection:
+        """Return the collection; see `DynamicFrameCollection.map`."""
+        return dfc.map(callable, transformation_ctx)
+
+
+class FlatMap(Described, GlueTransform):
+    """Applies a transform to each frame of a collection."""
+
+    def __call__(
+        self,
+        dfc: DynamicFrameCollection,
+        BaseTransform: type[GlueTransform],
+        frame_name: str,
+        transformation_ctx: str = "",
+        **base_kwargs: Any,
+    ) -> DynamicFrameCollection:
+        """Return the frames of all results.
+
+        Args:
+            dfc: the frames.
+            BaseTransform: the transform.
+            frame_name: its argument that takes a frame.
+            transformation_ctx: before the names of the frames, for the transform.
+            base_kwargs: its other arguments.
+        """
+
+        def apply(frame: DynamicFrame, context: str) -> DynamicFrame | DynamicFrameCollection:
+            arguments = {**base_kwargs, frame_name: frame, "transformation_ctx": context}
+            found: DynamicFrame | DynamicFrameCollection = BaseTransform.apply(**arguments)
+            return found
+
+        return dfc.flatmap(apply, transformation_ctx)
+
+
+install(__name__)

@@ -1,0 +1,79 @@
+"""GlueTransform: the base of Glue's transforms.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-transforms-GlueTransform.html
+"""
+
+from typing import Any
+
+from tidemark.glue_job.refusals import install
+
+
+class GlueTransform:
+    """A transform; ``apply`` is how scripts call it. Scripts derive transforms of their own."""
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return what the transform makes of its arguments; see ``__call__``."""
+        transform: Any = cls()
+        return transform(*args, **kwargs)
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the transform."""
+        return cls.__name__
+
+    @classmethod
+    def describeArgs(cls) -> list[dict[str, Any]]:
+        """Return the arguments: name, type, description, optional and defaultValue of each.
+
+        Raises:
+            NotImplementedError: the transform does not say; so do the other descriptions.
+        """
+        raise NotImplementedError(f"describeArgs method not implemented for Transform {cls.name()}")
+
+    @classmethod
+    def describeReturn(cls) -> dict[str, Any]:
+        """Return the type and the description of the result."""
+        raise NotImplementedError(
+            f"describeReturn method not implemented for Transform {cls.name()}"
+        )
+
+    @classmethod
+    def describeTransform(cls) -> str:
+        """Return what the transform does."""
+        raise NotImplementedError(
+            f"describeTransform method not implemented for Transform {cls.name()}"
+        )
+
+    @classmethod
+    def describeErrors(cls) -> list[dict[str, Any]]:
+        """Return the errors that it raises."""
+        raise NotImplementedError(
+            f"describeErrors method not implemented for Transform {cls.name()}"
+        )
+
+    @classmethod
+    def describe(cls) -> dict[str, Any]:
+        """Return all descriptions."""
+        return {
+            "transform": {
+                "name": cls.name(),
+                "args": cls.describeArgs(),
+                "returns": cls.describeReturn(),
+                "description": cls.describeTransform(),
+                "raises": cls.describeErrors(),
+                "location": "internal",
+            }
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return f"<Transform: {self.name()}>"
+
+
+install(__name__)

@@ -1,0 +1,113 @@
+"""Job arguments: getResolvedOptions.
+
+Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1), observed by running it.
+"""
+
+import argparse
+import traceback
+from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
+from typing import Any, NoReturn
+
+from tidemark.glue_job.refusals import install
+from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
+
+RESERVED = (
+    "job-bookmark-option",
+    "job-bookmark-from",
+    "job-bookmark-to",
+    "continuation-option",
+)
+INTERNAL = (
+    "JOB_ID",
+    "JOB_RUN_ID",
+    "SECURITY_CONFIGURATION",
+    "encryption-type",
+    "enable-data-lineage",
+)
+TEMPORARY_FOLDERS = ("RedshiftTempDir", "TempDir")
+
+
+def callsite() -> str:
+    """Return the lines of the script that led here, as a traceback shows them."""
+    return "".join(traceback.format_list(traceback.extract_stack()[:-2]))
+
+
+def iteritems(d: Mapping[Any, Any], **kwargs: Any) -> ItemsView[Any, Any]:
+    """Return the items of a dict; the keywords have no effect. So do the next two."""
+    return d.items()
+
+
+def iterkeys(d: Mapping[Any, Any], **kwargs: Any) -> KeysView[Any]:
+    """Return the keys of a dict."""
+    return d.keys()
+
+
+def itervalues(d: Mapping[Any, Any], **kwargs: Any) -> ValuesView[Any]:
+    """Return the values of a dict."""
+    return d.values()
+
+
+class GlueArgumentError(Exception):
+    """A job argument is missing or malformed."""
+
+
+class GlueArgumentParser(argparse.ArgumentParser):
+    """An argument parser that raises GlueArgumentError instead of ending the process."""
+
+    def error(self, msg: str) -> NoReturn:
+        """Raise GlueArgumentError with argparse's message."""
+        raise GlueArgumentError(msg)
+
+
+def getResolvedOptions(args: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
+    """Return the values of the named job arguments.
+
+    Args:
+        args: ``sys.argv``, the script's name first.
+        options: names without ``--``; every one is required.
+
+    Returns:
+        One string per option, dashes in names turned into underscores; and always
+        job_bookmark_option, job_bookmark_from, job_bookmark_to, JOB_ID, JOB_RUN_ID,
+        SECURITY_CONFIGURATION, encryption_type, enable_data_lineage, RedshiftTempDir and TempDir,
+        None where absent.
+
+    Raises:
+        GlueArgumentError: an option is missing, has no value, or is no bookmark option.
+        RuntimeError: a reserved option was asked for, or from/to do not fit the bookmark option.
+        argparse.ArgumentError: an internal option was asked for.
+    """
+    reserved = [option for option in options if option in RESERVED]
+    if reserved:
+        raise RuntimeError(f"Using reserved arguments {','.join(reserved)}")
+    parser = GlueArgumentParser()
+    parser.add_argument("--job-bookmark-option", choices=BOOKMARK_OPTIONS)
+    parser.add_argument("--continuation-option", choices=tuple(CONTINUATION_OPTIONS))
+    for name in ("job-bookmark-from", "job-bookmark-to", *INTERNAL, *TEMPORARY_FOLDERS):
+        parser.add_argument(f"--{name}")
+    for option in options:
+        if option not in TEMPORARY_FOLDERS:
+            parser.add_argument(f"--{option}", required=True)
+    parsed = vars(parser.parse_known_args(list(args)[1:])[0])
+    continuation = parsed.pop("continuation_option")
+    if parsed["job_bookmark_option"] is None:
+        default = "job-bookmark-disable"
+        parsed["job_bookmark_option"] = CONTINUATION_OPTIONS.get(continuation, default)
+    _check_window(parsed)
+    temporary = parsed["TempDir"] or parsed["RedshiftTempDir"]
+    parsed["TempDir"] = parsed["RedshiftTempDir"] = temporary
+    return parsed
+
+
+def _check_window(parsed: dict[str, Any]) -> None:
+    """Refuse from/to as AWS does; a lone one outside pause slips through there, and here."""
+    given = [parsed["job_bookmark_from"] is not None, parsed["job_bookmark_to"] is not None]
+    if parsed["job_bookmark_option"] == "job-bookmark-pause":
+        if any(given) and not all(given):
+            missing = "--job-bookmark-to" if given[0] else "--job-bookmark-from"
+            raise RuntimeError(f"Missing option or value for {missing}")
+    elif all(given):
+        raise RuntimeError("Invalid option(s)--job-bookmark-from --job-bookmark-to")
+
+
+install(__name__)

@@ -1,0 +1,198 @@
+"""Writes Avro files: Spark's own writer is a jar that its Python package lacks.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
+"""
+
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import fastavro
+from fastavro.write import Writer
+from pyspark.sql import DataFrame, Row
+from pyspark.sql.functions import col
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    NullType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.readers.partitions import NULL_PARTITION
+from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
+from tidemark.local_state.store.dataset_notes import note_written
+from tidemark.model.checkpoints.checkpoint import APPEND, DatasetWritten
+
+CODECS = {"none": "null", "uncompressed": "null", "deflate": "deflate", "bzip2": "bzip2"}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SAFE_IN_FOLDERS = " !$&()+,;=@[]^_{}~-."
+_LOGICAL: dict[type[DataType], dict[str, str]] = {
+    DateType: {"type": "int", "logicalType": "date"},
+    TimestampType: {"type": "long", "logicalType": "timestamp-micros"},
+    DecimalType: {"type": "bytes", "logicalType": "decimal"},
+}
+_TYPES: dict[type[DataType], str] = {
+    NullType: "null",
+    BooleanType: "boolean",
+    ByteType: "int",
+    ShortType: "int",
+    IntegerType: "int",
+    LongType: "long",
+    FloatType: "float",
+    DoubleType: "double",
+    BinaryType: "bytes",
+    StringType: "string",
+}
+
+
+def write_avro(
+    frame: DataFrame, path: str, partition_keys: Sequence[str], options: Mapping[str, str]
+) -> None:
+    """Append rows to a folder as Avro files, one for each task and partition folder.
+
+    Args:
+        frame: what to write.
+        path: the URI of the folder.
+        partition_keys: the columns that become folders, outermost first.
+        options: ``version`` (1.7 writes dates, timestamps and decimals as text) and
+            ``compression``.
+
+    Raises:
+        UnsupportedError: a column has a type that Avro has not.
+        UsageError: a column has a name that Avro has not.
+    """
+    fields = StructType([one for one in frame.schema if one.name not in partition_keys])
+    has_logical_types = options.get("version") == "1.8"
+    schema = avro_schema(fields, "record", has_logical_types=has_logical_types)
+    codec = CODECS[options.get("compression", "none").lower()]
+    folders = [col(f"`{key}`").cast("string").alias(f"\0{key}") for key in partition_keys]
+    values = [
+        col(f"`{one.name}`").cast(one.dataType if has_logical_types else as_text(one.dataType))
+        for one in fields
+    ]
+    rows = frame.select(*values, *folders)
+    root, run = folder_of(path), uuid.uuid4().hex
+    write = partial(_write_part, str(root), run, tuple(partition_keys), schema, codec)
+    try:
+        written = rows.rdd.mapPartitionsWithIndex(write).collect()
+        for file in map(Path, written):
+            file.rename(file.with_name(file.name.removeprefix(".")))
+        note_written(DatasetWritten(dataset_of_path(path), APPEND, files=len(written)))
+    finally:
+        for left in root.rglob(f".part-*-{run}.avro"):
+            with suppress(FileNotFoundError):
+                left.unlink()
+
+
+def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
+    """Return the Avro schema of a type of Spark; a record is named by its path.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
+
+    Raises:
+        UnsupportedError: Avro has no such type.
+        UsageError: a field has a name that Avro has not.
+    """
+    schema_of = partial(avro_schema, has_logical_types=has_logical_types)
+    if isinstance(kind, StructType):
+        if wrong := [one for one in kind.names if not _NAME.fullmatch(one)]:
+            raise UsageError(
+                f"Avro has no fields named {wrong}; a name is of letters, digits and _: rename "
+                "them before the write"
+            )
+        return {
+            "type": "record",
+            "name": name,
+            "fields": [
+                {"name": f.name, "type": _nullable(schema_of(f.dataType, f"{name}_{f.name}"))}
+                for f in kind
+            ],
+        }
+    if isinstance(kind, ArrayType):
+        return {"type": "array", "items": _nullable(schema_of(kind.elementType, f"{name}_item"))}
+    if isinstance(kind, MapType) and isinstance(kind.keyType, StringType):
+        return {"type": "map", "values": _nullable(schema_of(kind.valueType, f"{name}_value"))}
+    if type(kind) in _TYPES:
+        return _TYPES[type(kind)]
+    if logical := _LOGICAL.get(type(kind)):
+        return logical_type(kind, logical) if has_logical_types else "string"
+    raise UnsupportedError(
+        f"the column {name.removeprefix('record_')} is {kind.simpleString()}, which Avro has not: "
+        "convert it before the write"
+    )
+
+
+def as_text(kind: DataType) -> DataType:
+    """Return a type with text in place of dates, timestamps and decimals, at every depth."""
+    match kind:
+        case StructType():
+            return StructType([StructField(f.name, as_text(f.dataType)) for f in kind])
+        case ArrayType():
+            return ArrayType(as_text(kind.elementType))
+        case MapType():
+            return MapType(kind.keyType, as_text(kind.valueType))
+    return StringType() if type(kind) in _LOGICAL else kind
+
+
+def logical_type(kind: DataType, logical: dict[str, str]) -> dict[str, Any]:
+    """Return a logical type of Avro; a decimal has its digits."""
+    if isinstance(kind, DecimalType):
+        return {**logical, "precision": kind.precision, "scale": kind.scale}
+    return dict(logical)
+
+
+def _nullable(schema: Any) -> Any:
+    return schema if schema == "null" else [schema, "null"]
+
+
+def _write_part(
+    root: str,
+    run: str,
+    keys: tuple[str, ...],
+    schema: Any,
+    codec: str,
+    number: int,
+    rows: Iterable[Row],
+) -> Iterator[str]:
+    """Write the rows of a task to hidden files, and yield these; called in a worker of Spark."""
+    parsed, writers = fastavro.parse_schema(schema), dict[str, Writer]()
+    with ExitStack() as files:
+        for row in rows:
+            record = row.asDict(recursive=True)
+            names = [_folder(key, record.pop(f"\0{key}")) for key in keys]
+            file = str(Path(root, *names, f".part-{number:05d}-{run}.avro"))
+            if file not in writers:
+                Path(file).parent.mkdir(parents=True, exist_ok=True)
+                stream = files.enter_context(Path(file).open("wb"))
+                writers[file] = Writer(stream, parsed, codec)
+            writers[file].write(record)
+        for writer in writers.values():
+            writer.flush()
+    yield from writers
+
+
+def _folder(key: str, value: str | None) -> str:
+    """Return the name of the folder of a partition, as Spark writes it."""
+    text = NULL_PARTITION if value in (None, "") else quote(str(value), safe=_SAFE_IN_FOLDERS)
+    return f"{key}={text}"

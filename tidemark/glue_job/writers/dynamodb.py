@@ -1,0 +1,114 @@
+"""Writes rows as items of a table of DynamoDB; one with a key that is there replaces its item.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-dynamodb-home.html
+"""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+
+from tidemark.errors import TidemarkError, UnsupportedError, UsageError
+from tidemark.glue_job.frames.choices import schema_of
+from tidemark.glue_job.frames.records import converter
+from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
+from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
+from tidemark.local_state.store.dataset_notes import note_written
+from tidemark.model.checkpoints.checkpoint import MERGE, DatasetWritten
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+TABLE = "dynamodb.output.tableName"
+# They say how fast and by whom; here there is one DynamoDB.
+WITHOUT_EFFECT = {
+    *("dynamodb.throughput.write.percent", "dynamodb.output.numParallelTasks"),
+    *("dynamodb.output.retry", "dynamodb.sts.roleArn", "dynamodb.sts.roleSessionName"),
+    *("dynamodb.region", "dynamodb.sts.region"),
+}
+BATCH = 25  # items of a BatchWriteItem
+ATTEMPTS = 10
+
+
+def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> None:
+    """Put the rows of a frame into a table; a null is no attribute, a choice is its value.
+
+    Dates and times become texts as Python writes them in ISO 8601.
+
+    Raises:
+        UsageError: no table is named.
+        UnsupportedError: an option that this machine does not run.
+        TidemarkError: DynamoDB refuses, as for a table that is not there or a row without a key.
+    """
+    table = connection_options.get(TABLE)
+    if not table:
+        raise UsageError(f"connection_options has no {TABLE}; a dynamodb sink needs it")
+    if unknown := sorted(set(connection_options) - {TABLE, *WITHOUT_EFFECT}):
+        raise UnsupportedError(
+            f"connection_options {unknown} of a dynamodb sink are not supported by the local Glue; "
+            f"it knows {TABLE}, {', '.join(sorted(WITHOUT_EFFECT))}"
+        )
+    if not frame.columns:
+        return
+    with dynamodb_client(os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]) as client:
+        name = str(table).rpartition(":table/")[2]
+        with naming_the_table(client, name):
+            described = client.describe_table(TableName=name)["Table"]
+        keys = [key["AttributeName"] for key in described["KeySchema"]]
+        rows = 0
+        for batch in _batches(_items(frame), keys):
+            rows += len(batch)
+            _put(client, name, batch)
+    note_written(DatasetWritten(f"dynamodb:{name}", MERGE, rows=rows))
+
+
+def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    record_of = converter(schema_of(frame))
+    assert record_of is not None  # noqa: S101 (a row is a struct)
+    for row in frame.toLocalIterator():
+        yield _map(record_of(row))
+
+
+def _batches(
+    items: Iterator[dict[str, Any]], keys: list[str]
+) -> Iterator[Collection[dict[str, Any]]]:
+    """Yield items to be sent together: of one key only the last one, as DynamoDB wants it."""
+    while some := list(islice(items, BATCH)):
+        yield {str([item.get(key) for key in keys]): item for item in some}.values()
+
+
+def _put(client: "DynamoDBClient", table: str, items: Iterable[dict[str, Any]]) -> None:
+    waiting: Any = {table: [{"PutRequest": {"Item": item}} for item in items]}
+    for _ in range(ATTEMPTS):
+        waiting = client.batch_write_item(RequestItems=waiting)["UnprocessedItems"]
+        if not waiting:
+            return
+    raise TidemarkError(f"DynamoDB took not all items of the table {table}; run again")
+
+
+def _map(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: attribute(value) for name, value in record.items() if value is not None}
+
+
+def attribute(value: Any) -> dict[str, Any]:
+    """Return a value as DynamoDB takes it, such as ``{"N": "1"}``."""
+    match value:
+        case None:
+            return {"NULL": True}
+        case bool():
+            return {"BOOL": value}
+        case int() | float() | Decimal():
+            return {"N": str(value)}
+        case bytes() | bytearray():
+            return {"B": bytes(value)}
+        case Mapping():
+            return {"M": _map(value)}
+        case list() | tuple():
+            return {"L": [attribute(one) for one in value]}
+        case datetime() | date():
+            return {"S": value.isoformat()}
+    return {"S": str(value)}

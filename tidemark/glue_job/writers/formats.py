@@ -1,0 +1,105 @@
+"""Formats that files are written in: Glue's names and options, Spark's values.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.readers.formats import SAME_AS, avro_version
+
+# Glue's option -> Spark's; an empty one only chooses a writer of AWS, and changes no row.
+_COLUMNAR = {"compression": "compression", "useGlueParquetWriter": ""}
+_SIZES = {"blockSize": "parquet.block.size", "pageSize": "parquet.page.size"}
+WRITE_OPTIONS: dict[str, dict[str, str]] = {
+    "csv": {
+        "separator": "sep",
+        "quoteChar": "quote",
+        "writeHeader": "header",
+        "compression": "compression",
+    },
+    "json": {"compression": "compression"},
+    "parquet": {**_COLUMNAR, **_SIZES},
+    "orc": {"compression": "compression"},
+    "avro": {"compression": "compression", "version": "version"},
+}
+_TEXT = ("gzip", "bzip2", "snappy", "lz4", "deflate", "none", "uncompressed")
+COMPRESSIONS: dict[str, tuple[str, ...]] = {
+    "csv": _TEXT,
+    "json": _TEXT,
+    "parquet": ("snappy", "gzip", "zstd", "lz4", "none", "uncompressed"),
+    "orc": ("snappy", "zlib", "zstd", "lz4", "none", "uncompressed"),
+    "avro": ("deflate", "bzip2", "none", "uncompressed"),
+}
+
+
+@dataclass(frozen=True)
+class WriteFormat:
+    """A format to write, and the options that Spark's writer takes."""
+
+    name: str
+    options: Mapping[str, str]
+
+
+def write_format(
+    name: str | None, format_options: Mapping[str, Any], compression: str | None = None
+) -> WriteFormat:
+    """Return the format that a sink writes.
+
+    Args:
+        name: of the format; ``glueparquet`` is parquet.
+        format_options: what `WRITE_OPTIONS` lists for the format.
+        compression: of the connection options; that of the format wins.
+
+    Raises:
+        UnsupportedError: a format or a compression that this machine does not run; an option that
+            Glue does not know is ignored, as by Glue, and warned of.
+        UsageError: the separator is more than one character.
+    """
+    known = SAME_AS.get(str(name).lower(), str(name).lower())
+    if known not in WRITE_OPTIONS:
+        raise UnsupportedError(
+            f"format {name!r} is not supported; allowed are {', '.join(WRITE_OPTIONS)}"
+        )
+    for option in sorted(set(format_options) - set(WRITE_OPTIONS[known])):
+        note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of writing {known}")
+    given = {"compression": compression, **format_options}
+    _check_compression(known, given["compression"])
+    if known == "avro":
+        avro_version(format_options)
+    options = {
+        spark: _text(given[glue])
+        for glue, spark in WRITE_OPTIONS[known].items()
+        if spark and given.get(glue) is not None
+    }
+    return WriteFormat(known, _csv(options) if known == "csv" else options)
+
+
+def _check_compression(name: str, compression: object) -> None:
+    if compression is not None and str(compression).lower() not in COMPRESSIONS[name]:
+        raise UnsupportedError(
+            f"compression {compression!r} of format {name!r} is not supported; allowed are "
+            f"{', '.join(COMPRESSIONS[name])}"
+        )
+
+
+def _csv(options: dict[str, str]) -> dict[str, str]:
+    """Return the options as Glue writes CSV: with a header, a quote doubled, -1 quotes nothing.
+
+    Blanks around a value are part of it, and empty text is two quotes, which no value is not.
+    """
+    separator = options.get("sep", ",").replace("\\t", "\t")
+    if len(separator) != 1:
+        raise UsageError(f"format_options['separator'] is {separator!r}; it must be one character")
+    quote = options.get("quote", '"')
+    quote = "" if quote == "-1" else quote
+    blanks = dict.fromkeys(("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"), "false")
+    given = {"header": "true", **options, "sep": separator, "quote": quote, "escape": quote}
+    return {**given, **blanks, "emptyValue": quote * 2}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

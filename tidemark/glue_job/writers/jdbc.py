@@ -1,0 +1,157 @@
+"""Appends rows to tables of databases over JDBC.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-jdbc-home.html
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.readers.database import check_driver, execute
+from tidemark.glue_job.readers.jdbc import DRIVER_OPTIONS, DRIVERS, TABLE_OPTIONS, driver_of
+from tidemark.glue_job.readers.sources import connected
+from tidemark.local_state.catalog.connections import connection_of_job
+
+# They choose how a driver is found or how many rows are sent at once, never which.
+WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {
+    *("redshiftTmpDir", "tempdir", "tempformat", "aws_iam_role", "extracopyoptions"),
+    *("sortkeyspec", "diststyle", "distkey", "forward_spark_s3_credentials"),
+}
+BEFORE, AFTER = "preactions", "postactions"
+SPARK_OPTIONS = ("batchsize", "isolationLevel", "numPartitions", "truncate")
+# A URL up to its database, the database, and what follows; by the forms of the vendors.
+_URLS = (
+    r"(?P<server>jdbc:derby):(?P<database>[^;]*)(?P<rest>;.*)?",
+    r"(?P<server>jdbc:sqlserver://[^;]+);database(?:Name)?=(?P<database>[^;]*)(?P<rest>;.*)?",
+    r"(?P<server>jdbc:oracle:thin:@(?://)?[^/]+)[:/](?P<database>[^:/]+)(?P<rest>)",
+    r"(?P<server>jdbc:\w+://[^/?;]+)/?(?P<database>[^?;]*)(?P<rest>[?;].*)?",
+)
+_BEFORE_DATABASE = {"derby": ":", "sqlserver": ";databaseName="}
+
+
+def write_jdbc(
+    frame: DataFrame, connection_type: str, connection_options: Mapping[str, Any]
+) -> None:
+    """Append the frame's rows to a table, which is made if it is not there.
+
+    Args:
+        frame: what to write; one without columns writes nothing.
+        connection_type: one of `DRIVERS`.
+        connection_options: ``url``, ``user``, ``password``, or ``connectionName``; of Redshift
+            ``preactions`` and ``postactions``, statements with semicolons; ``dbtable`` (or
+            ``dbTable``), ``database``; ``driver`` (or ``className``,
+            ``customJdbcDriverClassName``), and `SPARK_OPTIONS`.
+
+    Raises:
+        UsageError: an option is missing or wrong.
+        UnsupportedError: an option this machine does not run.
+    """
+    options = {k: v for k, v in connection_options.items() if k not in WITHOUT_EFFECT}
+    options = connected(options)
+    before, after = _actions(options) if connection_type == "redshift" else ([], [])
+    database = options.pop("database", None)
+    table = next((options.pop(name) for name in TABLE_OPTIONS if name in options), None)
+    driver = next((options.pop(name) for name in DRIVER_OPTIONS if name in options), None)
+    url = options.pop("url", None)
+    if not url or not table:
+        raise UsageError(
+            f"connection_options has no {'dbtable' if url else 'url'}; a {connection_type} sink "
+            "needs url and dbtable"
+        )
+    known = ("user", "password", *SPARK_OPTIONS)
+    if unknown := sorted(set(options) - set(known)):
+        raise UnsupportedError(
+            f"connection_options {unknown} of a {connection_type} sink are not supported by the "
+            f"local Glue yet; it knows url, dbtable, database, driver, {', '.join(known)}"
+        )
+    connection = {
+        "url": with_database(url, database) if database else url,
+        **{name: str(value) for name, value in options.items() if value is not None},
+    }
+    if driver := driver or driver_of(connection_type, url):
+        connection["driver"] = driver
+    if not frame.columns:
+        return
+    check_driver(frame.sparkSession, connection)
+    target = {**connection, "dbtable": table}
+    execute(frame.sparkSession, target, before)
+    frame.write.format("jdbc").options(**target).mode("append").save()
+    execute(frame.sparkSession, target, after)
+
+
+def check_actions(connection_type: str, options: Mapping[str, Any]) -> None:
+    """Raise UnsupportedError for statements around a write to what is no Redshift."""
+    actions = [name for name in (BEFORE, AFTER) if name in options]
+    if actions and connection_type != "redshift":
+        raise UnsupportedError(
+            f"connection_options has {' and '.join(actions)}, which AWS documents for redshift "
+            f"only, and the sink is of {connection_type}: run the statements by a driver of the "
+            "database before or after the write, or name the connection_type redshift"
+        )
+
+
+def _actions(options: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Take the statements to run before and after a write, which only Redshift has."""
+    found = [str(options.pop(name, "")) for name in (BEFORE, AFTER)]
+    before, after = ([part for part in text.split(";") if part.strip()] for text in found)
+    return before, after
+
+
+def connection_properties(name: str) -> dict[str, str]:
+    """Return url, user, password and driver of a connection of the Data Catalog.
+
+    Raises:
+        EntityNotFoundError: there is none of this name.
+    """
+    return connection_of_job(name).jdbc_options()
+
+
+def connection_type_of(url: str) -> str:
+    """Return the connection type of a URL, ``jdbc`` where Glue has none of its own."""
+    vendor = vendor_of(url)
+    return vendor if vendor in DRIVERS else "jdbc"
+
+
+def vendor_of(url: str) -> str:
+    """Return whose database a URL is of: ``postgresql``, ``mysql`` and so on."""
+    return re.sub(r"^jdbc:(\w+).*", r"\1", url, flags=re.DOTALL)
+
+
+def with_database(url: str, database: str) -> str:
+    """Return the URL of another database on the same server.
+
+    Raises:
+        UsageError: the URL has a form that is not known.
+    """
+    server, rest = _parts(url)
+    between = _BEFORE_DATABASE.get(vendor_of(url), "/")
+    return f"{server}{between}{database}{rest}"
+
+
+def jdbc_conf(name: str) -> dict[str, str]:
+    """Return what ``extract_jdbc_conf`` gives of a connection; ``url`` is without the database.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
+    """
+    found = connection_properties(name)
+    return {
+        "user": found.get("user", ""),
+        "password": found.get("password", ""),
+        "vendor": vendor_of(found["url"]),
+        "url": _parts(found["url"])[0],
+        "fullUrl": found["url"],
+        "enforceSSL": "false",
+        "skipCustomJDBCCertValidation": "false",
+        "customJDBCCert": "",
+        "customJDBCCertString": "",
+    }
+
+
+def _parts(url: str) -> tuple[str, str]:
+    for form in _URLS:
+        if match := re.fullmatch(form, url):
+            return match["server"], match["rest"] or ""
+    raise UsageError(f"{url!r} is no JDBC URL of a known form; leave out database, or correct it")

@@ -1,0 +1,224 @@
+"""Deletes files of S3 by their age, as Glue's purges do; moves none to another storage class.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from tidemark.errors import TidemarkError, UnsupportedError, UsageError
+from tidemark.glue_job.process.bookmark_session import job_home
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.readers.predicates import SparkPredicate
+from tidemark.glue_job.readers.s3_options import (
+    LOCAL_STORAGE_CLASS,
+    STORAGE_CLASSES,
+    hours,
+    storage_classes,
+)
+from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
+from tidemark.local_state.catalog.partitions import (
+    Partition,
+    partitions_of,
+    registered_partitions,
+    unregister_partitions,
+)
+from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.dataset_notes import note_written
+from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.checkpoints.checkpoint import OVERWRITE, DatasetWritten
+
+RETENTION_HOURS = 7 * 24
+SECONDS_PER_HOUR = 3600
+MANIFEST = "manifestFilePath"
+SUCCESS, FAILED = "Success.csv", "Failed.csv"  # the files of a manifest
+OPTIONS = ("retentionPeriod", "excludeStorageClasses", MANIFEST)
+TABLE_OPTIONS = (*OPTIONS, "partitionPredicate")
+TRANSITION_OPTIONS = (*TABLE_OPTIONS, "accountId", "roleArn")
+STORAGE_CLASS_OF_TRANSITIONS = tuple(name for name in STORAGE_CLASSES if name != "OUTPOSTS")
+
+
+@dataclass(frozen=True)
+class Purge:
+    """Which files go.
+
+    Attributes:
+        retention_hours: files that are younger stay.
+        is_excluded: whether no file of this machine goes, as all are of one storage class.
+        manifest: the URI of the folder for the lists of files; empty: none is written.
+    """
+
+    retention_hours: float = RETENTION_HOURS
+    is_excluded: bool = False
+    manifest: str = ""
+
+
+def purge_path(uri: str, options: Mapping[str, Any]) -> None:
+    """Delete the files below a path that are older than ``retentionPeriod``, in hours.
+
+    Raises:
+        UsageError: the path or a value is wrong, or there is no such option.
+        UnsupportedError: an option that this machine does not run.
+    """
+    purge = _purge(options, OPTIONS)
+    _delete([job_home().existing_path(uri)], purge)
+    _note_emptied(uri, purge)
+
+
+def purge_table_files(
+    spark: SparkSession, database: str, table_name: str, options: Mapping[str, Any]
+) -> None:
+    """Delete the old files of a table; a partition without files leaves the Data Catalog.
+
+    Args:
+        spark: evaluates ``partitionPredicate``.
+        database: of the table.
+        table_name: its name.
+        options: ``retentionPeriod`` in hours, ``partitionPredicate``, ``excludeStorageClasses``.
+
+    Raises:
+        EntityNotFoundError: there is no such table.
+        UsageError: a value is wrong, or there is no such option.
+        UnsupportedError: an option that this machine does not run, or a table in a database.
+    """
+    home = job_home()
+    with Store(home.database) as store:
+        table = find_table(store, database, table_name)
+    if table.is_jdbc:
+        raise UnsupportedError(
+            f"the table {table.full_name} is in a database ({table.classification}), and files "
+            "are purged only; delete its rows there"
+        )
+    purge = _purge(options, TABLE_OPTIONS)
+    if not table.partition_keys:
+        _delete([home.existing_path(table.location)], purge)
+        _note_emptied(table.location, purge)
+        return
+    with Store(home.database) as store:
+        partitions = partitions_of(store, table, home.existing_path)
+        chosen = _chosen(spark, table, partitions, options.get("partitionPredicate") or "")
+        _delete([home.existing_path(one.location) for one in chosen], purge)
+        empty = [one for one in chosen if not _has_files(home.existing_path(one.location))]
+        for one in empty:
+            _remove_folders(home.existing_path(one.location), home.existing_path(table.location))
+        if registered_partitions(store, table) is not None:
+            gone = [one.values for one in empty]
+            unregister_partitions(store, table, gone, home.existing_path)
+
+
+def _note_emptied(uri: str, purge: Purge) -> None:
+    """Note that a dataset begins anew: what the run appends then replaces what was there."""
+    if purge.retention_hours == 0 and not purge.is_excluded:
+        note_written(DatasetWritten(dataset_of_path(uri), OVERWRITE, rows=0, files=0))
+
+
+def _chosen(
+    spark: SparkSession, table: CatalogTable, partitions: list[Partition], text: str
+) -> list[Partition]:
+    """Return the partitions that a predicate chooses; all without one."""
+    if not text:
+        return partitions
+    keys = [name.lower() for name, _ in table.partition_keys]
+    predicate = SparkPredicate(spark, text, dict(table.partition_keys))
+    values = [dict(zip(keys, one.values, strict=True)) for one in partitions]
+    answers = predicate.select(values)
+    return [one for one, is_chosen in zip(partitions, answers, strict=True) if is_chosen]
+
+
+def _has_files(folder: Path) -> bool:
+    return any(files for _, _, files in os.walk(folder))
+
+
+def _remove_folders(folder: Path, root: Path) -> None:
+    """Remove an empty folder, and those above it that are empty then, below a root."""
+    while folder != root and folder.is_relative_to(root):
+        if folder.is_dir():
+            if any(folder.iterdir()):
+                return
+            folder.rmdir()
+        folder = folder.parent
+
+
+def leave_storage_class(place: str, transition_to: object, options: Mapping[str, Any]) -> None:
+    """Warn that nothing was moved: the lake of this machine has one storage class.
+
+    Raises:
+        UsageError: there is no such storage class or option.
+        UnsupportedError: an option that this machine does not run.
+    """
+    if str(transition_to) not in STORAGE_CLASS_OF_TRANSITIONS:
+        raise UsageError(
+            f"transition_to is {transition_to!r}; allowed are "
+            f"{', '.join(STORAGE_CLASS_OF_TRANSITIONS)}"
+        )
+    _purge(options, TRANSITION_OPTIONS)
+    note(RunWarning.STORAGE_CLASS, f"{place} ({transition_to})")
+
+
+def _purge(options: Mapping[str, Any], known: tuple[str, ...]) -> Purge:
+    if unknown := sorted(set(options) - set(known)):
+        raise UsageError(f"there are no options {unknown} of a purge; allowed are {known}")
+    retention = hours(options, "retentionPeriod")
+    excluded = storage_classes(options)
+    manifest = str(options.get(MANIFEST) or "")
+    if manifest:
+        job_home().existing_path(manifest)  # before a file is deleted
+    return Purge(
+        RETENTION_HOURS if retention is None else retention,
+        LOCAL_STORAGE_CLASS in excluded,
+        manifest,
+    )
+
+
+def _delete(roots: Iterable[Path], purge: Purge) -> None:
+    """Delete the files, then the folders that are empty, which S3 does not know; never a root."""
+    if purge.is_excluded:
+        return
+    newest = time.time() - purge.retention_hours * SECONDS_PER_HOUR
+    lists: dict[str, list[Path]] = {SUCCESS: [], FAILED: []}
+    for root in roots:
+        for file in [root] if root.is_file() else list(_files(root)):
+            if file.lstat().st_mtime <= newest:
+                lists[_unlinked(file)].append(file)
+        _remove_empty(root)
+    if purge.manifest:
+        _write_manifest(purge.manifest, lists)
+    elif failed := lists[FAILED]:
+        raise TidemarkError(f"{len(failed)} files cannot be deleted, such as {failed[0]}")
+
+
+def _unlinked(file: Path) -> str:
+    """Delete a file; return the name of the list that tells whether it went."""
+    try:
+        file.unlink()
+    except OSError:
+        return FAILED
+    return SUCCESS
+
+
+def _remove_empty(root: Path) -> None:
+    for folder, _, _ in os.walk(root, topdown=False):
+        if Path(folder) != root and not any(Path(folder).iterdir()):
+            Path(folder).rmdir()
+
+
+def _write_manifest(uri: str, lists: Mapping[str, list[Path]]) -> None:
+    """Write which files went and which could not be deleted, a URI a line."""
+    home = job_home()
+    folder = home.existing_path(uri)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, files in lists.items():
+        lines = (f"s3://{file.relative_to(home.lake)}\n" for file in files)
+        (folder / name).write_text("".join(lines), encoding="utf-8")
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(root):
+        yield from (Path(folder) / name for name in names)

@@ -1,0 +1,203 @@
+"""Writes files of S3 with Glue's connection options, and tells the Data Catalog of them.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.frames.choices import has_choices, schema_of
+from tidemark.glue_job.frames.text_values import (
+    NO_SEPARATOR,
+    json_lines,
+    unquoted_lines,
+    with_plain_choices,
+)
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.readers.s3_options import is_true
+from tidemark.glue_job.writers.avro_files import write_avro
+from tidemark.glue_job.writers.formats import WriteFormat, write_format
+from tidemark.glue_job.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
+
+KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateBehavior")
+NOT_RUN = {"transactionId", "callDeleteObjectsOnCancel"}  # of governed tables, which AWS ended
+WITHOUT_NULL_TYPE = ("csv", "orc", "parquet")
+"""Spark's formats that have no type for a column without any value."""
+
+
+@dataclass(frozen=True)
+class S3Sink:
+    """Where a script writes to, and whether the catalog is told.
+
+    Attributes:
+        path: the URI of the folder.
+        partition_keys: the columns that become folders, outermost first.
+        compression: of the files, None where the format decides.
+        updates_catalog: whether the table is created or updated.
+        update_behavior: ``UPDATE_IN_DATABASE`` or ``LOG``.
+    """
+
+    path: str
+    partition_keys: tuple[str, ...] = ()
+    compression: str | None = None
+    updates_catalog: bool = False
+    update_behavior: str = UPDATE
+
+
+def s3_sink(options: Mapping[str, Any]) -> S3Sink:
+    """Return what the connection options ask for.
+
+    Raises:
+        UsageError: a value is wrong.
+        UnsupportedError: an option that this machine does not run; one that Glue does not know is
+            ignored, as by Glue, and warned of.
+    """
+    path, keys = options.get("path"), options.get("partitionKeys") or []
+    if not isinstance(path, str) or not path:
+        raise ValueError(f"connection_options['path'] is {path!r}; it must be a URI")
+    if refused := sorted(NOT_RUN & set(options)):
+        raise UnsupportedError(
+            f"connection_options {refused} of a sink are not supported by the local Glue; it knows "
+            f"{', '.join(KNOWN)}"
+        )
+    for name in sorted(set(options) - set(KNOWN)):
+        note(RunWarning.OPTION_IGNORED, f"connection_options[{name!r}] of a sink of files")
+    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+        raise UsageError(
+            f"connection_options['partitionKeys'] is {keys!r}; it must be a list of column names"
+        )
+    behavior = options.get("updateBehavior", UPDATE)
+    if behavior not in UPDATE_BEHAVIORS:
+        raise UsageError(
+            f"connection_options['updateBehavior'] is {behavior!r}; allowed are "
+            f"{' and '.join(UPDATE_BEHAVIORS)}"
+        )
+    compression = options.get("compression") or None
+    updates = is_true(options.get("enableUpdateCatalog", False))
+    return S3Sink(path, tuple(keys), compression, updates, behavior)
+
+
+def write_s3(
+    frame: DataFrame,
+    connection_options: Mapping[str, Any],
+    format_name: str | None,
+    format_options: Mapping[str, Any],
+    table: tuple[str, str] | None = None,
+) -> None:
+    """Append the frame's rows to ``path``, in folders by ``partitionKeys``.
+
+    Args:
+        frame: what to write; one without columns writes nothing.
+        connection_options: what `s3_sink` knows.
+        format_name: the format of the files.
+        format_options: what `WRITE_OPTIONS` lists.
+        table: its database and name in the Data Catalog, for ``enableUpdateCatalog``.
+
+    Raises:
+        UsageError: an option is wrong, or does not fit the table that is there.
+        EntityNotFoundError: a declared job names a database that is not there.
+        UnsupportedError: an option or format that this machine does not run.
+    """
+    sink = s3_sink(connection_options)
+    how = write_format(format_name, format_options, sink.compression)
+    if sink.updates_catalog and table is None:
+        raise UsageError(
+            "enableUpdateCatalog is on and no table is named; call setCatalogInfo on the sink, or "
+            "write with from_catalog"
+        )
+    if not frame.columns:
+        return
+    keys = _columns_of(frame, sink.partition_keys)
+    update = None
+    if sink.updates_catalog and table is not None:
+        update = TableUpdate.of(table, replace(sink, partition_keys=keys), how, schema_of(frame))
+    write_files(frame, sink.path, how, keys)
+    if update is not None:
+        update.store()
+
+
+def write_files(
+    frame: DataFrame, path: str, how: WriteFormat, partition_keys: tuple[str, ...] = ()
+) -> None:
+    """Append rows to a folder; the keys are columns of the frame."""
+    if how.name == "csv":
+        frame = with_plain_choices(frame) if has_choices(frame) else frame
+        _check_flat(frame)
+    if how.name in WITHOUT_NULL_TYPE:
+        _check_types(frame, how.name)
+    if how.name == "avro":
+        write_avro(frame, path, partition_keys, how.options)
+        return
+    format_name, options = how.name, dict(how.options)
+    if how.name == "json" and has_choices(frame):
+        frame, format_name = json_lines(frame, partition_keys), "text"
+    if how.name == "csv" and not options["quote"]:
+        frame = unquoted_lines(frame, partition_keys, options["sep"])
+        options["sep"] = NO_SEPARATOR
+    writer = frame.write.mode("append").options(**options)
+    if partition_keys:
+        writer = writer.partitionBy(*partition_keys)
+    writer.save(path, format=format_name)
+
+
+def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that partition keys name, compared as Spark compares names.
+
+    Raises:
+        UsageError: a key is no column, or names several.
+    """
+    is_exact = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    found = [
+        [
+            one
+            for one in frame.columns
+            if one == key or (not is_exact and one.lower() == key.lower())
+        ]
+        for key in keys
+    ]
+    if wrong := [key for key, columns in zip(keys, found, strict=True) if len(columns) != 1]:
+        raise UsageError(
+            f"partitionKeys {wrong} are no columns of the frame, or several; it has "
+            f"{', '.join(frame.columns)}"
+        )
+    return tuple(columns[0] for columns in found)
+
+
+def _check_flat(frame: DataFrame) -> None:
+    nested = {one.name: one.dataType.simpleString() for one in frame.schema if _is_nested(one)}
+    if nested:
+        raise UnsupportedError(
+            f"CSV has no nested values, and the columns {nested} are nested: flatten them with "
+            "unnest or relationalize, or write json or parquet"
+        )
+
+
+def _is_nested(field: StructField) -> bool:
+    return isinstance(field.dataType, ArrayType | MapType | StructType)
+
+
+def _check_types(frame: DataFrame, format_name: str) -> None:
+    empty = [one.name for one in frame.schema if _holds_null_type(one.dataType)]
+    if empty:
+        raise UsageError(
+            f"{format_name} has no type for columns without any value, and {empty} hold only "
+            "nulls: drop them with DropNullFields, or give them a type with ApplyMapping or cast"
+        )
+
+
+def _holds_null_type(kind: DataType) -> bool:
+    match kind:
+        case NullType():
+            return True
+        case StructType():
+            return any(_holds_null_type(one.dataType) for one in kind)
+        case ArrayType():
+            return _holds_null_type(kind.elementType)
+        case MapType():
+            return _holds_null_type(kind.keyType) or _holds_null_type(kind.valueType)
+    return False

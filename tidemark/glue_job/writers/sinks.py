@@ -1,0 +1,190 @@
+"""A sink: where rows go, with a format and a table of the Data Catalog that may be set later.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
+from tidemark.glue_job.process.bookmark_session import job_home
+from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.glue_job.readers.catalog import connection_of, csv_options_of, table_names
+from tidemark.glue_job.readers.connectors import write_connector
+from tidemark.glue_job.readers.jdbc import DRIVERS
+from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.writers.dynamodb import write_dynamodb
+from tidemark.glue_job.writers.jdbc import (
+    check_actions,
+    connection_properties,
+    connection_type_of,
+    write_jdbc,
+)
+from tidemark.glue_job.writers.s3_files import write_s3
+from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
+from tidemark.model.assembly.intrinsics import ACCOUNT_ID
+from tidemark.model.awsglue_api.connections import SPARK_SOURCES, WRITE_TYPES
+from tidemark.model.awsglue_api.table import PAGE
+
+DYNAMODB = "dynamodb"
+TEXT_FORMATS = ("csv", "json")
+
+
+@dataclass
+class Sink:
+    """What ``getSink`` makes; nothing is written before `write`.
+
+    Attributes:
+        connection_type: one of `WRITE_TYPES`.
+        options: the connection options.
+        format: of the files; ``parquet`` and ``orc`` may be the connection type too.
+        format_options: of the format.
+        table: database and name of the table for ``enableUpdateCatalog``.
+    """
+
+    connection_type: str
+    options: Mapping[str, Any]
+    format: str | None = None
+    format_options: Mapping[str, Any] = field(default_factory=dict)
+    table: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what this machine does not write to, before a row is computed."""
+        if self.connection_type not in WRITE_TYPES:
+            raise UnsupportedError(
+                f"connection_type {self.connection_type!r} is not supported; allowed are "
+                f"{', '.join(WRITE_TYPES)}: see {PAGE}"
+            )
+        for name in ("options", "format_options"):
+            if not isinstance(given := getattr(self, name), Mapping):
+                raise ArgumentTypeError(f"the {name} of a sink are {given!r}; give a dict")
+        check_actions(self.connection_type, self.options)
+
+    @property
+    def takes_choices(self) -> bool:
+        """Return whether a choice is written as its value, not as a struct of its types."""
+        if self.connection_type == DYNAMODB:
+            return True
+        named = FILE_CONNECTIONS.get(self.connection_type) or self.format
+        return self.connection_type in FILE_CONNECTIONS and str(named).lower() in TEXT_FORMATS
+
+    def set_table(self, database: str, name: str, catalog_id: str) -> None:
+        """Name the table that ``enableUpdateCatalog`` makes or updates.
+
+        Raises:
+            UnsupportedError: the catalog is of another account.
+        """
+        check_account(catalog_id)
+        self.table = (database, name)
+
+    def write(self, frame: DataFrame, frame_name: str = "") -> None:
+        """Append the rows of a frame.
+
+        Args:
+            frame: the rows.
+            frame_name: of a collection that is written whole: the folder or table of this frame.
+
+        Raises:
+            UsageError: an option is wrong.
+            UnsupportedError: an option or format that this machine does not run.
+        """
+        _refuse_twins(frame)
+        options = _for_frame(self.options, frame_name) if frame_name else self.options
+        if self.connection_type in DRIVERS:
+            write_jdbc(frame, self.connection_type, options)
+        elif self.connection_type in SPARK_SOURCES:
+            write_connector(frame, self.connection_type, options)
+        elif self.connection_type == DYNAMODB:
+            write_dynamodb(frame, options)
+        else:
+            named = FILE_CONNECTIONS[self.connection_type] or self.format
+            write_s3(frame, options, named, self.format_options, self.table)
+
+
+def _refuse_twins(frame: DataFrame) -> None:
+    names = Counter(frame.columns)
+    if twins := [name for name, count in names.items() if count > 1]:
+        raise UsageError(
+            f"the rows to write have {', '.join(map(repr, twins))} more than once, as after a join "
+            f"of DataFrames; the columns are {', '.join(names)}: join on the name, as in "
+            "one.join(other, 'id'), or drop or rename one of each before the write"
+        )
+
+
+def _for_frame(options: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the options of one frame of a collection, as AWS's ``useFrameName`` makes them."""
+    if "path" in options:
+        return {**options, "path": f"{str(options['path']).rstrip('/')}/{name}"}
+    return {**options, "dbtable": name}
+
+
+def catalog_sink(
+    names: tuple[str | None, str | None, Mapping[str, Any]],
+    additional_options: Mapping[str, Any],
+    catalog_id: str | None,
+) -> Sink:
+    """Return the sink of a table of the Data Catalog: its place and format.
+
+    Rows become folders only by ``partitionKeys`` of the options, as on AWS.
+
+    Raises:
+        EntityNotFoundError: there is no such table.
+        UsageError: an argument is wrong.
+        UnsupportedError: the catalog is of another account.
+    """
+    check_account(catalog_id)
+    database, name = table_names(*names)
+    with Store(job_home().database) as store:
+        table = find_table(store, database, name)
+    if table.is_jdbc:
+        connection, dbtable = connection_of(table)
+        options = {**connection, "dbtable": dbtable, **additional_options}
+        return Sink(connection_type_of(connection["url"]), options)
+    if table.partition_keys and not additional_options.get("partitionKeys"):
+        note(RunWarning.PARTITION_KEYS, table.full_name)
+    options = {"path": table.location, **additional_options}
+    return Sink(
+        "s3", options, table.classification, _format_options(table), (table.database, table.name)
+    )
+
+
+def jdbc_conf_sink(
+    connection: str,
+    options: Mapping[str, Any],
+    redshift_tmp_dir: str,
+    catalog_id: str | None,
+) -> Sink:
+    """Return the sink of a connection of the Data Catalog; a folder for Redshift makes it one.
+
+    Raises:
+        EntityNotFoundError: there is no such connection.
+        UnsupportedError: the catalog is of another account.
+    """
+    check_account(catalog_id)
+    found = connection_properties(connection)
+    kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])
+    return Sink(kind, {**found, **options})
+
+
+def check_account(catalog_id: str | None) -> None:
+    """Raise UnsupportedError for the catalog of another account."""
+    if catalog_id not in (None, "", ACCOUNT_ID):
+        raise UnsupportedError(
+            f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
+            f"{ACCOUNT_ID}"
+        )
+
+
+def _format_options(table: CatalogTable) -> dict[str, Any]:
+    """Return how a CSV table is written: its separator, and a header where it skips one."""
+    if table.classification != "csv":
+        return {}
+    parameters = {**table.parameters, **table.serde_parameters}
+    options = {k: v for k, v in csv_options_of(parameters).items() if k != "escaper"}
+    return {**options, "writeHeader": str(parameters.get(SKIP_HEADER, "0")) == "1"}

@@ -1,0 +1,215 @@
+"""What a sink with enableUpdateCatalog leaves in the Data Catalog: the table, made or updated.
+
+A partition is a folder ``key=value`` of the table, so the new ones are there once files are.
+Source: https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructType
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.frames.choices import Choice
+from tidemark.glue_job.frames.text_values import type_of_choice
+from tidemark.glue_job.metastore.storage import STORED_AS
+from tidemark.glue_job.process.bookmark_session import job_home
+from tidemark.glue_job.process.run_warnings import DECLARED_VARIABLE, RunWarning, note
+from tidemark.glue_job.writers.formats import WriteFormat
+from tidemark.local_state.catalog.databases import existing_database, find_database
+from tidemark.local_state.catalog.partitions import (
+    partition_folders,
+    register_partitions,
+    registered_partitions,
+)
+from tidemark.local_state.catalog.tables import put_tables, table_or_none
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
+
+CLOCK_TICK_NS = 20_000_000  # times of files are those of the last tick of the kernel
+UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
+UPDATE_BEHAVIORS = (UPDATE, LOG)
+Columns = list[dict[str, str]]
+
+
+class Written(Protocol):
+    """What a sink wrote, as far as a table tells of it."""
+
+    @property
+    def path(self) -> str:
+        """The URI of the folder."""
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        """The columns that are folders."""
+
+    @property
+    def update_behavior(self) -> str:
+        """``UPDATE_IN_DATABASE`` or ``LOG``."""
+
+
+@dataclass(frozen=True)
+class TableUpdate:
+    """What to change in the Data Catalog once the files are written.
+
+    Attributes:
+        table: to store; None leaves it as it is.
+        partitioned: the table whose new partitions are registered, if it has registered ones.
+        begun_ns: when writing began, nanoseconds since 1970.
+    """
+
+    table: CatalogTable | None
+    partitioned: CatalogTable | None = None
+    begun_ns: int = 0
+
+    @classmethod
+    def of(
+        cls, names: tuple[str, str], sink: Written, how: WriteFormat, schema: StructType
+    ) -> "TableUpdate":
+        """Return what to store; nothing has been written yet.
+
+        Raises:
+            UsageError: the table that is there has other partition keys.
+            EntityNotFoundError: a declared job names a database that is not there.
+        """
+        new = new_table(names, sink.path, how, schema, sink.partition_keys)
+        with Store(job_home().database) as store:
+            old = table_or_none(store, new.database, new.name)
+            if old is None:
+                _check_database(store, new.database)
+                return cls(new)
+        updated, begun_ns = updated_table(old, new, sink.update_behavior), time.time_ns()
+        if sink.update_behavior == LOG and (more := _new_columns(old, new)):
+            note(RunWarning.LOGGED_COLUMNS, f"{', '.join(more)} of {old.full_name}")
+            return cls(updated)
+        return cls(updated, old if old.partition_keys else None, begun_ns)
+
+    def store(self) -> None:
+        """Put the table and its new partitions into the Data Catalog of this machine."""
+        home = job_home()
+        with Store(home.database) as store:
+            if self.table is not None:
+                put_tables(store, [self.table])
+            if self.partitioned and registered_partitions(store, self.partitioned) is not None:
+                folders = partition_folders(self.partitioned, home.existing_path)
+                written = [
+                    replace(one, is_implicit=False)
+                    for one in folders
+                    if self._is_written(home.local_path(one.location))
+                ]
+                register_partitions(store, self.partitioned, written, home.existing_path)
+
+    def _is_written(self, folder: Path) -> bool:
+        """Return whether a file came into a folder since writing began."""
+        oldest = self.begun_ns - CLOCK_TICK_NS
+        return any(file.stat().st_mtime_ns >= oldest for file in folder.iterdir())
+
+
+def _check_database(store: Store, name: str) -> None:
+    """Refuse a database that is not there in a declared job; let a script make it elsewhere.
+
+    A script that was only submitted, or is under test, has no template that declares databases.
+
+    Raises:
+        EntityNotFoundError: as CreateTable of AWS answers, with its text.
+    """
+    if os.environ.get(DECLARED_VARIABLE):
+        existing_database(store, name)
+    elif find_database(store, name) is None:
+        note(RunWarning.DATABASE_MADE, name)
+
+
+def new_table(
+    names: tuple[str, str],
+    path: str,
+    how: WriteFormat,
+    schema: StructType,
+    partition_keys: tuple[str, ...],
+) -> CatalogTable:
+    """Return the table that a sink makes where there is none."""
+    serde, inputs, outputs = STORED_AS[how.name]
+    serde_parameters = {"serialization.format": "1"}
+    parameters = {"classification": how.name, "EXTERNAL": "TRUE"}
+    if how.name == "csv":
+        serde_parameters["field.delim"] = how.options["sep"]
+        if how.options["header"] == "true":
+            parameters[SKIP_HEADER] = "1"
+    columns = {one.name: hive_type(one.dataType) for one in schema}
+    keys = [(key, columns.pop(key)) for key in partition_keys]
+    database, name = names
+    return table_of_request(
+        {
+            "DatabaseName": database,
+            "TableInput": {
+                "Name": name.lower(),
+                "TableType": "EXTERNAL_TABLE",
+                "Parameters": parameters,
+                "PartitionKeys": _columns(keys),
+                "StorageDescriptor": {
+                    "Columns": _columns(list(columns.items())),
+                    "Location": path,
+                    "InputFormat": inputs,
+                    "OutputFormat": outputs,
+                    "SerdeInfo": {"SerializationLibrary": serde, "Parameters": serde_parameters},
+                },
+            },
+        }
+    )
+
+
+def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> CatalogTable | None:
+    """Return the table with the schema of what was written; None where it stays as it is.
+
+    A table without partition keys keeps its schema, as AWS says.
+
+    Raises:
+        UsageError: the partition keys are others, or in another order.
+    """
+    old_keys, new_keys = _names(old.partition_keys), _names(new.partition_keys)
+    if old_keys != new_keys:
+        raise UsageError(
+            f"partitionKeys are {new_keys} and the table {old.full_name} has {old_keys}: they must "
+            "be the same, in the same order"
+        )
+    if behavior == LOG or not old_keys:
+        return None
+    storage: Mapping[str, Any] = old.definition["StorageDescriptor"]
+    columns = new.definition["StorageDescriptor"]["Columns"]
+    definition = {**old.definition, "StorageDescriptor": {**storage, "Columns": columns}}
+    return CatalogTable(old.database, old.name, definition)
+
+
+def hive_type(kind: DataType) -> str:
+    """Return a type as the Data Catalog writes it; what never had a value is text.
+
+    A choice is only in text files, which hold its values.
+    """
+    match kind:
+        case NullType():
+            return "string"
+        case Choice():
+            return hive_type(type_of_choice(kind))
+        case ArrayType():
+            return f"array<{hive_type(kind.elementType)}>"
+        case MapType():
+            return f"map<{hive_type(kind.keyType)},{hive_type(kind.valueType)}>"
+        case StructType():
+            return f"struct<{','.join(f'{f.name}:{hive_type(f.dataType)}' for f in kind)}>"
+    return kind.simpleString().replace("_ntz", "")
+
+
+def _columns(columns: list[tuple[str, str]]) -> Columns:
+    return [{"Name": name.lower(), "Type": kind} for name, kind in columns]
+
+
+def _names(columns: list[tuple[str, str]]) -> list[str]:
+    return [name.lower() for name, _ in columns]
+
+
+def _new_columns(old: CatalogTable, new: CatalogTable) -> list[str]:
+    known = _names(old.columns)
+    return [name for name, _ in new.columns if name not in known]

@@ -1,0 +1,139 @@
+"""Checks that a request is signed with the access key of the port.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+"""
+
+from datetime import datetime
+
+from tidemark.glue_service.access.claims import (
+    HEX,
+    Claim,
+    check_time,
+    read_claim,
+)
+from tidemark.glue_service.access.claims_v2 import ClaimV2, check_time_v2, read_claim_v2
+from tidemark.glue_service.access.head import Head
+from tidemark.glue_service.access.payload import UNCHECKED, Payload
+from tidemark.glue_service.access.refused import Kind, RefusedError
+from tidemark.glue_service.access.signature_v2 import signatures_v2
+from tidemark.glue_service.access.signature_v4 import (
+    ChunkSignatures,
+    canonical_requests,
+    is_same,
+    signature,
+    signing_key,
+)
+from tidemark.local_state.access_key import AccessKey
+
+HASH = "x-amz-content-sha256"
+UNSIGNED = "UNSIGNED-PAYLOAD"
+CHUNKS = ("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER")
+NOT_SIGNED = (UNSIGNED, "STREAMING-UNSIGNED-PAYLOAD-TRAILER")
+S3 = "s3"
+WRONG = (
+    "the signature is not that of this request: the secret access key is another, or the request "
+    "was changed on its way"
+)
+
+
+def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> Payload:
+    """Return what is to be checked of the body of a request, whose head is signed.
+
+    Args:
+        head: of the request.
+        service: that it is for.
+        key: the access key of the port.
+        now: the time.
+
+    Raises:
+        RefusedError: it is not signed with the key; the text says what is wrong.
+    """
+    if service == S3 and (claim_v2 := read_claim_v2(head)):
+        return _check_v2(head, claim_v2, key, now)
+    claim = read_claim(head)
+    _check_key(claim.key_id, key)
+    check_time(claim, now)
+    _check_scope(claim, service)
+    _check_headers(claim, head)
+    return _of_s3(head, claim, key) if service == S3 else _of_others(head, claim, key)
+
+
+def check_expiry(head: Head, service: str, now: datetime) -> None:
+    """Refuse a presigned URL whose time is over, of whatever key.
+
+    Raises:
+        RefusedError: it is.
+    """
+    of_url = Head(head.method, head.path, head.query, {})
+    if "X-Amz-Expires" in dict(head.pairs):
+        check_time(read_claim(of_url), now)
+    elif service == S3 and (claim := read_claim_v2(of_url)):
+        check_time_v2(claim, now)
+
+
+def _check_v2(head: Head, claim: ClaimV2, key: AccessKey, now: datetime) -> Payload:
+    """Check a signature of version 2, which says nothing of the body."""
+    _check_key(claim.key_id, key)
+    check_time_v2(claim, now)
+    right = signatures_v2(key.secret, head, claim.signed_time)
+    if not any(is_same(one, claim.signature) for one in right):
+        raise RefusedError(Kind.SIGNATURE, WRONG)
+    return UNCHECKED
+
+
+def _check_key(given: str, key: AccessKey) -> None:
+    if given != key.key_id:
+        raise RefusedError(Kind.KEY, f"the access key id {given[:40]!r} is not that of this port")
+
+
+def _check_scope(claim: Claim, service: str) -> None:
+    if claim.scope.service != service:
+        found = f"the signature is for the service {claim.scope.service[:40]!r}"
+        raise RefusedError(Kind.SIGNATURE, f"{found}, and the request for {service!r}")
+
+
+def _check_headers(claim: Claim, head: Head) -> None:
+    own = {name for name in head.headers if name.startswith("x-amz-") and name != HASH}
+    missing = sorted((own | {"host"}) - set(claim.signed))
+    if missing:
+        raise RefusedError(
+            Kind.DENIED,
+            "There were headers present in the request which were not signed: "
+            f"{', '.join(missing)}",
+        )
+
+
+def _of_s3(head: Head, claim: Claim, key: AccessKey) -> Payload:
+    hashed = head.headers.get(HASH) or (UNSIGNED if claim.expires_s is not None else None)
+    if hashed is None:
+        raise RefusedError(Kind.INVALID, f"Missing required header for this request: {HASH}")
+    if not (HEX.fullmatch(hashed) or hashed in NOT_SIGNED or hashed in CHUNKS):
+        allowed = ", ".join(("the SHA-256 of the body", *NOT_SIGNED, *CHUNKS))
+        raise RefusedError(Kind.HASH, f"{HASH} is {hashed[:80]!r}; allowed: {allowed}")
+    _check_against(head, claim, key, hashed)
+    if hashed in CHUNKS:
+        signing = signing_key(key.secret, claim.scope)
+        return Payload(None, ChunkSignatures(signing, claim.time, claim.scope, claim.signature))
+    return UNCHECKED if hashed in NOT_SIGNED else Payload(lambda found: _check_body(found, hashed))
+
+
+def _of_others(head: Head, claim: Claim, key: AccessKey) -> Payload:
+    """Check what can be checked without the body, whose hash is signed and may not be sent."""
+    hashed = head.headers.get(HASH, "")
+    if not HEX.fullmatch(hashed):
+        return Payload(lambda found: _check_against(head, claim, key, found))
+    _check_against(head, claim, key, hashed)
+    return Payload(lambda found: _check_body(found, hashed))
+
+
+def _check_against(head: Head, claim: Claim, key: AccessKey, hashed: str) -> None:
+    signing = signing_key(key.secret, claim.scope)
+    for canonical in canonical_requests(head, claim.scope.service, claim.signed, hashed):
+        if is_same(signature(signing, claim.time, claim.scope, canonical), claim.signature):
+            return
+    raise RefusedError(Kind.SIGNATURE, WRONG)
+
+
+def _check_body(found: str, said: str) -> None:
+    if found != said:
+        raise RefusedError(Kind.BODY, f"{HASH} is {said}, and the body has {found}")

@@ -1,0 +1,96 @@
+"""Decides of the head of a request whether the port goes on with it, before its body is read."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.access.check import S3, check_expiry, check_signature
+from tidemark.glue_service.access.head import Head
+from tidemark.glue_service.access.payload import Payload
+from tidemark.glue_service.http.routes import HOME, service_of
+from tidemark.glue_service.protocol.service_errors import ServiceError
+from tidemark.glue_service.served import SECRET_HEADER
+from tidemark.local_state.access_key import AccessKey
+from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, why_refused
+
+LARGEST_BODY = 10_000_000  # bytes of a request of JSON or of a form
+LARGEST = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part that S3 takes is 5 GB
+
+
+class NotAnsweredError(TidemarkError):
+    """A request that is not of a client of AWS of this user: of a web page, or another user."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """A request that is gone on with: what its body must be, and its most bytes."""
+
+    payload: Payload
+    largest: int
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Who may ask a port.
+
+    Attributes:
+        key: with which requests are signed; None answers every key, and no key.
+        secret: which commands of the home know.
+        hosts: the names that clients may reach the port by.
+        any_user: whether other users of this machine may ask too.
+    """
+
+    key: AccessKey | None
+    secret: str
+    hosts: frozenset[str] = LOOPBACK_NAMES
+    any_user: bool = False
+
+    def admit(self, head: Head, foreign: str | None, length: int) -> Admission:
+        """Return what a request may send as its body.
+
+        Args:
+            head: of the request.
+            foreign: why its client is not of this user; None if it is.
+            length: of its body in bytes, as far as it is said.
+
+        Raises:
+            TidemarkError: it is refused; the text says why.
+        """
+        if why := why_refused(head.headers, self.hosts) or (None if self.any_user else foreign):
+            raise NotAnsweredError(why)
+        service = service_of(head.headers, head.query)
+        payload = self._payload(head, service)
+        largest = LARGEST.get(service, LARGEST_BODY)
+        if length > largest:
+            raise too_large(largest)
+        return Admission(payload, largest)
+
+    def _payload(self, head: Head, service: str) -> Payload:
+        now = datetime.now(UTC)
+        if service == HOME:
+            check_secret(head.headers, self.secret)
+            return Payload()
+        if self.key is None:
+            check_expiry(head, service, now)
+            return Payload()
+        return check_signature(head, service, self.key, now)
+
+
+def too_large(largest: int) -> ServiceError:
+    """Return the error for a body that is larger than it may be."""
+    text = f"the body of the request has more than {largest:,} bytes"
+    return ServiceError("RequestEntityTooLargeException", text, 413)
+
+
+def check_secret(headers: Mapping[str, str], secret: str) -> None:
+    """Refuse what only commands of a home may ask for.
+
+    Raises:
+        ServiceError: the headers do not have its secret.
+    """
+    given = headers.get(SECRET_HEADER.lower(), "")
+    if not hmac.compare_digest(secret.encode(), given.encode("utf-8", "replace")):
+        text = "only commands of this home may ask for this: the secret is not that of port.json"
+        raise ServiceError("AccessDeniedException", text, 403)

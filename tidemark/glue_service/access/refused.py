@@ -1,0 +1,61 @@
+"""Why a request is refused, and how the services of AWS say it, each in its protocol.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+Source: https://docs.aws.amazon.com/STS/latest/APIReference/CommonErrors.html
+"""
+
+from enum import Enum
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.protocol.service_errors import ServiceError
+from tidemark.glue_service.s3.errors import S3Error
+
+REMEDY = (
+    "`tidemark local env` prints the lines that give a shell the access key of this port, and "
+    "`tidemark local up --port NUMBER --any-key` answers every key"
+)
+FORBIDDEN = 403
+
+
+class Kind(Enum):
+    """What is wrong: the codes of S3, of services that speak JSON, and of those with forms."""
+
+    MISSING = "AccessDenied", "MissingAuthenticationTokenException", "MissingAuthenticationToken"
+    MALFORMED = (
+        "AuthorizationHeaderMalformed",
+        "IncompleteSignatureException",
+        "IncompleteSignature",
+    )
+    OF_QUERY = "AuthorizationQueryParametersError", *MALFORMED[1:]
+    INVALID = "InvalidRequest", *OF_QUERY[1:]
+    KEY = "InvalidAccessKeyId", "UnrecognizedClientException", "InvalidClientTokenId"
+    SIGNATURE = "SignatureDoesNotMatch", "InvalidSignatureException", "SignatureDoesNotMatch"
+    CLOCK = "RequestTimeTooSkewed", *SIGNATURE[1:]
+    DENIED = "AccessDenied", *SIGNATURE[1:]
+    BODY = "XAmzContentSHA256Mismatch", *SIGNATURE[1:]
+    HASH = "InvalidArgument", *SIGNATURE[1:]
+
+
+class RefusedError(TidemarkError):
+    """A request that does not prove who asks; its text says what is wrong."""
+
+    def __init__(self, kind: Kind, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+def refusal_of(error: RefusedError, protocol: str) -> ServiceError:
+    """Return a refusal as a service answers it.
+
+    Args:
+        error: what is wrong.
+        protocol: of the client, from `error_replies.protocol_of`.
+    """
+    of_s3, of_json, of_form = error.kind.value
+    text = f"{error}; {REMEDY}"
+    if protocol == "s3":
+        return S3Error(of_s3, text)
+    if protocol in ("json", "cbor"):
+        return ServiceError(of_json, text)
+    return ServiceError(of_form, text, FORBIDDEN)

@@ -1,0 +1,131 @@
+"""AWS's Signature Version 4, computed over a request as it came.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote, unquote_to_bytes
+
+from botocore.utils import normalize_url_path
+
+from tidemark.glue_service.access.head import Head
+
+ALGORITHM = "AWS4-HMAC-SHA256"
+TERMINATOR = "aws4_request"
+OF_URL = "X-Amz-Signature"  # what of a query is not signed
+UNRESERVED = "-_.~"
+EMPTY = hashlib.sha256(b"").hexdigest()
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a signing key is for: the day, such as 20130524, the region and the service."""
+
+    day: str
+    region: str
+    service: str
+
+    def __str__(self) -> str:
+        """Return it as it is signed."""
+        return f"{self.day}/{self.region}/{self.service}/{TERMINATOR}"
+
+
+@lru_cache(maxsize=256)
+def signing_key(secret: str, scope: Scope) -> bytes:
+    """Return the key that signs requests of a scope."""
+    key = f"AWS4{secret}".encode()
+    for word in (scope.day, scope.region, scope.service, TERMINATOR):
+        key = hmac.digest(key, word.encode(), "sha256")
+    return key
+
+
+def signature(key: bytes, time: str, scope: Scope, canonical: str) -> str:
+    """Return the signature of a request, in hexadecimal digits.
+
+    Args:
+        key: from `signing_key`.
+        time: of the request, such as 20130524T000000Z.
+        scope: of the key.
+        canonical: from `canonical_requests`.
+    """
+    return sign(key, ALGORITHM, time, str(scope), _hash(canonical.encode("latin-1")))
+
+
+def sign(key: bytes, *lines: str) -> str:
+    """Return the signature of lines, in hexadecimal digits."""
+    return hmac.digest(key, "\n".join(lines).encode("latin-1"), "sha256").hex()
+
+
+def canonical_requests(
+    head: Head, service: str, signed: Iterable[str], payload: str
+) -> Iterator[str]:
+    """Yield what of a request may be signed: the path of S3 also as the client has written it.
+
+    Args:
+        head: of the request.
+        service: of its scope: paths of S3 are encoded once, others twice.
+        signed: the names of the headers that are signed, in their order.
+        payload: the hash of its body, or the word that stands for one.
+    """
+    names = tuple(signed)
+    headers = (f"{name}:{_trimmed(head.headers.get(name, ''))}" for name in names)
+    rest = "\n".join((canonical_query(head), *headers, "", ";".join(names), payload))
+    for path in dict.fromkeys(canonical_paths(head.path, service)):
+        yield f"{head.method}\n{path}\n{rest}"
+
+
+def canonical_paths(path: str, service: str) -> tuple[str, ...]:
+    """Return the path of a URL as it may be signed."""
+    if service == "s3":
+        return quote(unquote_to_bytes(path.encode("latin-1")), safe=f"/{UNRESERVED}"), path
+    return (quote(normalize_url_path(path).encode("latin-1"), safe=f"/{UNRESERVED}"),)
+
+
+def canonical_query(head: Head) -> str:
+    """Return the query of a URL as it is signed."""
+    pairs = ((_encoded(name), _encoded(value)) for name, value in head.pairs if name != OF_URL)
+    return "&".join(f"{name}={value}" for name, value in sorted(pairs))
+
+
+def _encoded(text: str) -> str:
+    return quote(text.encode("latin-1"), safe=UNRESERVED)
+
+
+def _trimmed(value: str) -> str:
+    return b" ".join(value.encode("latin-1").split()).decode("latin-1")
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class ChunkSignatures:
+    """Checks the chunks of a body in their order: each signature has the one before it in it."""
+
+    def __init__(self, key: bytes, time: str, scope: Scope, seed: str) -> None:
+        """Begin with the signature of the request, ``seed``."""
+        self._key, self._time, self._scope, self._last = key, time, str(scope), seed
+
+    def is_chunk(self, digest: str, given: str) -> bool:
+        """Return whether the next chunk, of this hash, has the signature that is given."""
+        return self._is_next("PAYLOAD", given, EMPTY, digest)
+
+    def is_trailer(self, lines: bytes, given: str) -> bool:
+        """Return whether the headers after the last chunk have the signature that is given."""
+        return self._is_next("TRAILER", given, _hash(lines))
+
+    def _is_next(self, what: str, given: str, *hashes: str) -> bool:
+        name = f"{ALGORITHM}-{what}"
+        self._last = sign(self._key, name, self._time, self._scope, self._last, *hashes)
+        return is_same(self._last, given)
+
+
+def is_same(right: str, given: str) -> bool:
+    """Return whether two signatures are the same, in a time that tells nothing of them."""
+    return hmac.compare_digest(right.encode(), given.encode("utf-8", "replace"))

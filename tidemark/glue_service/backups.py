@@ -1,0 +1,260 @@
+"""Backs the state of a home up into one file, and restores it."""
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.local_state.engine.kept_by import kept_by
+from tidemark.local_state.home import OBJECTS_FILE, TABLES_FILE, Home
+from tidemark.local_state.rewinds.records import refuse_half_rewound
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.restored import FACTS_FILE, READY, UNPACKED, finish_restore
+from tidemark.local_state.store.sqlite_files import copy_database
+from tidemark.local_state.store.store_errors import check_database, error_of
+
+FORMAT = 2
+STATE = ("glue.sqlite", f"dynamodb/{TABLES_FILE}")
+DATA = ("lake", OBJECTS_FILE, "derby")  # only if asked for
+DATABASES = (*STATE, OBJECTS_FILE)
+
+
+@dataclass(frozen=True)
+class BackupFacts:
+    """What a backup holds.
+
+    Attributes:
+        parts: paths in the home that it has.
+        absent: those that the home did not have; restoring deletes them.
+        made_at: UTC, as text.
+    """
+
+    parts: tuple[str, ...]
+    absent: tuple[str, ...]
+    made_at: str
+
+    @property
+    def has_lake(self) -> bool:
+        """Whether the data are in it too."""
+        return "lake" in self.parts + self.absent
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts as plain JSON values."""
+        lists = {"parts": list(self.parts), "absent": list(self.absent)}
+        return {"tidemark_backup": FORMAT, "made_at": self.made_at, **lists}
+
+
+def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
+    """Write bookmarks, runs, the Data Catalog and watermarks of a home into a new file.
+
+    Args:
+        home: nothing else may run in it meanwhile.
+        file: must not exist yet; it is there when it is complete.
+        with_lake: whether the buckets and embedded databases are to be in it too.
+
+    Raises:
+        UsageError: the file exists, lies in the home or its folder does not exist; the data hold
+            what could not be restored; or another command holds the home.
+        TidemarkError: a database is damaged, there is no room, or a rewind is half done.
+    """
+    _check_new(file, home.shown)
+    refuse_half_rewound(home)
+    wanted = STATE + (DATA if with_lake else ())
+    unfinished = file.with_name(f"{file.name}.unfinished")
+    with home.exclusive(), tempfile.TemporaryDirectory(dir=file.absolute().parent) as folder:
+        parts = tuple(part for part in wanted if (home.root / part).exists())
+        absent = tuple(part for part in wanted if part not in parts)
+        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        facts = BackupFacts(parts, absent, made_at)
+        copies = Path(folder)
+        (copies / FACTS_FILE).write_text(json.dumps(facts.to_json()), encoding="utf-8")
+        (copies / "dynamodb").mkdir()
+        try:
+            with tarfile.open(unfinished, "w:gz", compresslevel=1) as archive:
+                archive.add(copies / FACTS_FILE, FACTS_FILE)
+                for part in parts:
+                    if part in DATABASES:
+                        _copy(home.root / part, copies / part)
+                    # The lake may be a link to another disk: what it leads to is meant.
+                    source = ((copies if part in DATABASES else home.root) / part).resolve()
+                    archive.add(source, part, filter=partial(_restorable, part, source))
+            with unfinished.open("rb") as written:
+                os.fsync(written.fileno())
+            unfinished.replace(file)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    return facts
+
+
+def _check_new(file: Path, root: Path) -> None:
+    if file.exists():
+        raise UsageError(f"{file} exists; name a new file, for a backup replaces nothing")
+    if file.resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"{file} is in {root}, which `tidemark local reset` empties; name a file outside of it"
+        )
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {file.absolute().parent}; make it first")
+
+
+def _restorable(part: str, source: Path, member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Return a member with the time of its file to the nanosecond: bookmarks tell files by it.
+
+    A float, which is what tarfile writes, may be a millisecond off.
+
+    Raises:
+        UsageError: restoring would refuse it, such as a link that leads out of the lake.
+    """
+    try:
+        tarfile.data_filter(member, str(Path("/nowhere")))
+    except tarfile.FilterError as error:
+        raise UsageError(
+            f"{error}, which a backup cannot hold; put the files themselves there, or back up "
+            "without --lake"
+        ) from error
+    seconds, ns = divmod((source / Path(member.name).relative_to(part)).lstat().st_mtime_ns, 10**9)
+    member.pax_headers = {**member.pax_headers, "mtime": f"{seconds}.{ns:09d}"}
+    return member
+
+
+def _copy(database: Path, copy: Path) -> None:
+    check_database(database)
+    try:
+        copy_database(database, copy)
+    except sqlite3.Error as error:
+        raise error_of(copy, error) from error
+
+
+def read_backup(file: Path) -> BackupFacts:
+    """Return what a backup holds; nothing is unpacked.
+
+    Raises:
+        UsageError: it is no backup, or one of a newer Tidemark.
+    """
+    with _archive(file) as archive:
+        try:
+            member = archive.extractfile(FACTS_FILE)
+            document = json.load(member) if member else None
+        except (KeyError, ValueError):
+            document = None
+    if not isinstance(document, Mapping) or "tidemark_backup" not in document:
+        raise _no_backup(file, f"it has no {FACTS_FILE}")
+    made_by = document["tidemark_backup"]
+    if isinstance(made_by, int) and made_by > FORMAT:
+        raise UsageError(
+            f"{file} is a backup of format {made_by}, this Tidemark knows {FORMAT}; restore it "
+            "with the newer Tidemark that made it"
+        )
+    parts, absent = _parts(document, "parts"), _parts(document, "absent")
+    if parts is None or absent is None or not parts + absent:
+        raise _no_backup(file, f"its {FACTS_FILE} names other parts than a home has")
+    return BackupFacts(parts, absent, str(document.get("made_at")))
+
+
+def _parts(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    """Return a list of parts of a home; None if it is something else, such as a path out of it."""
+    found = document.get(key)
+    if not isinstance(found, list) or any(part not in STATE + DATA for part in found):
+        return None
+    return tuple(found)
+
+
+@contextlib.contextmanager
+def _archive(file: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.open(file, "r:gz") as archive:
+            yield archive
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {file}") from error
+    except (tarfile.TarError, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, not the archive
+        raise _no_backup(file, str(error)) from error
+
+
+def _no_backup(file: Path, reason: str) -> UsageError:
+    return UsageError(
+        f"{file} is no complete backup of Tidemark ({reason}); give a file that `tidemark local "
+        "backup` wrote"
+    )
+
+
+def would_be_replaced(home: Home, facts: BackupFacts) -> list[str]:
+    """Return the parts of a home that a backup would replace, none if it is empty there."""
+    found = [home.root / part for part in facts.parts + facts.absent]
+    return [
+        str(path.relative_to(home.root))
+        for path in found
+        if path.is_file() or (path.is_dir() and any(path.iterdir()))
+    ]
+
+
+def restore(home: Home, file: Path) -> BackupFacts:
+    """Make a home what it was when a backup was made; without the data in it, the lake stays.
+
+    Broken off at any moment, the home is the old one or, at the next command, the restored one.
+
+    Raises:
+        UsageError: it is not a complete backup, it has watermarks though another DynamoDB keeps
+            those of the home, or another command holds the home.
+        TidemarkError: a database in it is damaged or of a newer Tidemark, or there is no room.
+    """
+    facts = read_backup(file)
+    _refuse_two_places(home, facts)
+    unpacked = home.root / UNPACKED
+    with home.exclusive():
+        shutil.rmtree(unpacked, ignore_errors=True)
+        try:
+            with _archive(file) as archive:
+                archive.extractall(unpacked, filter="data")
+                _set_times(archive, unpacked)
+            for part in facts.parts:
+                _check_unpacked(file, unpacked, part)
+            if "glue.sqlite" in facts.parts:
+                Store(
+                    unpacked / "glue.sqlite"
+                ).close()  # refused here and now, if it is of another version
+        except BaseException:
+            shutil.rmtree(unpacked, ignore_errors=True)
+            raise
+        os.sync()  # what is to be relied on is on the disk
+        unpacked.rename(home.root / READY)
+        finish_restore(home.root)
+    return facts
+
+
+def _refuse_two_places(home: Home, facts: BackupFacts) -> None:
+    mark = kept_by(home)
+    if mark is not None and f"dynamodb/{TABLES_FILE}" in facts.parts:
+        raise UsageError(
+            f"the backup has watermarks of an embedded engine, and those of {home.root} are in the "
+            f"DynamoDB at {mark.url}; restore it where TIDEMARK_HOME is another folder"
+        )
+
+
+def _set_times(archive: tarfile.TarFile, folder: Path) -> None:
+    """Give the files their times to the nanosecond, for tarfile reads a time as a float."""
+    for member in archive.getmembers():
+        text = member.pax_headers.get("mtime")
+        if member.isfile() and text:
+            modified_ns = int(Decimal(text) * 10**9)
+            os.utime(folder / member.name, ns=(modified_ns, modified_ns))
+
+
+def _check_unpacked(file: Path, folder: Path, part: str) -> None:
+    is_there = (folder / part).is_file() if part in DATABASES else (folder / part).is_dir()
+    if not is_there or (folder / part).is_symlink():
+        raise _no_backup(file, f"it has no {part}")
+    if part in DATABASES:
+        check_database(folder / part)

@@ -1,0 +1,107 @@
+"""Operations on connections.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-connections.html
+"""
+
+import json
+
+from tidemark.glue_service.catalog.requests import (
+    PAGE,
+    Answer,
+    Request,
+    attempt,
+    check_catalog,
+)
+from tidemark.glue_service.job_rules import check_tags
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
+from tidemark.glue_service.protocol.shapes import as_shape
+from tidemark.local_state.catalog.connections import find_connection, put_connections
+from tidemark.local_state.catalog.tagged import TAGS
+from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request
+
+PASSWORDS = ("PASSWORD", "ENCRYPTED_PASSWORD")
+
+
+def create_connection(glue: LocalGlue, request: Request) -> Answer:
+    """Define a connection."""
+    check_catalog(glue, request)
+    check_tags(request.get("Tags", {}))
+    connection = connection_of_request(request)
+    tagged = {**connection.definition, TAGS: request.get("Tags", {})}
+    with glue.store.transaction():
+        if connection.name in [one.name for one in _all(glue)]:
+            raise AlreadyExistsError(f"Connection already exists: {connection.name}")
+        put_connections(glue.store, [CatalogConnection(connection.name, tagged)])
+    return {"CreateConnectionStatus": "READY"}
+
+
+def _all(glue: LocalGlue) -> list[CatalogConnection]:
+    rows = glue.store.query("SELECT * FROM catalog_connection ORDER BY name")
+    return [CatalogConnection(row["name"], json.loads(row["definition"])) for row in rows]
+
+
+def get_connection(glue: LocalGlue, request: Request) -> Answer:
+    """Return a connection, without its password if that is asked for."""
+    check_catalog(glue, request)
+    connection = find_connection(glue.store, request["Name"])
+    return {"Connection": _member(connection, hides=request.get("HidePassword", False))}
+
+
+def get_connections(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the connections, by name, of a type or with criteria if asked for."""
+    check_catalog(glue, request)
+    wanted = request.get("Filter", {})
+    found = [
+        connection
+        for connection in _all(glue)
+        if wanted.get("ConnectionType") in (None, connection.definition.get("ConnectionType"))
+        and set(wanted.get("MatchCriteria", []))
+        <= set(connection.definition.get("MatchCriteria", []))
+    ]
+    one_page, token = glue_page(found, request, PAGE, lambda one: one.name)
+    hides = request.get("HidePassword", False)
+    return {"ConnectionList": [_member(one, hides=hides) for one in one_page], "NextToken": token}
+
+
+def update_connection(glue: LocalGlue, request: Request) -> Answer:
+    """Replace a connection."""
+    check_catalog(glue, request)
+    old, new = find_connection(glue.store, request["Name"]), connection_of_request(request)
+    if new.name != old.name:
+        raise InvalidInputError(f"a connection cannot be renamed, from {old.name} to {new.name}")
+    put_connections(glue.store, [new])
+    return {}
+
+
+def delete_connection(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a connection."""
+    check_catalog(glue, request)
+    connection = find_connection(glue.store, request["ConnectionName"])
+    with glue.store.transaction():
+        glue.store.query("DELETE FROM catalog_connection WHERE name = ?", (connection.name,))
+    return {}
+
+
+def batch_delete_connection(glue: LocalGlue, request: Request) -> Answer:
+    """Delete several connections; each that is not there is an error."""
+    check_catalog(glue, request)
+    succeeded, errors = [], {}
+    for name in request["ConnectionNameList"]:
+        one = {"ConnectionName": name}
+        if detail := attempt(delete_connection, glue, one):
+            errors[name] = detail
+        else:
+            succeeded.append(name)
+    return {"Succeeded": succeeded, "Errors": errors}
+
+
+def _member(connection: CatalogConnection, *, hides: bool) -> Answer:
+    members = as_shape("Connection", connection.definition)
+    if hides:
+        properties = members.get("ConnectionProperties", {})
+        members["ConnectionProperties"] = {
+            name: value for name, value in properties.items() if name not in PASSWORDS
+        }
+    return {**members, "Status": "READY"}

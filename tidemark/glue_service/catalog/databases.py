@@ -1,0 +1,69 @@
+"""Operations on databases.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-databases.html
+"""
+
+from tidemark.glue_service.catalog.requests import PAGE, Answer, Request, check_catalog
+from tidemark.glue_service.job_rules import check_tags
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
+from tidemark.glue_service.protocol.shapes import as_shape
+from tidemark.local_state.catalog.databases import (
+    catalog_databases,
+    drop_database,
+    existing_database,
+    put_databases,
+)
+from tidemark.local_state.catalog.tagged import TAGS
+from tidemark.model.assembly.catalog_databases import CatalogDatabase, database_of_request
+
+
+def create_database(glue: LocalGlue, request: Request) -> Answer:
+    """Define a database."""
+    check_catalog(glue, request)
+    check_tags(request.get(TAGS, {}))
+    database = database_of_request(request)
+    tagged = {**database.definition, TAGS: request.get("Tags", {})}
+    with glue.store.transaction():
+        if glue.store.query("SELECT 1 FROM catalog_database WHERE name = ?", (database.name,)):
+            raise AlreadyExistsError(f"Database already exists: {database.name}")
+        put_databases(glue.store, [CatalogDatabase(database.name, tagged)])
+    return {}
+
+
+def get_database(glue: LocalGlue, request: Request) -> Answer:
+    """Return a database."""
+    check_catalog(glue, request)
+    return {"Database": _member(glue, existing_database(glue.store, request["Name"]))}
+
+
+def get_databases(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the databases, by name."""
+    check_catalog(glue, request)
+    databases = catalog_databases(glue.store)
+    found, token = glue_page(databases, request, PAGE, lambda one: one.name)
+    return {"DatabaseList": [_member(glue, one) for one in found], "NextToken": token}
+
+
+def update_database(glue: LocalGlue, request: Request) -> Answer:
+    """Replace the definition of a database; it keeps its name."""
+    check_catalog(glue, request)
+    old = existing_database(glue.store, request["Name"])
+    new = database_of_request(request)
+    if new.name != old.name:
+        raise InvalidInputError(f"a database cannot be renamed, from {old.name} to {new.name}")
+    put_databases(glue.store, [new])
+    return {}
+
+
+def delete_database(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a database with its tables; the data stay."""
+    check_catalog(glue, request)
+    drop_database(glue.store, existing_database(glue.store, request["Name"]).name)
+    return {}
+
+
+def _member(glue: LocalGlue, database: CatalogDatabase) -> Answer:
+    members = as_shape("Database", database.definition)
+    return {**members, "Name": database.name, "CatalogId": glue.account}

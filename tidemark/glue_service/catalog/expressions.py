@@ -1,0 +1,59 @@
+"""Expressions of GetPartitions, which are SQL on the partition keys.
+
+Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetPartitions.html
+"""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from tidemark.glue_service.protocol.service_errors import InvalidInputError
+
+NUMBERS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "integer", "long", "bigint"), "INTEGER"),
+    **dict.fromkeys(("float", "double", "decimal"), "REAL"),
+}
+LONGEST_S = 5.0
+STEPS = 100_000  # of SQLite, between two looks at the clock
+ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
+
+
+def rows_that_match(
+    expression: str, keys: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]]
+) -> list[int]:
+    """Return the numbers of the rows that an expression is true of.
+
+    It is evaluated by an SQLite in memory that has nothing but the rows.
+
+    Args:
+        expression: such as ``year = 2024 AND city IN ('a', 'b')``.
+        keys: the names and Hive types of the columns.
+        rows: their values, as texts.
+
+    Raises:
+        InvalidInputError: it is no such expression.
+    """
+    names = ", ".join(
+        f'"{name.replace(chr(34), "")}" {NUMBERS.get(type_.partition("(")[0], "TEXT")}'
+        for name, type_ in keys
+    )
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE TABLE partitions ({names})")
+        marks = ", ".join("?" for _ in keys)
+        connection.executemany(f"INSERT INTO partitions VALUES ({marks})", rows)  # noqa: S608
+        connection.set_authorizer(_may)
+        end = time.monotonic() + LONGEST_S
+        connection.set_progress_handler(lambda: int(time.monotonic() > end), STEPS)
+        try:
+            found = connection.execute(
+                f"SELECT rowid FROM partitions WHERE ({expression}\n) ORDER BY rowid"  # noqa: S608
+            )
+            return [row[0] - 1 for row in found.fetchall()]
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+            raise InvalidInputError(f"Expression {expression!r} is none: {error}") from error
+
+
+def _may(action: int, *_: object) -> int:
+    """Allow reading the rows, and nothing else."""
+    return sqlite3.SQLITE_OK if action in ALLOWED else sqlite3.SQLITE_DENY

@@ -1,0 +1,57 @@
+"""What all operations on the Data Catalog have in common."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.service_errors import (
+    InvalidInputError,
+    NotFoundError,
+    ServiceError,
+    service_error,
+)
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+PAGE = 100
+NOT_HERE = {
+    "TransactionId": "AWS ended governed tables",
+    "QueryAsOfTime": "AWS ended governed tables",
+    "OpenTableFormatInput": "create Iceberg tables by Spark SQL",
+    "UpdateOpenTableFormatInput": "change Iceberg tables by Spark SQL",
+    "PartitionIndexes": "there are no indexes of partitions here",
+    "ViewUpdateAction": "views of the Data Catalog are not here",
+    "TargetDatabase": "links to other catalogs are not here",
+    "FederatedDatabase": "federated databases are not here",
+}
+
+
+def check_catalog(glue: LocalGlue, request: Request) -> None:
+    """Refuse a request for the catalog of another account, or for what is not here.
+
+    An empty member asks for nothing: Terraform sends an empty list of PartitionIndexes.
+
+    Raises:
+        ServiceError: the text names what is refused.
+    """
+    catalog_id = request.get("CatalogId", glue.account)
+    if catalog_id != glue.account:
+        raise NotFoundError(f"Catalog {catalog_id} not found: this machine has {glue.account}")
+    for name, why in NOT_HERE.items():
+        if request.get(name) or request.get("DatabaseInput", {}).get(name):
+            raise InvalidInputError(f"{name} does not work on this machine: {why}")
+
+
+def error_detail(error: ServiceError) -> Answer:
+    """Return an error as a batch has it."""
+    return {"ErrorCode": error.code, "ErrorMessage": str(error)}
+
+
+def attempt(work: Callable[..., object], *of_item: Any) -> Answer | None:
+    """Do one item of a batch; return its ErrorDetail if it fails."""
+    try:
+        work(*of_item)
+    except TidemarkError as error:
+        return error_detail(service_error(error))
+    return None

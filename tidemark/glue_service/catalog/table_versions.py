@@ -1,0 +1,88 @@
+"""Operations on the versions of tables.
+
+Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTableVersions.html
+"""
+
+from tidemark.glue_service.catalog.requests import (
+    PAGE,
+    Answer,
+    Request,
+    attempt,
+    check_catalog,
+)
+from tidemark.glue_service.catalog.tables import member_of_version
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError
+from tidemark.local_state.catalog.table_versions import TableVersion, forget_version, versions_of
+from tidemark.local_state.catalog.tables import find_table
+from tidemark.model.assembly.catalog_tables import CatalogTable
+
+LATEST = 10**18
+
+
+def get_table_version(glue: LocalGlue, request: Request) -> Answer:
+    """Return a table as of a version; without one, as it is."""
+    table = _table(glue, request)
+    versions = versions_of(glue.store, table)
+    wanted = request.get("VersionId", str(versions[0].version))
+    return {"TableVersion": _member(glue, _find(table, versions, wanted))}
+
+
+def _order(one: TableVersion) -> str:
+    return f"{LATEST - one.version:020}"  # the newest first
+
+
+def get_table_versions(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the versions of a table, the newest first."""
+    versions = versions_of(glue.store, _table(glue, request))
+    found, token = glue_page(versions, request, PAGE, _order)
+    return {"TableVersions": [_member(glue, one) for one in found], "NextToken": token}
+
+
+def delete_table_version(glue: LocalGlue, request: Request) -> Answer:
+    """Forget what a table was as of a version; what it is stays."""
+    table = _table(glue, request)
+    _forget(glue, table, request["VersionId"])
+    return {}
+
+
+def batch_delete_table_version(glue: LocalGlue, request: Request) -> Answer:
+    """Forget versions of a table; each that is not there is an error."""
+    table = _table(glue, request)
+    errors = [
+        {"TableName": table.name, "VersionId": version, "ErrorDetail": detail}
+        for version in request["VersionIds"]
+        if (detail := attempt(_forget, glue, table, version))
+    ]
+    return {"Errors": errors}
+
+
+def _forget(glue: LocalGlue, table: CatalogTable, version_id: str) -> None:
+    versions = versions_of(glue.store, table)
+    version = _find(table, versions, version_id)
+    if version == versions[0]:
+        raise InvalidInputError(
+            f"{version_id} is the version that the table {table.full_name} has; delete an earlier "
+            "one, or the table"
+        )
+    forget_version(glue.store, table, version.version)
+
+
+def _find(table: CatalogTable, versions: list[TableVersion], version_id: str) -> TableVersion:
+    for version in versions:
+        if str(version.version) == version_id:
+            return version
+    known = ", ".join(str(version.version) for version in versions)
+    raise NotFoundError(
+        f"Table version not found: {version_id!r} of the table {table.full_name}, which has {known}"
+    )
+
+
+def _member(glue: LocalGlue, version: TableVersion) -> Answer:
+    return {"Table": member_of_version(glue, version), "VersionId": str(version.version)}
+
+
+def _table(glue: LocalGlue, request: Request) -> CatalogTable:
+    check_catalog(glue, request)
+    return find_table(glue.store, request["DatabaseName"], request["TableName"])

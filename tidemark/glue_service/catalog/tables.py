@@ -1,0 +1,201 @@
+"""Operations on tables.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-tables.html
+"""
+
+import re
+from functools import partial
+
+from tidemark.glue_service.catalog.requests import (
+    PAGE,
+    Answer,
+    Request,
+    attempt,
+    check_catalog,
+)
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page, page
+from tidemark.glue_service.protocol.service_errors import (
+    AlreadyExistsError,
+    InvalidInputError,
+    ServiceError,
+)
+from tidemark.glue_service.protocol.shapes import as_shape
+from tidemark.local_state.catalog.databases import existing_database
+from tidemark.local_state.catalog.table_versions import TableVersion, version_of
+from tidemark.local_state.catalog.tables import (
+    catalog_tables,
+    drop_table,
+    find_table,
+    put_tables,
+    table_or_none,
+)
+from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
+from tidemark.model.assembly.glue_limits import faults_of_partition_keys
+
+OF_SEARCH = ("Name", "DatabaseName", "Description", "Owner")
+
+
+def create_table(glue: LocalGlue, request: Request) -> Answer:
+    """Define a table in a database that is there."""
+    check_catalog(glue, request)
+    existing_database(glue.store, request["DatabaseName"])
+    _check_keys(request)
+    table = table_of_request(request)
+    with glue.store.transaction():
+        if table_or_none(glue.store, table.database, table.name):
+            raise AlreadyExistsError(f"Table already exists: {table.full_name}")
+        put_tables(glue.store, [table])
+    return {}
+
+
+def _check_keys(request: Request) -> None:
+    keys = request["TableInput"].get("PartitionKeys")
+    if faults := list(faults_of_partition_keys(keys)):
+        raise InvalidInputError("; ".join(faults))
+
+
+def get_table(glue: LocalGlue, request: Request) -> Answer:
+    """Return a table."""
+    check_catalog(glue, request)
+    return {"Table": member(glue, find_table(glue.store, request["DatabaseName"], request["Name"]))}
+
+
+def get_partition_indexes(glue: LocalGlue, request: Request) -> Answer:
+    """Return the indexes of the partitions of a table: none, because none can be made here."""
+    check_catalog(glue, request)
+    find_table(glue.store, request["DatabaseName"], request["TableName"])
+    return {"PartitionIndexDescriptorList": []}
+
+
+def get_tables(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the tables of a database, by name; Expression is what a name matches."""
+    check_catalog(glue, request)
+    database = existing_database(glue.store, request["DatabaseName"])
+    tables = catalog_tables(glue.store, database.name)
+    if expression := request.get("Expression"):
+        matches = _pattern(expression)
+        tables = [table for table in tables if matches.fullmatch(table.name)]
+    found, token = glue_page(tables, request, PAGE, lambda one: one.name)
+    return {"TableList": [member(glue, table) for table in found], "NextToken": token}
+
+
+def _pattern(expression: str) -> re.Pattern[str]:
+    """Return a pattern of names: Hive's, where * is anything, or one of Java.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTables.html
+    """
+    text = re.sub(r"(?<![.\])\\])\*", ".*", expression)
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except re.error as error:
+        raise InvalidInputError(f"Expression {expression!r} is no pattern: {error}") from error
+
+
+def update_table(glue: LocalGlue, request: Request) -> Answer:
+    """Replace the definition of a table, which gets its next version.
+
+    With VersionId it must be of that version: else another client was faster.
+    """
+    check_catalog(glue, request)
+    _check_keys(request)
+    new = table_of_request(request)
+    with glue.store.transaction():
+        old = find_table(glue.store, new.database, request.get("Name", new.name))
+        if old.name != new.name:
+            raise InvalidInputError(f"a table cannot be renamed, from {old.name} to {new.name}")
+        version = str(version_of(glue.store, old).version)
+        if request.get("VersionId", version) != version:
+            raise ServiceError(
+                "ConcurrentModificationException",
+                f"table {old.full_name} has the version {version}, the request changes "
+                f"{request['VersionId']}: read it again",
+            )
+        put_tables(glue.store, [new], keeps_replaced=not request.get("SkipArchive", False))
+    return {}
+
+
+def delete_table(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a table with its partitions and versions; the data stay."""
+    check_catalog(glue, request)
+    table = find_table(glue.store, request["DatabaseName"], request["Name"])
+    drop_table(glue.store, table.database, table.name)
+    return {}
+
+
+def batch_delete_table(glue: LocalGlue, request: Request) -> Answer:
+    """Delete several tables; each that cannot be is an error."""
+    check_catalog(glue, request)
+    database = existing_database(glue.store, request["DatabaseName"]).name
+    errors = []
+    for name in request["TablesToDelete"]:
+        one = {"DatabaseName": database, "Name": name}
+        if detail := attempt(delete_table, glue, one):
+            errors.append({"TableName": name, "ErrorDetail": detail})
+    return {"Errors": errors}
+
+
+def search_tables(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the tables that have a text, and whose properties are as asked for."""
+    check_catalog(glue, request)
+    text = request.get("SearchText", "")
+    tables = [member(glue, table) for table in catalog_tables(glue.store)]
+    found = [
+        table
+        for table in tables
+        if _has_text(table, text) and all(_meets(table, one) for one in request.get("Filters", []))
+    ]
+    for criterion in reversed(request.get("SortCriteria", [])):
+        name, order = criterion.get("FieldName", "Name"), criterion.get("Sort", "ASC")
+        found.sort(key=partial(_word, name), reverse=order == "DESC")
+    page_of, token = page(found, request.get("NextToken"), request.get("MaxResults", PAGE))
+    return {"TableList": page_of, "NextToken": token}
+
+
+def _word(name: str, table: Answer) -> str:
+    return str(table.get(name, ""))
+
+
+def _has_text(table: Answer, text: str) -> bool:
+    """Return whether a text is in a table's words; in quotes it is the whole word."""
+    columns = [
+        *table.get("StorageDescriptor", {}).get("Columns", []),
+        *table.get("PartitionKeys", []),
+    ]
+    words = [str(table[name]) for name in OF_SEARCH if name in table]
+    words += [
+        str(column[name]) for column in columns for name in ("Name", "Comment") if name in column
+    ]
+    words += [str(value) for value in table.get("Parameters", {}).values()]
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return text[1:-1].lower() in [word.lower() for word in words]
+    return any(text.lower() in word.lower() for word in words)
+
+
+def _meets(table: Answer, predicate: Request) -> bool:
+    key, value = predicate.get("Key", ""), predicate.get("Value", "")
+    comparator = predicate.get("Comparator", "EQUALS")
+    if comparator != "EQUALS":
+        raise InvalidInputError(f"Comparator {comparator} does not work here; allowed: EQUALS")
+    found = table.get(key, table.get("Parameters", {}).get(key))
+    return str(found) == str(value)
+
+
+def member(glue: LocalGlue, table: CatalogTable) -> Answer:
+    """Return a table as answers have it."""
+    return member_of_version(glue, version_of(glue.store, table))
+
+
+def member_of_version(glue: LocalGlue, version: TableVersion) -> Answer:
+    """Return a table as it is or was, as answers have it."""
+    table = version.table
+    return {
+        **as_shape("Table", table.definition),
+        "Name": table.name,
+        "DatabaseName": table.database,
+        "CreateTime": version.created_at_ms,
+        "UpdateTime": version.changed_at_ms,
+        "IsRegisteredWithLakeFormation": False,
+        "CatalogId": glue.account,
+        "VersionId": str(version.version),
+    }

@@ -1,0 +1,203 @@
+"""What the command line calls: deploy an assembly into a home, run a workflow, read the state."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.errors import UsageError
+from tidemark.extras import require
+from tidemark.glue_service.runs.job_run_process import Machine
+from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.workflows.recovery import (
+    KILLED,
+    recover_interrupted_runs,
+)
+from tidemark.local_state.bookmarks.versions import (
+    Bookmark,
+    contexts_of_last_commit,
+    latest_bookmark,
+)
+from tidemark.local_state.catalog.connections import put_connections
+from tidemark.local_state.catalog.databases import put_databases
+from tidemark.local_state.catalog.tables import catalog_tables, put_tables
+from tidemark.local_state.deployment.publish import publish
+from tidemark.local_state.dynamodb import dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
+from tidemark.model.assembly.catalog_connections import connection_of_request
+from tidemark.model.assembly.catalog_databases import database_of_request
+from tidemark.model.assembly.catalog_tables import CatalogTable, read_request, table_of_request
+from tidemark.model.assembly.cloud_assembly import Assembly, read_assembly
+from tidemark.model.assembly.definitions import Deployment
+from tidemark.model.assembly.intrinsics import ACCOUNT_ID
+from tidemark.model.assembly.template import read_deployment
+
+DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """One job of the template with its last run and its newest bookmark, if any.
+
+    Attributes:
+        job_name: the job.
+        last_run: the run started last; one whose command was killed is FAILED, without an end.
+        bookmark: the newest version; None if the job never committed one.
+        contexts: those that the run which committed last has opened.
+    """
+
+    job_name: str
+    last_run: JobRun | None
+    bookmark: Bookmark | None
+    contexts: frozenset[str] = frozenset()
+
+
+def region() -> str:
+    """Return the region that names resolve to: ``AWS_REGION``, else us-east-1."""
+    return os.environ.get("AWS_REGION") or DEFAULT_REGION
+
+
+def load(assembly_folder: Path) -> Deployment:
+    """Read an assembly's definitions; changes nothing."""
+    return _read(assembly_folder)[1]
+
+
+def _read(assembly_folder: Path) -> tuple[Assembly, Deployment]:
+    """Read an assembly and its definitions; refuse what CloudFormation would not take either."""
+    try:
+        assembly = read_assembly(assembly_folder)
+        return assembly, read_deployment(assembly, region())
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{assembly_folder} holds something that could not be deployed "
+            f"({type(error).__name__}: {error}); synthesize the app again"
+        ) from error
+
+
+def deploy(assembly_folder: Path, home: Home) -> Deployment:
+    """Lay out buckets as folders, publish scripts and libraries, define the Data Catalog."""
+    assembly, deployment = _read(assembly_folder)
+    for bucket in deployment.buckets:
+        home.create_bucket(bucket)
+    _publish_assets(assembly, deployment.region, home)
+    with Store(home.database) as store:
+        if deployment.catalog_databases:
+            put_databases(store, deployment.catalog_databases)
+        if deployment.catalog_tables or deployment.catalog_connections:
+            put_tables(store, deployment.catalog_tables)
+            put_connections(store, deployment.catalog_connections)
+    return deployment
+
+
+def _publish_assets(assembly: Assembly, region_name: str, home: Home) -> None:
+    for asset in assembly.assets:
+        text = asset.bucket["Fn::Sub"]
+        for name, value in (("AccountId", ACCOUNT_ID), ("Region", region_name)):
+            text = text.replace("${AWS::" + name + "}", value)
+        publish(asset, text, home)
+
+
+@contextmanager
+def open_machine(
+    home: Home,
+    on_recovered: Callable[[list[JobRun]], None] = lambda _: None,
+    warn: ShowWarnings | None = None,
+    jvms: Jvms = NO_JVMS,
+) -> Iterator[tuple[Machine, Store]]:
+    """Yield what job runs need, with the home held and its DynamoDB started for as long.
+
+    Args:
+        home: lake, state and logs.
+        on_recovered: called with the job runs that a killed command had left unfinished, if any.
+        warn: called with the warnings of earlier runs that no one was shown, if any.
+        jvms: where job runs borrow their JVMs.
+
+    Raises:
+        TidemarkError: another command holds the home, or there is no Spark, Java or DynamoDB.
+    """
+    require("pyspark")
+    with home.exclusive():
+        java_home = find_java_home()
+        with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
+            if recovered := recover_interrupted_runs(store, jvms):
+                on_recovered(recovered)
+            show_unseen(store, warn)
+            yield Machine(home, java_home, endpoint, region(), jvms), store
+
+
+def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
+    """Return one status per job of the template, in template order."""
+    is_held = home.is_held()
+    with Store(home.database) as store:
+        return [
+            JobStatus(
+                name,
+                _as_it_is(store.latest_job_run(name), is_held),
+                latest_bookmark(store, name),
+                contexts_of_last_commit(store, name),
+            )
+            for name in deployment.jobs
+        ]
+
+
+def job_runs(home: Home) -> list[JobRun]:
+    """Return every job run, in the order they were started."""
+    is_held = home.is_held()
+    with Store(home.database) as store:
+        return [_run_as_it_is(run, is_held) for run in store.all_job_runs()]
+
+
+def _as_it_is(run: JobRun | None, is_held: bool) -> JobRun | None:
+    return None if run is None else _run_as_it_is(run, is_held)
+
+
+def _run_as_it_is(run: JobRun, is_held: bool) -> JobRun:
+    """Return a run that is recorded as running, and whose command is gone, as the FAILED run it is.
+
+    The next run records that; this changes nothing.
+    """
+    if is_held or run.state in FINAL_STATES:
+        return run
+    return replace(run, state="FAILED", error_message=KILLED)
+
+
+def show_earlier_warnings(home: Home, warn: ShowWarnings) -> None:
+    """Show the warnings that no one was shown; a command that runs jobs now shows its own."""
+    if home.is_held():
+        return
+    with Store(home.database) as store:
+        show_unseen(store, warn)
+
+
+def put_in_catalog(file: Path, home: Home) -> str:
+    """Define what a request of CreateTable, CreateDatabase or CreateConnection has.
+
+    Returns:
+        The name of what was defined.
+
+    Raises:
+        UsageError: the file holds no such request.
+    """
+    request = read_request(file)
+    with Store(home.database) as store:
+        if "DatabaseInput" in request:
+            database = database_of_request(request)
+            put_databases(store, [database])
+            return database.name
+        if "ConnectionInput" in request:
+            connection = connection_of_request(request)
+            put_connections(store, [connection])
+            return connection.name
+        table = table_of_request(request)
+        put_tables(store, [table])
+        return table.full_name
+
+
+def list_catalog(home: Home) -> list[CatalogTable]:
+    """Return the tables of the local Data Catalog, by database and name."""
+    with Store(home.database) as store:
+        return catalog_tables(store)

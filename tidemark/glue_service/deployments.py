@@ -1,0 +1,171 @@
+"""Defines on the port what an assembly defines, as deploying its stacks does on AWS."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.entities import (
+    Entity,
+    Kind,
+    delete_entity,
+    find_entity,
+    list_entities,
+    put_entity,
+)
+from tidemark.glue_service.eventbridge.rules import not_local
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.shapes import as_shape
+from tidemark.glue_service.steps import load
+from tidemark.glue_service.workflows.trigger_forms import ACTIVATED, CREATED
+from tidemark.local_state.deployment.deployed_apps import describe_app, record_app
+from tidemark.local_state.deployment.deployed_jobs import replace_deployed_jobs
+from tidemark.local_state.deployment.project_files import with_submitted_files
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client
+from tidemark.local_state.home import Home
+from tidemark.local_state.watermark_tables import imported_tables
+from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.assembly.definitions import Deployment
+from tidemark.model.assembly.intrinsics import TOPIC
+from tidemark.model.assembly.template import resolve_stacks, stack_resources
+
+KINDS = {
+    "AWS::Glue::Job": Kind.JOB,
+    "AWS::Glue::Trigger": Kind.TRIGGER,
+    "AWS::Glue::Workflow": Kind.WORKFLOW,
+}
+REQUESTS = {
+    Kind.JOB: "CreateJobRequest",
+    Kind.TRIGGER: "CreateTriggerRequest",
+    Kind.WORKFLOW: "CreateWorkflowRequest",
+}
+OF_EVENTS = {"AWS::Events::Rule": (Kind.RULE, "Name"), TOPIC: (Kind.TOPIC, "TopicName")}
+STACK_TAG = "aws:cloudformation:stack-name"
+KEPT_APART = ("Name", "Tags", "StartOnCreation")
+
+
+def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
+    """Define what an assembly defines, delete what left its stacks; return a line about it.
+
+    Raises:
+        TidemarkError: it could not be deployed; what was defined before may be replaced in part.
+    """
+    machine = glue.machine
+    deployment = prepare(folder, machine.home, machine.dynamodb_endpoint)
+    found = _all_definitions(folder, machine.region)
+    _define_all(glue, deployment, found, folder)
+    numbers = Counter(kind for _, kind, *_ in found)
+    counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
+    rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
+    has_topics = glue.topics is not None and glue.topics.why_absent() is None
+    away = "; ".join(not_local(rules, has_topics=has_topics))
+    return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
+
+
+def prepare(folder: Path, home: Home, dynamodb_endpoint: str) -> Deployment:
+    """Make buckets, tables and the Data Catalog of an assembly, and publish its files.
+
+    Returns:
+        What it defines; its jobs know the files of the project that their scripts are copies of.
+
+    Raises:
+        TidemarkError: it could not be deployed.
+    """
+    deployment = with_submitted_files(deploy(folder, home), folder, home)
+    with dynamodb_client(dynamodb_endpoint, deployment.region) as dynamodb:
+        create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
+    return deployment
+
+
+def define(glue: LocalGlue, folder: Path, deployment: Deployment) -> list[str]:
+    """Define jobs, triggers and workflows of an assembly, which is prepared.
+
+    Returns:
+        The jobs that have left their stack, and whose bookmarks were deleted.
+    """
+    return _define_all(glue, deployment, _all_definitions(folder, glue.machine.region), folder)
+
+
+def _define_all(
+    glue: LocalGlue,
+    deployment: Deployment,
+    found: list[tuple[str, Kind, str, dict[str, Any]]],
+    folder: Path,
+) -> list[str]:
+    now_ms = glue.now_ms()
+    with glue.store.transaction():
+        deleted = replace_deployed_jobs(glue.store, deployment.stack_of_job)
+        _delete_what_left(glue, found)
+        for stack, kind, name, properties in found:
+            _define(glue, kind, name, properties, stack, now_ms)
+    load(glue)
+    glue.machine.submitted_files.update(
+        {name: job.submitted_file for name, job in deployment.jobs.items() if job.submitted_file}
+    )
+    names = [f"{kind.value}/{name}" for _, kind, name, _ in found if kind in REQUESTS]
+    record_app(glue.machine.home, describe_app(folder, names, now_ms))
+    return deleted
+
+
+def _define(
+    glue: LocalGlue, kind: Kind, name: str, properties: dict[str, Any], stack: str, now_ms: int
+) -> None:
+    old = find_entity(glue.store, kind, name)
+    request = as_shape(REQUESTS[kind], properties) if kind in REQUESTS else properties
+    definition = {key: value for key, value in request.items() if key not in KEPT_APART}
+    if kind == Kind.TRIGGER:
+        definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
+    stated = properties.get("Tags", {})
+    tags = {**(stated if isinstance(stated, dict) else {}), STACK_TAG: stack}
+    if old and (old.definition, old.tags) == (definition, tags):
+        return
+    created_at_ms = old.created_at_ms if old else now_ms
+    put_entity(glue.store, Entity(kind, name, definition, tags, created_at_ms, now_ms))
+
+
+def _delete_what_left(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:
+    stacks = {stack for stack, *_ in found}
+    names = {(kind, name) for _, kind, name, _ in found}
+    for kind in Kind:
+        for entity in list_entities(glue.store, kind):
+            is_ours = entity.tags.get(STACK_TAG) in stacks
+            is_left = is_ours and (kind, entity.name) not in names
+            if is_left or (not is_ours and _is_of_another_stage(entity, names)):
+                delete_entity(glue.store, kind, entity.name)
+
+
+def _is_of_another_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
+    """Return whether a trigger was deployed with a workflow that another stack defines now.
+
+    Stages name their workflows alike; in one home the one deployed last has the name.
+    """
+    if entity.kind != Kind.TRIGGER or STACK_TAG not in entity.tags:
+        return False
+    return (Kind.WORKFLOW, entity.definition.get("WorkflowName", "")) in names
+
+
+def _all_definitions(folder: Path, region: str) -> list[tuple[str, Kind, str, dict[str, Any]]]:
+    return [*_definitions(folder, region), *_of_events(folder, region)]
+
+
+def _definitions(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+    for stack, scope in resolve_stacks(read_assembly(folder), region):
+        for _, kind, name, properties in stack_resources(stack, scope):
+            if kind in KINDS:
+                yield stack.name, KINDS[kind], name, properties
+
+
+def _of_events(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+    """Yield rules of EventBridge, and topics; what only AWS knows of them stands in braces."""
+    for stack, scope in resolve_stacks(read_assembly(folder), region, may_guess=True):
+        for id_, resource in stack.template.get("Resources", {}).items():
+            if resource["Type"] in OF_EVENTS:
+                kind, naming = OF_EVENTS[resource["Type"]]
+                properties = scope.resolve(resource.get("Properties", {}))
+                yield (
+                    stack.name,
+                    kind,
+                    properties.get(naming) or scope.physical_names[id_],
+                    properties,
+                )

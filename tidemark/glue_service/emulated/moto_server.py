@@ -1,0 +1,118 @@
+"""moto as a server of its own making, called in this process and over no network.
+
+Source: https://docs.getmoto.org/en/latest/docs/server_mode.html
+"""
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.extras import not_installed, require
+from tidemark.glue_service.emulated.deliveries import Deliveries
+from tidemark.glue_service.emulated.journal import Request
+from tidemark.glue_service.protocol.replies import Reply
+from tidemark.model.assembly.intrinsics import ACCOUNT_ID
+
+NAMES = {"secretsmanager": "Secrets Manager", "ssm": "SSM", "sns": "SNS", "sqs": "SQS"}
+PACKAGES = ("moto", "flask", "flask_cors")
+SEED = "/moto-api/seed"
+KEPT = ("x-amzn-errortype", "x-amzn-query-error")
+JSON, XML = "application/x-amz-json-1.1", "text/xml"
+Wsgi = Callable[..., Any]
+
+
+def require_moto(service: str) -> None:
+    """Raise unless moto is installed.
+
+    Raises:
+        UsageError: it is not; the text says how to install it.
+    """
+    for package in PACKAGES:
+        try:
+            require(package)
+        except UsageError as error:
+            raise UsageError(f"{NAMES[service]} is not on this machine: {error}") from error
+
+
+class Moto:
+    """The services; their state is that of this process."""
+
+    def __init__(self) -> None:
+        """Begin with nothing in the services.
+
+        Raises:
+            UsageError: moto cannot be imported.
+        """
+        try:
+            import requests
+            from moto.backends import get_backend
+            from moto.moto_server.werkzeug_app import create_backend_app
+            from moto.sns import models as sns
+        except ImportError as error:
+            known = not_installed(error.name or "")
+            raise known or UsageError(f"moto cannot be imported: {error}") from error
+        self.deliveries = Deliveries(requests.post)
+        vars(sns)["requests"] = self.deliveries  # what posts to subscribers
+        self._create: Callable[[Any], Wsgi] = create_backend_app
+        self._applications: dict[str, Wsgi] = {}
+        for service in NAMES:
+            for backends in get_backend(service).values():
+                backends.reset()
+
+    def answer(self, request: Request, host: str) -> Reply:
+        """Do a request; host is what the client calls the port."""
+        self._call("moto_api", SEED, f"a={request.seed}", {}, b"", host)
+        headers = {**request.headers, "x-moto-account-id": ACCOUNT_ID}
+        return self._call(request.service, request.path, "", headers, request.body, host)
+
+    def _call(
+        self,
+        service: str,
+        path: str,
+        query: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        host: str,
+    ) -> Reply:
+        if service not in self._applications:
+            self._applications[service] = self._create(service)
+        status, fields = "", []
+
+        def start_response(line: str, found: list[tuple[str, str]], _: Any = None) -> None:
+            nonlocal status, fields
+            status, fields = line, found
+
+        environ = _environ(path, query, headers, body, host)
+        blocks = self._applications[service](environ, start_response)
+        content = b"".join(blocks)
+        kept = {name: value for name, value in fields if name.lower() in KEPT}
+        kind = JSON if "x-amz-target" in headers else XML
+        return Reply(int(status.partition(" ")[0]), {**kept, "Content-Type": kind}, content)
+
+
+def _environ(
+    path: str, query: str, headers: Mapping[str, str], body: bytes, host: str
+) -> dict[str, Any]:
+    name, _, port = host.rpartition(":")
+    variables = {f"HTTP_{key.upper().replace('-', '_')}": text for key, text in headers.items()}
+    return {
+        **variables,
+        "REQUEST_METHOD": "POST",
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "SERVER_NAME": name or host,
+        "SERVER_PORT": port if name else "80",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_HOST": host,
+        "CONTENT_TYPE": headers.get("content-type", ""),
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": io.StringIO(),
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }

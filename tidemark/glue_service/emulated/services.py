@@ -1,0 +1,118 @@
+"""Secrets Manager, SSM, SNS and SQS of a home: what they keep is there when they begin again."""
+
+import json
+import secrets
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, parse_qsl, urlencode
+
+from tidemark.errors import UsageError
+from tidemark.glue_service.emulated.journal import Journal, Request
+from tidemark.glue_service.emulated.moto_server import NAMES, Moto, require_moto
+from tidemark.glue_service.protocol.replies import Reply
+
+FILE = "services.jsonl"  # of the home
+SENT = ("authorization", "content-type", "x-amz-target")  # all that moto looks at
+FAILED = 300  # and higher
+HOST = "127.0.0.1:4566"  # of requests that no client sends
+# What changes nothing, and messages, which are not kept.
+NOT_KEPT = (
+    *("Get", "List", "Describe", "BatchGet", "Check", "Validate"),
+    *("Publish", "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessage", "PurgeQueue"),
+)
+WAITING = ("ReceiveMessage",)  # for up to 20 seconds, while others send
+MOST_WAITING = 32  # at once; the others are answered at once, so that threads are left
+
+
+class EmulatedServices:
+    """The services of one home; called by any thread."""
+
+    def __init__(self, home: Path) -> None:
+        """Begin without anything loaded; the first request loads moto, and what the home keeps.
+
+        Args:
+            home: the folder of the home.
+        """
+        self._path = home / FILE
+        self._journal = Journal(self._path)
+        self._moto: Moto | None = None
+        self._lock = threading.Lock()
+        self._waiting = threading.BoundedSemaphore(MOST_WAITING)
+
+    def is_used(self) -> bool:
+        """Return whether anything was ever defined in them, by whatever process."""
+        return self._moto is not None or (self._path.exists() and self._path.stat().st_size > 0)
+
+    def close(self) -> None:
+        """Wait a while for what SNS is delivering."""
+        if self._moto is not None:
+            self._moto.deliveries.close()
+
+    def answer(
+        self, service: str, path: str, headers: Mapping[str, str], body: bytes, host: str = HOST
+    ) -> Reply:
+        """Do a request; if it changes what is kept, it is on the disk when this returns.
+
+        Args:
+            service: one of NAMES.
+            path: of the URL: that of a queue, or ``/``.
+            headers: with lower-case names.
+            body: of the request.
+            host: what the client calls the port; URLs of queues have it.
+
+        Raises:
+            UsageError: moto is not installed, or the file of the home is damaged.
+        """
+        require_moto(service)
+        sent = {name: headers[name] for name in SENT if name in headers}
+        request = Request(service, path or "/", sent, body, secrets.randbits(48))
+        with self._lock, self._journal.locked() as turn:
+            if self._moto is None or turn.is_shorter():
+                self._moto, turn.place = Moto(), 0
+            moto = self._moto
+            for earlier in turn.unread():
+                self._repeat(moto, earlier)
+            operation = operation_of(sent, body)
+            if operation not in WAITING:
+                reply = moto.answer(request, host)
+                if reply.status < FAILED and is_kept(operation):
+                    turn.add(request)
+                return reply
+        if not self._waiting.acquire(blocking=False):
+            return moto.answer(replace(request, body=without_wait(body)), host)
+        try:
+            return moto.answer(request, host)
+        finally:
+            self._waiting.release()
+
+    def _repeat(self, moto: Moto, request: Request) -> None:
+        reply = moto.answer(request, HOST)
+        if reply.status >= FAILED:
+            operation = operation_of(request.headers, request.body)
+            raise UsageError(
+                f"moto refuses {operation} of {NAMES[request.service]}, which {self._path} keeps: "
+                f"{reply.body!r}; install the version of moto that did it, or take the line out"
+            )
+
+
+def operation_of(headers: Mapping[str, str], body: bytes) -> str:
+    """Return the operation that a request names: in its target, or in its form."""
+    if target := headers.get("x-amz-target"):
+        return target.rpartition(".")[2]
+    return parse_qs(body.decode("utf-8", "replace")).get("Action", [""])[0]
+
+
+def without_wait(body: bytes) -> bytes:
+    """Return the body of ReceiveMessage, in JSON or as a form, so that it does not wait."""
+    try:
+        return json.dumps({**json.loads(body), "WaitTimeSeconds": 0}).encode()
+    except (TypeError, ValueError):
+        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        return urlencode({**fields, "WaitTimeSeconds": "0"}).encode()
+
+
+def is_kept(operation: str) -> bool:
+    """Return whether an operation changes what the home keeps."""
+    return not operation.startswith(NOT_KEPT)

@@ -1,0 +1,135 @@
+"""The thread that owns the state: requests of clients are done there one after the other."""
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
+from tidemark.glue_service.steps import step
+
+T = TypeVar("T")
+BUSY_POLL_S = 0.01
+IDLE_POLL_S = 0.2
+ANSWER_TIMEOUT_S = 60
+Work = tuple[Callable[[LocalGlue], Any], "Future[Any]"]
+
+
+class Engine:
+    """Runs a local Glue in a thread of its own, for as long as a ``with`` block takes."""
+
+    def __init__(
+        self,
+        open_glue: Callable[[], AbstractContextManager[LocalGlue]],
+        on_death: Callable[[BaseException], None] = lambda _: None,
+    ) -> None:
+        """Prepare an engine.
+
+        Args:
+            open_glue: opens home, store and runs; called in the engine's thread, which closes
+                what it yields at the end.
+            on_death: called in the engine's thread if it ends by an error, before it is closed.
+        """
+        self._on_death = on_death
+        self._open_glue = open_glue
+        self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        self._ready: Future[None] = Future()
+        self._is_closed = False
+        self._lock = threading.Lock()  # of _is_closed: nothing is queued behind the end
+        self._thread = threading.Thread(target=self._main, name="local-glue")
+
+    def __enter__(self) -> "Engine":
+        """Start the thread.
+
+        Raises:
+            TidemarkError: the home cannot be opened.
+        """
+        self._thread.start()
+        try:
+            self._ready.result()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop what runs, and wait for it."""
+        with self._lock:
+            self._is_closed = True
+            self._work.put(None)
+        self._thread.join()
+
+    def ask(self, work: Callable[[LocalGlue], T]) -> T:
+        """Do something in the engine's thread; return or raise what it does there.
+
+        Raises:
+            ServiceError: the engine is closed, or does not come to it within a minute.
+        """
+        answer: Future[T] = Future()
+        with self._lock:
+            if self._is_closed:
+                raise _gone()
+            self._work.put((work, answer))
+        try:
+            return answer.result(ANSWER_TIMEOUT_S)
+        except (TimeoutError, CancelledError) as error:
+            raise _gone() from error
+
+    def tell(self, work: Callable[[LocalGlue], object]) -> None:
+        """Have something done in the engine's thread, some time; what it raises is dropped."""
+        with self._lock:
+            if not self._is_closed:
+                self._work.put((work, Future()))
+
+    def _main(self) -> None:
+        try:
+            with self._open_glue() as glue:
+                self._ready.set_result(None)
+                self._serve(glue)
+        except BaseException as error:  # noqa: BLE001 (who started the engine gets it)
+            if self._ready.done():
+                self._on_death(error)
+            else:
+                self._ready.set_exception(error)
+        finally:
+            self._cancel_rest()
+
+    def _serve(self, glue: LocalGlue) -> None:
+        while True:
+            step(glue)
+            try:
+                timeout = BUSY_POLL_S if glue.runner.is_busy else IDLE_POLL_S
+                item = self._work.get(timeout=timeout)
+            except queue.Empty:
+                continue
+            if item is None:
+                return
+            work, answer = item
+            try:
+                answer.set_result(work(glue))
+            except BaseException as error:  # noqa: BLE001 (whoever asked for it gets it)
+                answer.set_exception(error)
+
+    def _cancel_rest(self) -> None:
+        """Answer what was asked too late."""
+        with self._lock:
+            self._is_closed = True
+        while True:
+            try:
+                item = self._work.get_nowait()
+            except queue.Empty:
+                return
+            if item is not None:
+                item[1].cancel()
+
+
+def _gone() -> ServiceError:
+    return ServiceError(
+        "InternalServiceException", "the local Glue is being stopped, or hangs", SERVER_ERROR
+    )

@@ -1,0 +1,128 @@
+"""What clients and templates define, kept in the store: jobs, triggers, workflows, rules.
+
+Each is kept as the request that made it, by kind and name.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, NotFoundError
+from tidemark.glue_service.workflows.trigger_forms import watched_jobs
+from tidemark.local_state.store.database import Store
+
+
+class Kind(StrEnum):
+    """The kinds of what is defined, by the names that their ARNs have, if they have one."""
+
+    JOB = "job"
+    TRIGGER = "trigger"
+    WORKFLOW = "workflow"
+    SECURITY_CONFIGURATION = "security-configuration"
+    RULE = "rule"  # of EventBridge
+    TOPIC = "topic"  # of SNS, of a template; SNS itself keeps what clients define
+
+
+WITH_ARN = (Kind.JOB, Kind.TRIGGER, Kind.WORKFLOW)
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One definition: the members of its request, its tags, and times in epoch milliseconds."""
+
+    kind: Kind
+    name: str
+    definition: Mapping[str, Any]
+    tags: Mapping[str, str]
+    created_at_ms: int
+    changed_at_ms: int
+
+
+def find_entity(store: Store, kind: Kind, name: str) -> Entity | None:
+    """Return one entity, or None."""
+    rows = store.query("SELECT * FROM glue_entity WHERE kind = ? AND name = ?", (kind, name))
+    return _entity(dict(rows[0])) if rows else None
+
+
+def get_entity(store: Store, kind: Kind, name: str) -> Entity:
+    """Return one entity.
+
+    Raises:
+        NotFoundError: there is none of this name.
+    """
+    found = find_entity(store, kind, name)
+    if found is None:
+        raise NotFoundError(f"Entity Not Found: there is no {kind} {name!r} on this machine")
+    return found
+
+
+def list_entities(store: Store, kind: Kind) -> list[Entity]:
+    """Return every entity of a kind, by name."""
+    rows = store.query("SELECT * FROM glue_entity WHERE kind = ? ORDER BY name", (kind,))
+    return [_entity(dict(row)) for row in rows]
+
+
+def create_entity(store: Store, entity: Entity) -> None:
+    """Store a new entity.
+
+    Raises:
+        AlreadyExistsError: there is one of this name.
+    """
+    with store.transaction():
+        if find_entity(store, entity.kind, entity.name):
+            raise AlreadyExistsError(f"there is a {entity.kind} {entity.name!r} already")
+        put_entity(store, entity)
+
+
+def put_entity(store: Store, entity: Entity) -> None:
+    """Insert or replace an entity."""
+    values = (
+        *(entity.kind, entity.name, json.dumps(dict(entity.definition))),
+        *(json.dumps(dict(entity.tags)), entity.created_at_ms, entity.changed_at_ms),
+    )
+    with store.transaction():
+        store.query("INSERT OR REPLACE INTO glue_entity VALUES (?, ?, ?, ?, ?, ?)", values)
+        if entity.kind == Kind.TRIGGER:
+            _index_trigger(store, entity.name, entity.definition)
+
+
+def delete_entity(store: Store, kind: Kind, name: str) -> bool:
+    """Delete an entity; return whether there was one."""
+    with store.transaction():
+        deleted = store.query(
+            "DELETE FROM glue_entity WHERE kind = ? AND name = ? RETURNING name", (kind, name)
+        )
+        if kind == Kind.TRIGGER:
+            _index_trigger(store, name, {})
+    return bool(deleted)
+
+
+def _index_trigger(store: Store, name: str, definition: Mapping[str, Any]) -> None:
+    """Record which jobs a trigger watches."""
+    store.query("DELETE FROM trigger_watch WHERE trigger_name = ?", (name,))
+    for job_name in watched_jobs(definition):
+        store.query("INSERT INTO trigger_watch VALUES (?, ?)", (job_name, name))
+
+
+def triggers_that_watch(store: Store, job_name: str) -> list[Entity]:
+    """Return the triggers that watch a job, by name."""
+    rows = store.query(
+        "SELECT glue_entity.* FROM trigger_watch JOIN glue_entity "
+        "ON glue_entity.kind = ? AND glue_entity.name = trigger_name "
+        "WHERE job_name = ? ORDER BY trigger_name",
+        (Kind.TRIGGER, job_name),
+    )
+    return [_entity(dict(row)) for row in rows]
+
+
+def _entity(row: Mapping[str, Any]) -> Entity:
+    return Entity(
+        Kind(row["kind"]),
+        row["name"],
+        json.loads(row["definition"]),
+        json.loads(row["tags"]),
+        row["created_at_ms"],
+        row["changed_at_ms"],
+    )

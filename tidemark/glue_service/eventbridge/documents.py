@@ -1,0 +1,126 @@
+"""The events of this machine, as EventBridge has them.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-glue.html
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from tidemark.local_state.store.database import JobRun
+
+Event = dict[str, Any]
+GLUE, S3 = "aws.glue", "aws.s3"
+STATE_CHANGE, RUN_STATUS = "Glue Job State Change", "Glue Job Run Status"
+OBJECT_CREATED = "Object Created"
+SEVERITIES = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
+MS_PER_S = 1000
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The account and the region that an event is of."""
+
+    account: str
+    region: str
+
+
+def envelope(
+    origin: Origin,
+    at_ms: int,
+    source: str,
+    detail_type: str,
+    detail: Mapping[str, Any],
+    resources: tuple[str, ...] = (),
+) -> Event:
+    """Return an event with an id of its own.
+
+    Args:
+        origin: where it happened.
+        at_ms: when it happened, epoch milliseconds.
+        source: who tells of it, such as ``aws.glue``.
+        detail_type: what kind of event it is.
+        detail: what happened.
+        resources: the ARNs that it is about.
+    """
+    return {
+        "version": "0",
+        "id": str(uuid.uuid4()),
+        "detail-type": detail_type,
+        "source": source,
+        "account": origin.account,
+        "time": datetime.fromtimestamp(at_ms // MS_PER_S, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": origin.region,
+        "resources": list(resources),
+        "detail": dict(detail),
+    }
+
+
+def state_change(run: JobRun, origin: Origin) -> Event | None:
+    """Return the event "Glue Job State Change" of a run that has ended; None if AWS sends none."""
+    if run.state not in SEVERITIES:
+        return None
+    detail = {
+        "jobName": run.job_name,
+        "severity": SEVERITIES[run.state],
+        "state": run.state,
+        "jobRunId": run.run_id,
+        "message": run.error_message or "Job run succeeded",
+    }
+    return envelope(origin, run.completed_at_ms or run.started_at_ms, GLUE, STATE_CHANGE, detail)
+
+
+def run_status(run: JobRun, delay_minutes: int, at_ms: int, origin: Origin) -> Event:
+    """Return the event "Glue Job Run Status" of a run that is in one state for long.
+
+    Args:
+        run: STARTING, RUNNING or STOPPING.
+        delay_minutes: its NotifyDelayAfter.
+        at_ms: now, epoch milliseconds.
+        origin: where it runs.
+    """
+    started = datetime.fromtimestamp(run.started_at_ms / MS_PER_S, UTC)
+    detail = {
+        "jobName": run.job_name,
+        "severity": "INFO",
+        "notificationCondition": {"NotifyDelayAfter": float(delay_minutes)},
+        "state": run.state,
+        "jobRunId": run.run_id,
+        "message": f"Job is in {run.state} state",
+        "startedOn": started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    }
+    return envelope(origin, at_ms, GLUE, RUN_STATUS, detail)
+
+
+@dataclass(frozen=True)
+class CreatedObject:
+    """An object that a client has put, and the operation by which."""
+
+    bucket: str
+    key: str
+    size: int
+    etag: str
+    reason: str
+
+
+def object_created(created: CreatedObject, at_ms: int, origin: Origin) -> Event:
+    """Return the event "Object Created" of S3."""
+    detail = {
+        "version": "0",
+        "bucket": {"name": created.bucket},
+        "object": {
+            "key": created.key,
+            "size": created.size,
+            "etag": created.etag,
+            "sequencer": f"{at_ms:018X}",
+        },
+        "request-id": uuid.uuid4().hex[:16].upper(),
+        "requester": origin.account,
+        "source-ip-address": "127.0.0.1",
+        "reason": created.reason,
+    }
+    arn = f"arn:aws:s3:::{created.bucket}"
+    return envelope(origin, at_ms, S3, OBJECT_CREATED, detail, (arn,))

@@ -1,0 +1,107 @@
+"""The rules of EventBridge: which events they match, and what of their targets is here."""
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.glue_service.emulated.topics import is_topic
+from tidemark.glue_service.entities import Entity, Kind, list_entities
+from tidemark.glue_service.eventbridge.documents import S3, Event
+from tidemark.local_state.store.database import Store
+from tidemark.model.schedules.event_matching import matches
+from tidemark.model.schedules.event_patterns import faults_of_pattern
+
+DEFAULT_BUS = "default"
+WORKFLOW = ":workflow/"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that is enabled: its pattern, and its targets as PutTargets has them."""
+
+    name: str
+    pattern: Mapping[str, Any]
+    targets: tuple[Mapping[str, Any], ...]
+
+
+class Rules:
+    """The rules that match events now; used by the engine's thread."""
+
+    def __init__(self, wants_objects: threading.Event | None = None) -> None:
+        """Have no rule yet.
+
+        Args:
+            wants_objects: set while a rule may match events of S3; read by any thread. None if
+                no one reads it.
+        """
+        self._rules: list[Rule] = []
+        self._wants_objects = wants_objects or threading.Event()
+
+    def load(self, store: Store) -> None:
+        """Read the rules; call it when one was changed."""
+        found = [rule_of(entity) for entity in list_entities(store, Kind.RULE)]
+        self._rules = [rule for rule in found if rule is not None]
+        if any(_may_be_of_s3(rule) for rule in self._rules):
+            self._wants_objects.set()
+        else:
+            self._wants_objects.clear()
+
+    def matching(self, event: Event) -> list[Rule]:
+        """Return the rules that match an event, by name."""
+        return [rule for rule in self._rules if matches(rule.pattern, event)]
+
+
+def rule_of(entity: Entity) -> Rule | None:
+    """Return a rule; None if it is disabled, is of another bus, or matches no event."""
+    definition = entity.definition
+    pattern = pattern_of(definition)
+    bus = definition.get("EventBusName", DEFAULT_BUS)
+    is_here = definition.get("State") != "DISABLED" and bus.rpartition("/")[2] == DEFAULT_BUS
+    if not is_here or not pattern or faults_of_pattern(pattern):
+        return None
+    return Rule(entity.name, pattern, tuple(definition.get("Targets", [])))
+
+
+def pattern_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the pattern of a rule: an object in a template, a text in a request."""
+    pattern = definition.get("EventPattern") or {}
+    found: Mapping[str, Any] = json.loads(pattern) if isinstance(pattern, str) else pattern
+    return found
+
+
+def _may_be_of_s3(rule: Rule) -> bool:
+    return "source" not in rule.pattern or matches(
+        {"source": rule.pattern["source"]}, {"source": S3}
+    )
+
+
+def workflow_of(arn: str) -> str | None:
+    """Return the Glue workflow that an ARN names; None if it names something else."""
+    head, found, name = arn.partition(WORKFLOW)
+    return name if found and ":glue:" in head else None
+
+
+def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
+    """Return what of some rules does not happen on this machine, one text each.
+
+    Args:
+        rules: to look at.
+        has_topics: whether SNS is on this machine.
+    """
+    found = []
+    for entity in rules:
+        definition = entity.definition
+        away = [
+            target["Arn"]
+            for target in definition.get("Targets", [])
+            if workflow_of(target["Arn"]) is None and not (has_topics and is_topic(target["Arn"]))
+        ]
+        if not definition.get("EventPattern"):
+            found.append(f"the schedule of rule {entity.name}")
+        elif faults := faults_of_pattern(pattern_of(definition)):
+            found.append(f"rule {entity.name} ({'; '.join(faults)})")
+        elif away:
+            found.append(f"rule {entity.name} → {', '.join(away)}")
+    return found

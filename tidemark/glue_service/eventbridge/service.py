@@ -1,0 +1,231 @@
+"""EventBridge's operations on the default event bus: PutEvents, and rules with their targets.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.glue_service.entities import (
+    Entity,
+    Kind,
+    delete_entity,
+    find_entity,
+    list_entities,
+    put_entity,
+)
+from tidemark.glue_service.eventbridge.bus import deliver
+from tidemark.glue_service.eventbridge.documents import envelope
+from tidemark.glue_service.eventbridge.rules import DEFAULT_BUS
+from tidemark.glue_service.local_glue import LocalGlue, origin_of
+from tidemark.glue_service.protocol.pages import page
+from tidemark.glue_service.protocol.service_errors import ServiceError
+from tidemark.model.schedules.event_patterns import faults_of_pattern
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+NOT_FOUND, INVALID = "ResourceNotFoundException", "ValidationException"
+OF_AWS = "aws."
+MS_PER_S = 1000
+PAGE = 100
+LATEST_S = 253_402_300_800  # the end of the year 9999, which no time of Python is behind
+
+
+def put_events(glue: LocalGlue, request: Request) -> Answer:
+    """Deliver events; each entry of the answer is the id of one, or why it was not taken."""
+    entries = [_put(glue, entry) for entry in request["Entries"]]
+    failed = sum("ErrorCode" in entry for entry in entries)
+    return {"FailedEntryCount": failed, "Entries": entries}
+
+
+def _put(glue: LocalGlue, entry: Request) -> Answer:
+    fault = fault_of_entry(entry)
+    if fault is None and entry["Source"].startswith(OF_AWS):
+        fault = "NotAuthorizedForSourceException", "Not authorized for the source."
+    if fault is not None:
+        return {"ErrorCode": fault[0], "ErrorMessage": fault[1]}
+    return {"EventId": deliver_entry(glue, entry)[0]}
+
+
+def fault_of_entry(entry: Request) -> tuple[str, str] | None:
+    """Return the code and the text of what is wrong with an entry; None if nothing is."""
+    for name in ("Source", "DetailType", "Detail"):
+        if not entry.get(name):
+            text = f"Parameter {name} is not valid. Reason: {name} is a required argument."
+            return "InvalidArgument", text
+    if "Time" in entry and not _is_time(entry["Time"]):
+        text = f"Parameter Time is not valid. Reason: it is {entry['Time']!r}, no epoch seconds."
+        return "InvalidArgument", text
+    try:
+        detail = json.loads(entry["Detail"], parse_constant=_refuse_constant)
+    except (TypeError, ValueError, RecursionError):
+        detail = None
+    if not isinstance(detail, dict):
+        return "MalformedDetail", "Detail is malformed."
+    return fault_of_bus(entry)
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < LATEST_S
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def fault_of_bus(request: Request) -> tuple[str, str] | None:
+    """Return the code and the text for a request about a bus that is not here."""
+    bus = request.get("EventBusName", DEFAULT_BUS)
+    if bus.rpartition("/")[2] == DEFAULT_BUS:
+        return None
+    return NOT_FOUND, f"there is no event bus {bus!r}; this machine has {DEFAULT_BUS}"
+
+
+def deliver_entry(glue: LocalGlue, entry: Request) -> tuple[str, list[str]]:
+    """Deliver the event of an entry; return its id, and the rules that match it."""
+    at_ms = int(entry["Time"] * MS_PER_S) if "Time" in entry else glue.now_ms()
+    event = envelope(
+        origin_of(glue),
+        at_ms,
+        entry["Source"],
+        entry["DetailType"],
+        json.loads(entry["Detail"]),
+        tuple(entry.get("Resources", ())),
+    )
+    return event["id"], deliver(glue, event)
+
+
+def put_rule(glue: LocalGlue, request: Request) -> Answer:
+    """Define a rule, or change the one of this name; its targets and tags stay."""
+    _check_bus(request)
+    _check_pattern(request)
+    name = request["Name"]
+    old = find_entity(glue.store, Kind.RULE, name)
+    kept = ("Name", "Tags")
+    definition = {key: value for key, value in request.items() if key not in kept}
+    definition["Targets"] = old.definition.get("Targets", []) if old else []
+    given = {tag["Key"]: tag["Value"] for tag in request.get("Tags", [])}
+    tags = old.tags if old else given
+    now_ms = glue.now_ms()
+    created_at_ms = old.created_at_ms if old else now_ms
+    _put_rule(glue, Entity(Kind.RULE, name, definition, tags, created_at_ms, now_ms))
+    return {"RuleArn": rule_arn(glue, name)}
+
+
+def _check_bus(request: Request) -> None:
+    if fault := fault_of_bus(request):
+        raise ServiceError(*fault)
+
+
+def _check_pattern(request: Request) -> None:
+    if "ScheduleExpression" in request or "EventPattern" not in request:
+        raise ServiceError(
+            INVALID, "a rule here needs EventPattern; schedules of EventBridge are on AWS only"
+        )
+    try:
+        pattern = json.loads(request["EventPattern"])
+    except (ValueError, RecursionError) as error:
+        text = f"Event pattern is not valid. Reason: it is no JSON: {error}"
+        raise ServiceError("InvalidEventPatternException", text) from error
+    if faults := faults_of_pattern(pattern):
+        text = f"Event pattern is not valid. Reason: {'; '.join(faults)}"
+        raise ServiceError("InvalidEventPatternException", text)
+
+
+def _put_rule(glue: LocalGlue, entity: Entity) -> None:
+    put_entity(glue.store, entity)
+    glue.rules.load(glue.store)
+
+
+def rule_arn(glue: LocalGlue, name: str) -> str:
+    """Return the ARN of a rule."""
+    return f"arn:aws:events:{glue.machine.region}:{glue.account}:rule/{name}"
+
+
+def find_rule(glue: LocalGlue, name: str) -> Entity:
+    """Return a rule.
+
+    Raises:
+        ServiceError: there is none of this name.
+    """
+    found = find_entity(glue.store, Kind.RULE, name)
+    if found is None:
+        text = f"Rule {name} does not exist on EventBus {DEFAULT_BUS}."
+        raise ServiceError(NOT_FOUND, text)
+    return found
+
+
+def put_targets(glue: LocalGlue, request: Request) -> Answer:
+    """Add targets to a rule, or change those of these ids."""
+    _check_bus(request)
+    old = find_rule(glue, request["Rule"])
+    targets = {one["Id"]: one for one in old.definition["Targets"]}
+    targets.update({one["Id"]: one for one in request["Targets"]})
+    _with_targets(glue, old, list(targets.values()))
+    return {"FailedEntryCount": 0, "FailedEntries": []}
+
+
+def remove_targets(glue: LocalGlue, request: Request) -> Answer:
+    """Take targets from a rule."""
+    _check_bus(request)
+    old = find_rule(glue, request["Rule"])
+    rest = [one for one in old.definition["Targets"] if one["Id"] not in request["Ids"]]
+    _with_targets(glue, old, rest)
+    return {"FailedEntryCount": 0, "FailedEntries": []}
+
+
+def _with_targets(glue: LocalGlue, old: Entity, targets: list[Any]) -> None:
+    definition = {**old.definition, "Targets": targets}
+    times = (old.created_at_ms, glue.now_ms())
+    _put_rule(glue, Entity(Kind.RULE, old.name, definition, old.tags, *times))
+
+
+def delete_rule(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a rule without targets; one that is not there is no error."""
+    _check_bus(request)
+    old = find_entity(glue.store, Kind.RULE, request["Name"])
+    if old is not None and old.definition.get("Targets"):
+        raise ServiceError(INVALID, "Rule can't be deleted since it has targets.")
+    delete_entity(glue.store, Kind.RULE, request["Name"])
+    glue.rules.load(glue.store)
+    return {}
+
+
+def describe_rule(glue: LocalGlue, request: Request) -> Answer:
+    """Return a rule."""
+    _check_bus(request)
+    return _member(glue, find_rule(glue, request["Name"]))
+
+
+def list_rules(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the rules whose names begin as asked for, by name."""
+    _check_bus(request)
+    prefix = request.get("NamePrefix", "")
+    named = [one for one in list_entities(glue.store, Kind.RULE) if one.name.startswith(prefix)]
+    found, token = page(named, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
+    return {"Rules": [_member(glue, entity) for entity in found], "NextToken": token}
+
+
+def _member(glue: LocalGlue, entity: Entity) -> Answer:
+    definition = entity.definition
+    pattern = definition.get("EventPattern")
+    return {
+        "Name": entity.name,
+        "Arn": rule_arn(glue, entity.name),
+        "EventPattern": pattern
+        if pattern is None or isinstance(pattern, str)
+        else json.dumps(pattern),
+        "State": definition.get("State", "ENABLED"),
+        "Description": definition.get("Description"),
+        "RoleArn": definition.get("RoleArn"),
+        "EventBusName": DEFAULT_BUS,
+    }
+
+
+def list_targets_by_rule(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of a rule's targets."""
+    _check_bus(request)
+    targets = find_rule(glue, request["Rule"]).definition.get("Targets", [])
+    found, token = page(targets, request.get("NextToken"), request.get("Limit", PAGE), INVALID)
+    return {"Targets": found, "NextToken": token}

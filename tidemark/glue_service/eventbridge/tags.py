@@ -1,0 +1,60 @@
+"""EventBridge's operations on the tags of rules.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_TagResource.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tidemark.glue_service.entities import Entity, put_entity
+from tidemark.glue_service.eventbridge.service import (
+    INVALID,
+    Answer,
+    Request,
+    find_rule,
+    rule_arn,
+)
+from tidemark.glue_service.job_rules import MOST_TAGS, OF_AWS
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.service_errors import ServiceError
+
+
+def list_tags_for_resource(glue: LocalGlue, request: Request) -> Answer:
+    """Return the tags of a rule."""
+    tags = _of_arn(glue, request["ResourceARN"]).tags
+    return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
+
+
+def tag_resource(glue: LocalGlue, request: Request) -> Answer:
+    """Add tags to a rule."""
+    added = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
+    with glue.store.transaction():
+        rule = _of_arn(glue, request["ResourceARN"])
+        _put(glue, rule, {**rule.tags, **added}, set(added))
+    return {}
+
+
+def untag_resource(glue: LocalGlue, request: Request) -> Answer:
+    """Take tags from a rule."""
+    removed = set(request["TagKeys"])
+    with glue.store.transaction():
+        rule = _of_arn(glue, request["ResourceARN"])
+        kept = {key: value for key, value in rule.tags.items() if key not in removed}
+        _put(glue, rule, kept, removed)
+    return {}
+
+
+def _put(glue: LocalGlue, rule: Entity, tags: Mapping[str, str], changed: set[str]) -> None:
+    reserved = sorted(key for key in changed if key.lower().startswith(OF_AWS))
+    if reserved:
+        raise ServiceError(INVALID, f"the tag {reserved[0]!r} begins with {OF_AWS}, of AWS only")
+    if len(tags) > MOST_TAGS:
+        raise ServiceError(INVALID, f"{rule.name} would have {len(tags)} tags; at most {MOST_TAGS}")
+    put_entity(glue.store, replace(rule, tags=tags))
+
+
+def _of_arn(glue: LocalGlue, arn: str) -> Entity:
+    name = arn.rpartition("/")[2]
+    if arn not in (rule_arn(glue, name), rule_arn(glue, f"default/{name}")):
+        raise ServiceError(INVALID, f"{arn!r} is no rule here; allowed: {rule_arn(glue, 'NAME')}")
+    return find_rule(glue, name)

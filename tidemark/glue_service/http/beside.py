@@ -1,0 +1,49 @@
+"""Serves the port beside one job run, to the clients of AWS in its script: S3, Glue and others."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from tidemark.glue_service.access.any_key import key_of_port
+from tidemark.glue_service.access.gate import Gate
+from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.http.application import Application
+from tidemark.glue_service.http.server import listening
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.runs.job_run_process import Machine, now_ms
+from tidemark.glue_service.runs.runner import Runner
+from tidemark.glue_service.workflows.flows import Flows
+from tidemark.glue_service.workflows.schedules import Schedules
+from tidemark.local_state.machine.local_requests import LOOPBACK
+from tidemark.local_state.store.database import Store
+
+
+@contextmanager
+def serving_beside(machine: Machine) -> Iterator[Machine]:
+    """Serve a home that this command holds; yield the machine with the URL of the port.
+
+    No trigger fires by the clock. Job runs that a client starts are stopped at the end.
+    """
+    with listening(LOOPBACK, 0) as listener:
+        served = replace(machine, port=listener.url)
+        with Engine(partial(_open, served)) as engine:
+            secret = secrets.token_hex(32)  # no other command knows it
+            gate = Gate(key_of_port(machine.home), secret)
+            listener.serve(Application(engine, machine.home, machine.region), gate)
+            try:
+                yield served
+            finally:
+                listener.close()
+
+
+@contextmanager
+def _open(machine: Machine) -> Iterator[LocalGlue]:
+    with Store(machine.home.database) as store:
+        flows = Flows(store, now_ms)
+        runner = Runner(machine, store, flows.follow, lambda _: None)
+        try:
+            yield LocalGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
+        finally:
+            runner.close()

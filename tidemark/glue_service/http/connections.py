@@ -1,0 +1,186 @@
+"""Connections of clients: their requests are judged by their heads, and answered in order.
+
+Source: https://docs.pylonsproject.org/projects/waitress/en/stable/design.html
+"""
+
+import socket
+import time
+from contextlib import suppress
+from typing import Any
+
+from waitress.adjustments import Adjustments
+from waitress.buffers import ReadOnlyFileBasedBuffer
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, get_header_lines
+from waitress.task import WSGITask
+
+from tidemark.glue_service.access.gate import Admission, too_large
+from tidemark.glue_service.access.head import head_of
+from tidemark.glue_service.access.payload import PAYLOAD, Payload
+from tidemark.glue_service.http.peers import why_not_ours
+
+REFUSAL = "tidemark.refusal"  # of the environment: why a request is refused, if it is
+LINGER_S = 10  # for which the body of a request that was refused is read on, and forgotten
+AS_IT_IS = "x-amz-"  # beginning of the names of headers that waitress would capitalise
+
+
+class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
+    """Reads a request; one that is refused by its head is whole without its body."""
+
+    def __init__(self, adj: Adjustments, channel: "Channel") -> None:
+        super().__init__(adj)
+        self.refusal: Exception | None = None
+        self.payload = Payload()
+        self.repeated: dict[str, str] = {}  # headers that came more than once, as they are signed
+        self._channel = channel
+        self._largest: int | None = None  # bytes of a body; None before the head was judged
+
+    @property
+    def has_body(self) -> bool:
+        """Whether a body is sent."""
+        return bool(self.content_length or self.chunked)
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the head of a request.
+
+        waitress would wait for ever for the body of a PUT of an empty object with
+        Expect: 100-continue.
+        """
+        super().parse_header(header_plus)
+        self.repeated = _repeated(header_plus.partition(b"\r\n")[2])
+        if not self.has_body:
+            self.expect_continue = False
+
+    def received(self, data: bytes) -> int:
+        """Read on; return how many bytes are of this request."""
+        consumed: int = super().received(data)
+        if self.headers_finished and self._largest is None and not (self.error or self.empty):
+            self._judge()
+        if self._largest is not None and self.body_bytes_received > self._largest:
+            self.refusal = too_large(self._largest)
+        if self.refusal is None or not self.has_body:
+            return consumed
+        self.completed, self.expect_continue = True, False
+        self._channel.is_refused = True
+        return len(data)  # what follows is of the body
+
+    def _judge(self) -> None:
+        self._largest = 0
+        try:
+            admission = self._channel.admit(self)
+            self.payload, self._largest = admission.payload, admission.largest
+        except Exception as error:  # noqa: BLE001 (whatever it is, nothing is answered but this)
+            self.refusal = error
+
+
+def _repeated(lines: bytes) -> dict[str, str]:
+    """Return headers that came more than once, joined as they are signed: waitress adds a space.
+
+    Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+    """
+    found: dict[str, list[str]] = {}
+    for line in get_header_lines(lines):
+        name, _, value = line.decode("latin-1").partition(":")
+        found.setdefault(name.lower(), []).append(value.strip(" \t"))
+    return {name: ",".join(values) for name, values in found.items() if len(values) > 1}
+
+
+class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no types
+    """The body of a response, read as its client takes it: no thread waits for that."""
+
+    def get(self, numbytes: int = -1, skip: bool = False) -> bytes:
+        """Return the next bytes.
+
+        Raises:
+            OSError: the file was cut meanwhile, which closes the connection.
+        """
+        found: bytes = super().get(numbytes, skip)
+        if self.remain and not found:
+            raise OSError("the file is shorter than it was")
+        return found
+
+
+class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
+    """Writes a response; the names of user metadata stay in lower case, as S3 sends them."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return the environment of WSGI."""
+        own = {REFUSAL: self.request.refusal, PAYLOAD: self.request.payload}
+        return {**super().get_environment(), "wsgi.file_wrapper": _File, **own}
+
+    def execute(self) -> None:
+        """Answer the request; one whose body is not read ends its connection."""
+        if self.request.refusal is not None and self.request.has_body:
+            self.set_close_on_finish()
+        super().execute()
+
+    def build_response_header(self) -> bytes:
+        """Return the head of the response."""
+        names = [name for name, _ in self.response_headers if name.startswith(AS_IT_IS)]
+        head: bytes = super().build_response_header()
+        for name in names:
+            written = "-".join(part.capitalize() for part in name.split("-"))
+            head = head.replace(f"\r\n{written}: ".encode(), f"\r\n{name}: ".encode(), 1)
+        return head
+
+
+class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
+    """One connection, whose user is looked up once."""
+
+    task_class = _Task
+    is_ours = False
+    is_refused = False  # what comes now is the body of a request that was refused
+    lingers_until_s: float | None = None
+    close_when_flushed = False
+
+    def parser_class(self, adj: Adjustments) -> _Parser:
+        """Return what reads the next request."""
+        return _Parser(adj, self)
+
+    def admit(self, request: _Parser) -> Admission:
+        """Return what a request may send.
+
+        Raises:
+            TidemarkError: it is refused.
+        """
+        sent = {name.replace("_", "-").lower(): text for name, text in request.headers.items()}
+        sent |= request.repeated
+        if request.chunked:  # waitress takes the header away, and it may be signed
+            sent["transfer-encoding"] = "chunked"
+        head = head_of(request.command, request.request_uri, sent)
+        admission: Admission = self.server.gate.admit(
+            head, self._why_not_ours(), request.content_length
+        )
+        return admission
+
+    def _why_not_ours(self) -> str | None:
+        if self.is_ours:  # as long as the connection stands
+            return None
+        here, port = self.socket.getsockname()[:2]
+        why = why_not_ours(self.addr[0], int(self.addr[1]), port, here)
+        self.is_ours = why is None
+        return why
+
+    def received(self, data: bytes) -> bool:
+        """Read what the client sends."""
+        return False if self.is_refused else bool(super().received(data))
+
+    def handle_write(self) -> None:
+        """Send on; a client that was refused while it sends can read why, and is then left."""
+        if not (self.is_refused and self.close_when_flushed):
+            super().handle_write()
+            return
+        self._flush_exception(self._flush_some)
+        if self.will_close:
+            self.handle_close()
+        elif self.connected and not self.total_outbufs_len:
+            self.close_when_flushed = False
+            self.lingers_until_s = time.time() + LINGER_S
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+
+    def handle_close(self) -> None:
+        """Close the connection, and the file that an unfinished body is in."""
+        super().handle_close()
+        if self.request is not None:
+            self.request.close()

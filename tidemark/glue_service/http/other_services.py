@@ -1,0 +1,102 @@
+"""Services beside Glue, Logs, S3 and DynamoDB: forwarded, emulated, or refused by name.
+
+Nothing is sent to AWS: what no endpoint is named for, and no emulator has, fails here.
+"""
+
+from collections.abc import Callable, Mapping
+
+from tidemark.errors import UsageError
+from tidemark.glue_service.emulated.moto_server import NAMES, require_moto
+from tidemark.glue_service.emulated.services import EmulatedServices
+from tidemark.glue_service.emulated.topics import Topics
+from tidemark.glue_service.http.forward import forward
+from tidemark.glue_service.http.services import OPERATIONS
+from tidemark.glue_service.protocol.models import services_signed_as
+from tidemark.glue_service.protocol.replies import Reply
+from tidemark.glue_service.protocol.service_errors import ServiceError
+from tidemark.local_state.home import Home
+
+SNS = "sns"
+
+
+class OtherServices:
+    """Answers for the services of one home; called by any thread."""
+
+    def __init__(
+        self,
+        home: Home,
+        forwards: Mapping[str, str],
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Serve a home.
+
+        Args:
+            home: which keeps what the emulated services have.
+            forwards: URLs by the service whose requests go there.
+            say: told of what rules could not publish.
+        """
+        self._forwards = forwards
+        self._emulated = EmulatedServices(home.root)
+        self.topics = Topics(self._ask_sns, self._why_no_sns, self._is_sns_used, say)
+
+    def close(self) -> None:
+        """Wait a while for what is published, and delivered."""
+        self.topics.close()
+        self._emulated.close()
+
+    def has(self, service: str) -> bool:
+        """Return whether the requests of a service are answered here."""
+        return service in self._forwards or service in NAMES or service not in OPERATIONS
+
+    def answer(
+        self, service: str, method: str, path: str, headers: Mapping[str, str], body: bytes
+    ) -> Reply:
+        """Answer a request.
+
+        Args:
+            service: as signatures name it.
+            method: such as POST.
+            path: with the query.
+            headers: with lower-case names.
+            body: of the request.
+
+        Raises:
+            TidemarkError: there is no such service here, or it fails.
+        """
+        if service == SNS:
+            self.topics.make()
+        if endpoint := self._forwards.get(service):
+            return forward(endpoint, method, path, headers, body)
+        if service in NAMES:
+            place, _, _ = path.partition("?")
+            return self._emulated.answer(service, place, headers, body, headers.get("host", ""))
+        known = (*OPERATIONS, "s3", "dynamodb", *NAMES, *self._forwards)
+        raise ServiceError(
+            "UnknownOperationException",
+            f"the local Glue has no service {service!r}; it has {', '.join(known)}; for this one "
+            f"name the URL of an emulator: {_remedy(service)}",
+        )
+
+    def _ask_sns(self, headers: Mapping[str, str], body: bytes) -> Reply:
+        if endpoint := self._forwards.get(SNS):
+            return forward(endpoint, "POST", "/", headers, body)
+        return self._emulated.answer(SNS, "/", headers, body)
+
+    def _is_sns_used(self) -> bool:
+        return SNS in self._forwards or self._emulated.is_used()
+
+    def _why_no_sns(self) -> str | None:
+        if SNS not in self._forwards:
+            try:
+                require_moto(SNS)
+            except UsageError as error:
+                return str(error)
+        return None
+
+
+def _remedy(service: str) -> str:
+    """Return how to name an emulator; some services have another name in boto3."""
+    names = services_signed_as(service)
+    if not names:
+        return "`tidemark local up --forward SERVICE=URL`, with the service as boto3 calls it"
+    return " or ".join(f"`tidemark local up --forward {name}=URL`" for name in names)

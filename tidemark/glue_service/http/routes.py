@@ -1,0 +1,76 @@
+"""Finds the service that a request is for: by its target, its signature, or else it is S3.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
+"""
+
+import re
+import socket
+from collections.abc import Iterable, Mapping
+from urllib.parse import parse_qs
+
+from tidemark.errors import UsageError, show
+from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+
+EVERYWHERE = frozenset(("0.0.0.0", "::"))  # noqa: S104 (compared with, not bound)
+HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*")
+SCOPE = re.compile(r"Credential=[^/,\s]*/\d{8}/[^/,\s]*/(?P<service>[^/,\s]+)/aws4_request")
+HOME = "tidemark"  # what commands of the home ask for
+TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events", "Tidemark": HOME}
+DYNAMODB_TARGETS = ("DynamoDB_20120810", "DynamoDBStreams_20120810")
+
+
+def service_of(headers: Mapping[str, str], query: str) -> str:
+    """Return the service as signatures name it, such as ``glue``; s3 if nothing says another.
+
+    Args:
+        headers: of the request, with lower-case names.
+        query: the query of its URL.
+    """
+    prefix, dot, _ = headers.get("x-amz-target", "").rpartition(".")
+    if dot:
+        if prefix in DYNAMODB_TARGETS:
+            return "dynamodb"
+        if prefix in TARGETS:
+            return TARGETS[prefix]
+    credential = parse_qs(query).get("X-Amz-Credential", [""])[0]
+    signed = headers.get("authorization", "") or f"Credential={credential}"
+    match = SCOPE.search(signed)
+    return match["service"] if match else "s3"
+
+
+def names_of_port(host: str, further: Iterable[str]) -> frozenset[str]:
+    """Return the hosts that a request to a port may name.
+
+    A web page whose name leads to the port (DNS rebinding) sends its own name as Host, so names
+    that nobody gave are refused, also where other machines reach the port.
+
+    Args:
+        host: the address at which the port listens.
+        further: names by which clients reach it.
+
+    Raises:
+        UsageError: the port listens at every address, and no name is given, or one is none.
+    """
+    names = {_host_name(name) for name in further}
+    if host in EVERYWHERE and not names:
+        raise UsageError(
+            f"--host {host} listens at every address of this machine, and requests may name only "
+            "hosts that are given; name those that clients use: --allow-host NAME, such as "
+            f"{socket.gethostname()} or this machine's IP address"
+        )
+    return frozenset(LOOPBACK_NAMES | names | {host.lower()} - EVERYWHERE)
+
+
+def _host_name(word: str) -> str:
+    name = word.strip().lower().strip("[]")
+    if not HOST_NAME.fullmatch(name):
+        raise UsageError(
+            f"--allow-host is {show(word)}; allowed: the name or IP address of a host, without a "
+            "port and without a wildcard, such as glue.example.com"
+        )
+    return name
+
+
+def operation_of(headers: Mapping[str, str]) -> str:
+    """Return the operation that the target of a request names."""
+    return headers.get("x-amz-target", "").rpartition(".")[2]

@@ -1,0 +1,128 @@
+"""Serves the port by waitress: on loopback, unless another address is asked for.
+
+Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
+"""
+
+import logging
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from waitress.adjustments import Adjustments
+from waitress.server import TcpWSGIServer
+
+from tidemark.errors import UsageError
+from tidemark.glue_service.access.gate import Gate
+from tidemark.glue_service.http.connections import Channel
+
+THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
+MOST_CONNECTIONS = 500
+REACHED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where programs of this machine ask)
+CLEANUP_S = 1
+BACKLOG = 128
+SHUTDOWN_S = 5
+LARGEST_BODY = 7 * 1024**3  # bytes: the gate allows less
+Wsgi = Callable[..., Any]
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator["Listener"]:
+    """Bind the port, so that its number is known before anything is started.
+
+    Raises:
+        UsageError: it is in use, or the address is none of this machine.
+    """
+    listener = Listener(host, port)
+    try:
+        yield listener
+    finally:
+        listener.close()
+
+
+# More requests than threads wait a moment; that is no news for who runs the server.
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+
+
+class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
+    """Asks a gate about each request before its body is read."""
+
+    channel_class = Channel
+    gate: Gate
+
+    def maintenance(self, now: float) -> None:
+        """Close connections that are silent, or whose refused client had its time to read why."""
+        super().maintenance(now)
+        for channel in self.active_channels.values():
+            if channel.lingers_until_s is not None and channel.lingers_until_s < now:
+                channel.will_close = True
+
+
+class Listener:
+    """A bound port; `serve` begins to answer."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._application: Wsgi | None = None
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+        try:
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            self._socket = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        except (OSError, OverflowError) as error:
+            raise UsageError(
+                f"port {port} of {host} cannot be used: {getattr(error, 'strerror', None) or error}"
+                "; name another with --port, or 0 for a free one"
+            ) from error
+        number = self._socket.getsockname()[1]
+        name = REACHED.get(host, host)
+        self.url = f"http://[{name}]:{number}" if ":" in name else f"http://{name}:{number}"
+        adjustments = Adjustments(
+            sockets=[self._socket],
+            threads=THREADS,
+            connection_limit=MOST_CONNECTIONS,
+            cleanup_interval=CLEANUP_S,
+            max_request_body_size=LARGEST_BODY,
+            log_socket_errors=False,  # of clients that are gone
+            asyncore_use_poll=True,  # select() takes no file number above 1,023
+            ident="tidemark",
+        )
+        about = (family, self._socket.type, self._socket.proto, self._socket.getsockname())
+        self._server = _Server(
+            self._call,
+            map={},
+            _sock=self._socket,
+            adj=adjustments,
+            bind_socket=False,
+            sockinfo=about,
+        )
+
+    def serve(self, application: Wsgi, gate: Gate) -> None:
+        """Answer requests that a gate admits, in threads of its own."""
+        self._application, self._server.gate = application, gate
+        self._thread = threading.Thread(target=self._server.run, name="port", daemon=True)
+        self._thread.start()
+
+    def _call(self, environ: Any, start_response: Any) -> Any:
+        assert self._application is not None  # noqa: S101 (no thread serves before)
+        return self._application(environ, start_response)
+
+    def close(self) -> None:
+        """Stop answering; requests that are being answered get a few seconds."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._thread is None:
+            self._server.close()
+        else:
+            self._server.task_dispatcher.shutdown(timeout=SHUTDOWN_S)
+            self._server.trigger.pull_trigger(self._close_all)  # in the thread that serves
+            self._thread.join(SHUTDOWN_S)
+        self._socket.close()
+
+    def _close_all(self) -> None:
+        for channel in list(self._server._map.values()):
+            if isinstance(channel, Channel):
+                channel.handle_close()
+            else:
+                channel.close()

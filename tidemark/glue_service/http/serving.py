@@ -1,0 +1,145 @@
+"""Opens a home as a local Glue on a port, and closes it again."""
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from tidemark.extras import require
+from tidemark.glue_service.access.any_key import key_of_port
+from tidemark.glue_service.access.gate import Gate
+from tidemark.glue_service.commands import region
+from tidemark.glue_service.emulated.topics import Topics
+from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.eventbridge.bus import deliver
+from tidemark.glue_service.eventbridge.documents import state_change
+from tidemark.glue_service.eventbridge.log import LOG, Events
+from tidemark.glue_service.eventbridge.rules import Rules
+from tidemark.glue_service.http.application import Application
+from tidemark.glue_service.http.other_services import OtherServices
+from tidemark.glue_service.http.server import listening
+from tidemark.glue_service.local_glue import LocalGlue, origin_of
+from tidemark.glue_service.runs.job_run_process import Machine, now_ms
+from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.recovery import go_on
+from tidemark.glue_service.runs.runner import Runner
+from tidemark.glue_service.served import ServedPort, announced
+from tidemark.glue_service.steps import load
+from tidemark.glue_service.workflows.flows import Flows
+from tidemark.glue_service.workflows.schedules import Schedules
+from tidemark.local_state.dynamodb import dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
+from tidemark.local_state.store.database import JobRun, Store
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a local Glue is served.
+
+    Attributes:
+        host: the address; anything but loopback is reached by other machines.
+        port: its number, 0 for a free one.
+        any_user: whether it answers other users of this machine too.
+        any_key: whether it answers requests that are not signed with its access key.
+        names: the hosts that a request may name, from `routes.names_of_port`.
+        jvms: where job runs borrow their JVMs.
+        observe: called in the engine's thread with each run whose final state was recorded.
+        on_start: called in the engine's thread with each run that was recorded as RUNNING.
+        lineage: called there with both; sends events of them, and never waits.
+        is_of_command: whether it ends with a run that it is served for: no schedule fires then.
+        take_over: what is done first with the runs that an engine which is gone has left.
+        clock: epoch milliseconds.
+        say: called in threads of its own with what no client waits for.
+        on_event: a command that gets each event on its standard input; None for none.
+        max_parallel: how many job runs have a process at once; None takes the number of cores.
+        on_death: called in the engine's thread if it ends by an error, and answers no more.
+        forwards: URLs of other services, by the names that signatures have.
+    """
+
+    host: str = LOOPBACK
+    port: int = 0
+    names: frozenset[str] = LOOPBACK_NAMES
+    any_user: bool = False
+    any_key: bool = False
+    jvms: Jvms = NO_JVMS
+    observe: Callable[[JobRun], None] = lambda _: None
+    on_start: Callable[[JobRun], None] = lambda _: None
+    lineage: Callable[[JobRun], None] = lambda _: None
+    is_of_command: bool = False
+    take_over: Callable[[LocalGlue], None] = go_on
+    clock: Callable[[], int] = now_ms
+    say: Callable[[str], None] = lambda _: None
+    on_event: str | None = None
+    max_parallel: int | None = None
+    on_death: Callable[[BaseException], None] = lambda _: None
+    forwards: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Engine]]:
+    """Serve a home for as long as the block takes; yield the URL and the engine.
+
+    Raises:
+        UsageError: the port is in use, another command holds the home, or there is no Java.
+    """
+    require("waitress")
+    events = Events(home.root / LOG, options.on_event, options.say)
+    others = OtherServices(home, options.forwards, options.say)
+    with (
+        closing(events),
+        closing(others),
+        listening(options.host, options.port) as listener,
+    ):
+        secret = secrets.token_hex(32)
+        port = ServedPort(listener.url, os.getpid(), secret, options.is_of_command, region())
+        wants_objects = threading.Event()
+        bus = Rules(wants_objects), others.topics
+        open_glue = partial(_open, home, options, events, port, bus)
+        with Engine(open_glue, options.on_death) as engine:
+            application = Application(engine, home, region(), others, wants_objects)
+            key = None if options.any_key else key_of_port(home)
+            listener.serve(application, Gate(key, port.secret, options.names, options.any_user))
+            try:
+                yield listener.url, engine
+            finally:
+                listener.close()
+
+
+@contextmanager
+def _open(
+    home: Home, options: Options, events: Events, port: ServedPort, bus: tuple[Rules, Topics]
+) -> Iterator[LocalGlue]:
+    with home.exclusive(), announced(home, port):
+        java_home = find_java_home()
+        with dynamodb_endpoint(home) as endpoint, Store(home.database) as store:
+            machine = Machine(home, java_home, endpoint, region(), options.jvms, port.url)
+            flows, schedules = Flows(store, options.clock), Schedules()
+
+            def has_ended(run: JobRun) -> None:
+                if event := state_change(run, origin_of(glue)):
+                    deliver(glue, event)
+                options.observe(run)
+                options.lineage(run)
+
+            def has_started(run: JobRun) -> None:
+                options.on_start(run)
+                options.lineage(run)
+
+            most = options.max_parallel
+            runner = Runner(machine, store, flows.follow, has_ended, most, has_started)
+            clock, say = options.clock, options.say
+            glue = LocalGlue(
+                machine, store, runner, flows, schedules, clock, say, events.tell, *bus
+            )
+            glue.is_of_command = options.is_of_command
+            try:
+                load(glue)
+                options.take_over(glue)
+                yield glue
+            finally:
+                runner.close()

@@ -1,0 +1,117 @@
+"""Glue's operations on jobs.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.glue_service.entities import (
+    Entity,
+    Kind,
+    create_entity,
+    delete_entity,
+    find_entity,
+    get_entity,
+    list_entities,
+    put_entity,
+)
+from tidemark.glue_service.job_rules import check_job, check_tags
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.service_errors import InvalidInputError
+from tidemark.glue_service.runs.capacity import capacity_of
+from tidemark.local_state.bookmarks.versions import delete_bookmark
+from tidemark.model.assembly.definitions import SHELL
+from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION
+from tidemark.model.assembly.job_rules import command_of
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+PAGE = 100
+TIMEOUT_MINUTES = 480
+NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are kept apart
+
+
+def create_job(glue: LocalGlue, request: Request) -> Answer:
+    """Define a job."""
+    name = request["Name"]
+    check_job(request)
+    check_tags(request.get("Tags", {}))
+    definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
+    now_ms = glue.now_ms()
+    entity = Entity(Kind.JOB, name, definition, request.get("Tags", {}), now_ms, now_ms)
+    create_entity(glue.store, entity)
+    return {"Name": name}
+
+
+def update_job(glue: LocalGlue, request: Request) -> Answer:
+    """Replace the whole definition of a job; what the request leaves out is gone."""
+    name, definition = request["JobName"], request["JobUpdate"]
+    missing = [key for key in ("Role", "Command") if key not in definition]
+    if missing:
+        raise InvalidInputError(f"JobUpdate lacks {', '.join(missing)}; it is the whole definition")
+    check_job(definition)
+    with glue.store.transaction():
+        old = get_entity(glue.store, Kind.JOB, name)
+        new = Entity(Kind.JOB, name, definition, old.tags, old.created_at_ms, glue.now_ms())
+        put_entity(glue.store, new)
+    return {"JobName": name}
+
+
+def get_job(glue: LocalGlue, request: Request) -> Answer:
+    """Return a job."""
+    return {"Job": job_member(get_entity(glue.store, Kind.JOB, request["JobName"]))}
+
+
+def get_jobs(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the jobs, by name."""
+    entities = list_entities(glue.store, Kind.JOB)
+    found, token = glue_page(entities, request, PAGE, lambda one: one.name)
+    return {"Jobs": [job_member(entity) for entity in found], "NextToken": token}
+
+
+def list_jobs(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the names of the jobs that have all the tags asked for."""
+    names = [
+        entity.name
+        for entity in list_entities(glue.store, Kind.JOB)
+        if request.get("Tags", {}).items() <= entity.tags.items()
+    ]
+    found, token = glue_page(names, request, PAGE, str)
+    return {"JobNames": found, "NextToken": token}
+
+
+def batch_get_jobs(glue: LocalGlue, request: Request) -> Answer:
+    """Return the jobs of a list of names, and the names that none has."""
+    found = {name: find_entity(glue.store, Kind.JOB, name) for name in request["JobNames"]}
+    return {
+        "Jobs": [job_member(entity) for entity in found.values() if entity],
+        "JobsNotFound": [name for name, entity in found.items() if not entity],
+    }
+
+
+def delete_job(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a job and its bookmark; a job that is not there is no error."""
+    name = request["JobName"]
+    with glue.store.transaction():
+        if delete_entity(glue.store, Kind.JOB, name):
+            delete_bookmark(glue.store, name)
+    return {"JobName": name}
+
+
+def job_member(entity: Entity) -> Answer:
+    """Return a job as answers have it."""
+    definition = entity.definition
+    is_shell = command_of(definition) == SHELL
+    return {
+        "ExecutionProperty": {"MaxConcurrentRuns": 1},
+        "MaxRetries": 0,
+        "Timeout": TIMEOUT_MINUTES,
+        **({} if is_shell else {"GlueVersion": DEFAULT_GLUE_VERSION}),
+        **definition,
+        **capacity_of(definition).members(),
+        "Name": entity.name,
+        "CreatedOn": entity.created_at_ms,
+        "LastModifiedOn": entity.changed_at_ms,
+    }

@@ -1,0 +1,92 @@
+"""The lines of a job run's log as log events: where each begins, and when it was written."""
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.glue_service.logs.marks import marks_of, time_of_offset
+from tidemark.local_state.store.database import FINAL_STATES, JobRun
+
+LARGEST_EVENT = 1_000_000  # bytes; a longer line is several events
+SCANNED = 4_000_000  # bytes of one log that one request reads
+
+
+@dataclass(frozen=True)
+class LogEvent:
+    """One line: its place in the log in bytes, and its time in epoch milliseconds."""
+
+    stream: str
+    begin: int
+    end: int
+    timestamp: int
+    message: str
+
+    @property
+    def event_id(self) -> str:
+        """56 digits, as CloudWatch's, in the order of time."""
+        return f"{self.timestamp:020}{zlib.crc32(self.stream.encode()):010}{self.begin:026}"
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """One log of a job run, which is a log stream of the run's id."""
+
+    run: JobRun
+    path: Path
+
+    @property
+    def size(self) -> int:
+        """The bytes that can be read: of a run that has not ended, what has a time already."""
+        if self.run.state not in FINAL_STATES:
+            return max((offset for offset, _ in marks_of(self.path)), default=0)
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def times(self) -> Callable[[int], int]:
+        """Return what tells when the line at an offset was written."""
+        run = self.run
+        return time_of_offset(marks_of(self.path), run.completed_at_ms or run.started_at_ms)
+
+    def events(self, begin: int = 0, most_bytes: int = SCANNED) -> Iterator[LogEvent]:
+        """Yield the lines from an offset on, which is where a line begins.
+
+        The line that is being written is left out until its run has ended.
+        """
+        size = self.size
+        if size <= begin:
+            return
+        time_of = self.times()
+        has_ended = self.run.state in FINAL_STATES
+        end = begin
+        with self.path.open("rb") as file:
+            file.seek(begin)
+            while end - begin < most_bytes and (line := file.readline(LARGEST_EVENT)):
+                is_whole = line.endswith(b"\n") or len(line) == LARGEST_EVENT
+                place, end = end, end + len(line)
+                if end > size or not (is_whole or has_ended):
+                    return
+                text = line.rstrip(b"\r\n").decode("utf-8", errors="replace")
+                yield LogEvent(self.run.run_id, place, end, time_of(place), text)
+
+    def line_begin(self, offset: int) -> int:
+        """Return where the line that begins at an offset or next behind it begins."""
+        if offset <= 0 or not self.size:
+            return 0
+        with self.path.open("rb") as file:
+            file.seek(offset - 1)
+            file.readline(LARGEST_EVENT)
+            return file.tell()
+
+    def before(self, end: int, count: int, most_bytes: int = SCANNED) -> list[LogEvent]:
+        """Return up to ``count`` lines that end at an offset, the oldest first."""
+        begin = self.line_begin(max(end - most_bytes, 0))
+        found = [event for event in self.events(begin, most_bytes + 1) if event.end <= end]
+        return found[-count:]
+
+
+def log_file(run: JobRun, name: str) -> LogFile:
+    """Return a log of a run by the name of its file."""
+    return LogFile(run, Path(run.log_path).with_name(name))

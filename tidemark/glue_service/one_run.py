@@ -1,0 +1,156 @@
+"""Runs a workflow of an assembly once, on a port of its own: what `tidemark run` does here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
+from tidemark.extras import require
+from tidemark.glue_service.commands import load
+from tidemark.glue_service.deployments import define, prepare
+from tidemark.glue_service.http.serving import Options, serving
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.workflows.flow_rows import end_those_of_commands
+from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
+from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.glue_service.workflows.selection import Selection, select
+from tidemark.glue_service.workflows.whole_run import Watch, run_to_its_end
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
+from tidemark.model.assembly.definitions import CRAWLER, Deployment
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """What of an assembly and one workflow does not run on this machine.
+
+    Attributes:
+        crawlers: that the workflow starts, each as `crawler NAME`.
+        streaming_jobs: of the assembly; no trigger starts them.
+    """
+
+    crawlers: tuple[str, ...]
+    streaming_jobs: tuple[str, ...]
+
+
+def not_run_here(deployment: Deployment, workflow_name: str) -> NotRun:
+    """Return what does not run on this machine."""
+    started = [
+        action.job_name
+        for trigger in deployment.triggers_of(workflow_name)
+        for action in trigger.actions
+    ]
+    crawlers = tuple(dict.fromkeys(name for name in started if name.startswith(CRAWLER)))
+    return NotRun(crawlers, deployment.streaming_jobs)
+
+
+def run_workflow(
+    assembly_folder: Path,
+    home: Home,
+    workflow_name: str | None,
+    observe: Callable[[JobRun | None], None],
+    on_recovered: Callable[[list[JobRun]], None],
+    warn: ShowWarnings | None = None,
+    jvms: Jvms = NO_JVMS,
+    *,
+    skips_crawlers: bool = False,
+    selection: Selection | None = None,
+    not_run: Callable[[NotRun], None] = lambda _: None,
+    lineage: Callable[[JobRun], None] = lambda _: None,
+) -> WorkflowResult:
+    """Run a workflow of the assembly once, in this home.
+
+    Args:
+        assembly_folder: the cloud assembly, ``cdk.out``.
+        home: lake, state and logs.
+        workflow_name: None takes the only one, and is refused where there are several.
+        observe: called with a job run on each change of its state, and with None in between.
+        on_recovered: called first, with the job runs that a killed command had left unfinished.
+        warn: called with warnings: first with those of earlier runs that no one was shown, then
+            with those of each job run as soon as it ends. None leaves them to a later command.
+        jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
+        skips_crawlers: whether crawlers count as SUCCEEDED; otherwise they are refused.
+        selection: the part of the workflow that runs; None runs all of it.
+        not_run: called first, with what of the assembly does not run here.
+        lineage: called with each run that starts or ends, and first with those that had not ended.
+
+    Raises:
+        TidemarkError: nothing could be started; the text says why and what to do.
+    """
+    loaded = load(assembly_folder)
+    name = chosen_workflow(loaded, workflow_name)  # before anything is started
+    if selection is not None:
+        loaded = select(loaded, name, selection)
+    found = not_run_here(loaded, name)
+    if found.crawlers and not skips_crawlers:
+        raise UnsupportedError(
+            f"workflow {name} starts {', '.join(found.crawlers)}, and crawlers do not run on this "
+            "machine; --skip-crawlers runs the jobs and takes each crawler as SUCCEEDED"
+        )
+    not_run(found)
+    require("pyspark")
+    recovered: list[JobRun] = []
+
+    def take_over(glue: LocalGlue) -> None:
+        recovered.extend(recover_interrupted_runs(glue.store, jvms))
+        for run in recovered:
+            lineage(run)
+        end_those_of_commands(glue.store, glue.now_ms())
+
+    watch = Watch(observe)
+    options = Options(
+        jvms=jvms,
+        observe=watch.changes.put,
+        on_start=watch.changes.put,
+        lineage=lineage,
+        is_of_command=True,
+        take_over=take_over,
+        on_death=watch.deaths.append,
+    )
+    with serving(home, options) as (_, engine), Store(home.database) as store:
+        if recovered:
+            on_recovered(recovered)
+        show_unseen(store, warn)
+        watch.has_ended = lambda _: show_unseen(store, warn)
+        endpoint = engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
+        deployment = prepare(assembly_folder, home, endpoint)
+        deleted = engine.ask(lambda glue: define(glue, assembly_folder, deployment))
+        if selection is not None:
+            deployment = select(deployment, name, selection)
+        result = run_to_its_end(engine, deployment, name, watch)
+        return replace(result, deleted_jobs=tuple(deleted))
+
+
+def chosen_workflow(deployment: Deployment, name: str | None) -> str:
+    """Return the workflow of a name, or the only one.
+
+    Raises:
+        EntityNotFoundError: there is none.
+        UnsupportedError: it is kept for streaming jobs, and starts nothing that runs here.
+        UsageError: there are several, and none is named.
+    """
+    workflows = [one for one in deployment.workflows if deployment.triggers_of(one)]
+    idle = [one for one in deployment.workflows if one not in workflows]
+    if idle and (name in idle or (name is None and not workflows)):
+        raise UnsupportedError(
+            f"workflow {name or idle[0]} starts nothing: its pipeline has streaming jobs only, "
+            "which do not run on this machine; run another workflow, or test their scripts"
+        )
+    if not workflows:
+        raise EntityNotFoundError(
+            "the app has no workflow to run; add one with Pipeline, or run a script by itself with "
+            "`tidemark submit`"
+        )
+    if name is None and len(workflows) > 1:
+        raise UsageError(
+            f"the app has {len(workflows)} workflows, and one is run at a time; allowed: "
+            f"{', '.join(workflows)}; name it: tidemark run --workflow {workflows[0]}"
+        )
+    if name is not None and name not in workflows:
+        raise EntityNotFoundError(
+            f"there is no workflow {name!r}; allowed: {', '.join(workflows)}; name one of them "
+            "with --workflow"
+        )
+    return name or workflows[0]

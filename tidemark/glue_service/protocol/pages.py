@@ -1,0 +1,65 @@
+"""Answers in pages: ``NextToken`` says where the next one begins."""
+
+import base64
+import binascii
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from tidemark.glue_service.protocol.service_errors import ServiceError
+
+T = TypeVar("T")
+Request = Mapping[str, Any]
+FROM, BEHIND = "from", "behind"
+
+
+def page(
+    items: Sequence[T],
+    token: str | None,
+    size: int,
+    code: str = "InvalidInputException",
+    key: Callable[[T], str] | None = None,
+) -> tuple[list[T], str | None]:
+    """Return one page of items, and the token of the next one; None if it is the last.
+
+    Args:
+        items: all of them, in an order that stays.
+        token: what the answer before this one gave; None for the first page.
+        size: how many items a page may have.
+        code: of the error.
+        key: tells an item from the others, so that the next page begins behind the last one of
+            this page, whatever came or went meanwhile. Items that go are in the order of their
+            keys. None counts them.
+
+    Raises:
+        ServiceError: the token is none of this machine.
+    """
+    begin = _begin(items, token, key) if token else 0
+    if begin is None:
+        text = f"NextToken {token!r} is not one that an answer gave; leave it out"
+        raise ServiceError(code, text)
+    end = begin + size
+    if end >= len(items):
+        return list(items[begin:]), None
+    place = f"{FROM} {end}" if key is None else f"{BEHIND} {key(items[end - 1])}"
+    return list(items[begin:end]), base64.urlsafe_b64encode(place.encode()).decode()
+
+
+def glue_page(
+    items: Sequence[T], request: Request, most: int, key: Callable[[T], str]
+) -> tuple[list[T], str | None]:
+    """Return the page that a request to Glue asks for; see `page`."""
+    return page(items, request.get("NextToken"), request.get("MaxResults", most), key=key)
+
+
+def _begin(items: Sequence[T], token: str, key: Callable[[T], str] | None) -> int | None:
+    try:
+        word, _, rest = base64.urlsafe_b64decode(token.encode()).decode().partition(" ")
+    except (binascii.Error, ValueError):
+        return None
+    if word == FROM and rest.isascii() and rest.isdigit():
+        return int(rest)
+    if word != BEHIND or key is None:
+        return None
+    keys = list(map(key, items))
+    return keys.index(rest) + 1 if rest in keys else bisect_right(keys, rest)

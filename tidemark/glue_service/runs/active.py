@@ -1,0 +1,124 @@
+"""The job runs that have not ended, by what is to happen to them next."""
+
+from collections import Counter
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.runs.job_run_process import JobProcess
+from tidemark.glue_service.runs.run_requests import RunRequest
+from tidemark.glue_service.runs.skip import NothingNew
+from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.definitions import SPARK, JobDefinition
+
+STARTING, WAITING, RUNNING, STOPPING = "STARTING", "WAITING", "RUNNING", "STOPPING"
+
+
+@dataclass(frozen=True)
+class Start:
+    """A job run to be made: of which job, as asked for by what.
+
+    `problem` says why it cannot be, since its job was deleted; `failure`, why it fails at once.
+    `delay_minutes` is its NotifyDelayAfter.
+    """
+
+    job: JobDefinition
+    request: RunRequest
+    attempt: int = 0
+    trigger_name: str | None = None
+    workflow_run_id: str | None = None
+    problem: str | None = None
+    failure: TidemarkError | None = None
+    delay_minutes: int | None = None
+
+
+@dataclass
+class ActiveRun:
+    """A run that has not ended; `process` is being started while it is a future."""
+
+    run: JobRun
+    start: Start
+    process: Future[JobProcess | NothingNew] | JobProcess | None = None
+
+
+class ActiveRuns:
+    """Holds runs; `place` one again when its state or its process has changed."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, ActiveRun] = {}
+        self._delayed: dict[str, ActiveRun] = {}
+        self._waiting: dict[str, ActiveRun] = {}
+        self._starting: dict[str, ActiveRun] = {}
+        self._started: dict[str, ActiveRun] = {}
+        self._counted: dict[str, str] = {}  # jobs by run
+        self._counts: Counter[str] = Counter()
+        self.spark = 0  # how many are of Spark jobs
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, active: ActiveRun) -> None:
+        """Hold one more run."""
+        self._all[active.run.run_id] = active
+        self.spark += active.start.job.command == SPARK
+        if active.start.delay_minutes is not None:
+            self._delayed[active.run.run_id] = active
+        self.place(active)
+
+    def remove(self, active: ActiveRun) -> None:
+        """Hold a run no more."""
+        run_id = active.run.run_id
+        del self._all[run_id]
+        self._delayed.pop(run_id, None)
+        self.spark -= active.start.job.command == SPARK
+        self._leave(run_id)
+        if run_id in self._counted:
+            job_name = self._counted.pop(run_id)
+            self._counts[job_name] -= 1
+            if not self._counts[job_name]:
+                del self._counts[job_name]
+
+    def place(self, active: ActiveRun) -> None:
+        """Put a run where its state and its process belong; behind those that are there."""
+        run_id, state = active.run.run_id, active.run.state
+        self._leave(run_id)
+        if active.process is not None:
+            self._started[run_id] = active
+        elif state == WAITING:
+            self._waiting[run_id] = active
+        elif state == STARTING:
+            self._starting[run_id] = active
+        if state != WAITING and run_id not in self._counted:
+            self._counted[run_id] = active.run.job_name
+            self._counts[active.run.job_name] += 1
+
+    def _leave(self, run_id: str) -> None:
+        for places in (self._waiting, self._starting, self._started):
+            places.pop(run_id, None)
+
+    def find(self, run_id: str) -> ActiveRun | None:
+        """Return a run, or None."""
+        return self._all.get(run_id)
+
+    def delayed(self) -> list[ActiveRun]:
+        """Return the runs that are to be told of when they are late."""
+        return list(self._delayed.values())
+
+    def waiting(self) -> list[ActiveRun]:
+        """Return the runs that wait for other ones of their jobs."""
+        return list(self._waiting.values())
+
+    def starting(self, most: int) -> list[ActiveRun]:
+        """Return up to so many of the runs that can be started, those that came first."""
+        return [active for active, _ in zip(self._starting.values(), range(most), strict=False)]
+
+    def started(self) -> list[ActiveRun]:
+        """Return the runs that have a process, or are getting one."""
+        return list(self._started.values())
+
+    def counts(self, ending: str = "") -> Counter[str]:
+        """Return by job how many runs count for its MaxConcurrentRuns, without one that ends."""
+        counts = self._counts.copy()
+        if ending in self._counted:
+            counts[self._counted[ending]] -= 1
+        return counts

@@ -1,0 +1,55 @@
+"""Watches how long runs are in one state, for those that ask to be told (NotifyDelayAfter).
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tidemark.glue_service.runs.active import RUNNING, STARTING, STOPPING, ActiveRun
+from tidemark.local_state.store.database import JobRun
+
+TOLD_STATES = (STARTING, RUNNING, STOPPING)
+MS_PER_MINUTE = 60_000
+
+
+def delay_of(definition: Mapping[str, Any], settings: Mapping[str, Any]) -> int | None:
+    """Return after how many minutes a run is told of; None for never.
+
+    Args:
+        definition: of the job.
+        settings: of the run, which win.
+    """
+    for members in (settings, definition):
+        delay = members.get("NotificationProperty", {}).get("NotifyDelayAfter")
+        if delay is not None:
+            return int(delay)
+    return None
+
+
+class Delays:
+    """Since when each run that may be told of is in its state; one notice per state."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, tuple[str, int | None]] = {}  # None once it was told
+
+    def late(self, runs: Iterable[ActiveRun], now_ms: int) -> list[tuple[JobRun, int]]:
+        """Return the runs that are in one state for longer than their delay, with the delay.
+
+        Args:
+            runs: all that have a delay and have not ended.
+            now_ms: epoch milliseconds.
+        """
+        found: list[tuple[JobRun, int]] = []
+        since: dict[str, tuple[str, int | None]] = {}
+        for active in runs:
+            run, delay = active.run, active.start.delay_minutes or 0
+            state, at_ms = self._since.get(run.run_id, ("", None))
+            if state != run.state:
+                at_ms = now_ms if run.state in TOLD_STATES else None
+            if at_ms is not None and now_ms - at_ms > delay * MS_PER_MINUTE:
+                found.append((run, delay))
+                at_ms = None
+            since[run.run_id] = run.state, at_ms
+        self._since = since
+        return found

@@ -1,0 +1,259 @@
+"""Completes the checkpoint of a run that has ended: what it wrote, which rows, what it moved."""
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_job.process.commit_record import read_facts
+from tidemark.glue_job.process.spark import EVENTS_FOLDER
+from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
+from tidemark.glue_service.runs.spark_datasets import A_QUERY, DATABASE, MORE, Scan
+from tidemark.glue_service.runs.watermark_moves import (
+    Recorded,
+    WatermarksError,
+    recorded_by_library,
+)
+from tidemark.local_state.bookmarks.datasets_read import reads_of_run
+from tidemark.local_state.store.checkpoints import checkpoint_of_run, put_checkpoint
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.dataset_notes import noted_reads, noted_writes
+from tidemark.local_state.store.stored_warnings import keep_warnings
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.model.checkpoints.writes import merged_writes
+
+ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
+LIBRARY = b"watermarks"  # what the script of a job that keeps watermarks imports
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is found of a run when it has ended.
+
+    Attributes:
+        counts: what Spark tells; None for a run without Spark.
+        facts: ``arguments``, ``code`` and ``committed_reads``; nothing if the script did not end
+            normally.
+        read: what was read without Spark's knowledge.
+        written: what was written without it.
+        library: what the library of watermarks has recorded.
+        problem: why these could not be read; empty if they could.
+    """
+
+    counts: RowCounts | None = None
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    read: Sequence[DatasetRead] = ()
+    written: Sequence[DatasetWritten] = ()
+    library: Recorded = field(default_factory=Recorded)
+    problem: str = ""
+
+
+def found_at_end(
+    store: Store,
+    run: JobRun,
+    counts: RowCounts | None = None,
+    dynamodb: tuple[str, str] | None = None,
+) -> Found:
+    """Return what a run has done; nothing is changed.
+
+    Args:
+        store: where its checkpoint is, if it has committed.
+        run: as it has ended.
+        counts: what its event log tells, if that was read already.
+        dynamodb: endpoint and region of the DynamoDB with its watermarks; None leaves them out.
+    """
+    folder = Path(run.log_path).parent
+    if not folder.is_dir():  # it was never started
+        return Found()
+    found = Found()
+    try:
+        counts = counts or read_row_counts(folder / EVENTS_FOLDER)
+        found = Found(counts, read_facts(folder), noted_reads(folder), noted_writes(folder))
+        if dynamodb is None or not _keeps_watermarks(folder):
+            return found
+        checkpoint = checkpoint_of_run(store, run.run_id)
+        arguments = checkpoint.arguments if checkpoint else found.facts.get("arguments", {})
+        library = recorded_by_library(*dynamodb, run.job_name, run.run_id, arguments)
+        return replace(found, library=library)
+    except (TidemarkError, WatermarksError, OSError, ValueError, LookupError, TypeError) as error:
+        # Files that a script left, or a table that it broke, must not keep a run from its end.
+        return replace(found, problem=f"{type(error).__name__}: {error}")
+
+
+def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
+    """Record the end of a run and complete its checkpoint; call it in a transaction.
+
+    A run that has committed has one. So gets one that SUCCEEDED without a commit, or moved its
+    watermarks; one that did neither has none. Returns the run as it is recorded: its rows are not
+    known where neither Spark nor the checkpoint knows that there were none.
+    """
+    store.put_job_run(run)
+    checkpoint = checkpoint_of_run(store, run.run_id)
+    if checkpoint is None:
+        if run.state != "SUCCEEDED" and not found.library.moves:
+            return run
+        checkpoint = Checkpoint(
+            job_name=run.job_name,
+            run_id=run.run_id,
+            committed_at_ms=run.completed_at_ms or run.started_at_ms,
+            workflow_run_id=run.workflow_run_id or "",
+            read=reads_of_run(store, run.job_name, run.run_id),
+            arguments=found.facts.get("arguments", {}),
+            code=found.facts.get("code", {}),
+            is_committed=bool(found.library.moves),
+        )
+    counts = found.counts or RowCounts()
+    others = [*found.read, *(read for read in found.library.read if not read.is_committed)]
+    reads = with_scans(
+        with_others(checkpoint.read, others),
+        counts.scans,
+        counts.rows_read if counts.rows_read or counts.is_whole else None,
+    )
+    complete = replace(
+        checkpoint,
+        watermarks=found.library.moves,
+        read=with_committed(reads, counts.scans, found.facts.get("committed_reads", {})),
+        written=with_library(
+            merged_writes([*counts.writes, *found.written]), found.library.written
+        ),
+    )
+    put_checkpoint(store, complete)
+    if found.problem:
+        text = f"not all of what the run has done is in its checkpoint: {found.problem}"
+        keep_warnings(store, run.run_id, [text])
+    if found.counts is not None:
+        run = with_known_rows(run, complete, is_whole=counts.is_whole)
+        store.put_job_run(run)
+    return run
+
+
+def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> JobRun:
+    """Return a run without rows of which Spark saw none, unless it is known that there were none.
+
+    It is known if Spark's counts are whole and it opened a source, and if all that it opened had
+    nothing new. Else the rows are those that the checkpoint tells.
+    """
+    if run.rows_read or run.rows_written or (is_whole and checkpoint.read):
+        return run
+    if checkpoint.has_read_nothing and not checkpoint.written:
+        return run
+    return replace(
+        run,
+        rows_read=_sum([one.rows for one in checkpoint.read]),
+        rows_written=_sum([one.rows for one in checkpoint.written]),
+    )
+
+
+def _sum(rows: Sequence[int | None]) -> int | None:
+    """Return the sum of rows; None if there are none, or some that are not known."""
+    known = [count for count in rows if count is not None]
+    return sum(known) if known and len(known) == len(rows) else None
+
+
+def with_others(
+    reads: Sequence[DatasetRead], others: Sequence[DatasetRead]
+) -> tuple[DatasetRead, ...]:
+    """Return what a run has read, and what of the others is of another dataset."""
+    known = _datasets(reads)
+    return (*reads, *(read for read in others if read.dataset not in known))
+
+
+def with_library(
+    writes: Sequence[DatasetWritten], noted: Sequence[DatasetWritten]
+) -> tuple[DatasetWritten, ...]:
+    """Return what a run has written: counts by Spark, modes by the library where it wrote.
+
+    The tables in which the library puts rows on their way are none.
+    """
+    modes = {one.dataset: one for one in noted}
+    found = [
+        replace(one, mode=modes.pop(one.dataset).mode) if one.dataset in modes else one
+        for one in writes
+        if not ON_THEIR_WAY.search(one.dataset)
+    ]
+    rows = [one.rows for one in writes if ON_THEIR_WAY.search(one.dataset)]
+    is_theirs = len(modes) == 1 and rows
+    return (*found, *(replace(one, rows=rows[0] if is_theirs else None) for one in modes.values()))
+
+
+def with_scans(
+    reads: Sequence[DatasetRead], scans: Sequence[Scan], rows_read: int | None
+) -> tuple[DatasetRead, ...]:
+    """Return what the sources of a run have read with its rows, and what else Spark has scanned.
+
+    A source reads files one by one: a scan of its whole folder is none of it. A query is that of a
+    source that reads a database, if there is one.
+
+    Args:
+        reads: of its sources.
+        scans: of Spark.
+        rows_read: of all scans: those of a source that Spark has not named, if there is one only;
+            None if not known.
+    """
+    rows: dict[str, int] = {}
+    others: list[DatasetRead] = []
+    names = sorted({read.dataset for read in reads}, key=len, reverse=True)
+    knows_database = any(read.dataset.startswith("jdbc:") for read in reads)
+    for scan in scans:
+        if scan.dataset == A_QUERY:  # several queries may be behind it: no rows
+            others += [] if knows_database else [DatasetRead(A_QUERY)]
+            continue
+        name = next((name for name in names if _is_in(scan.dataset, name)), None)
+        is_of_source = name is not None and (scan.dataset != name or not name.endswith("/"))
+        if name is not None and is_of_source:
+            rows[name] = rows.get(name, 0) + (scan.rows or 0)
+        else:
+            others.append(
+                DatasetRead(scan.dataset, table=scan.table, files=scan.files, rows=scan.rows)
+            )
+        for place in scan.others:
+            is_known = any(_is_in(place, one) for one in (*names, *_datasets(others)))
+            if not is_known and not (place == MORE and name is not None):
+                others.append(DatasetRead(place))
+    if len(reads) == 1 and not scans and reads[0].files != 0 and rows_read is not None:
+        rows[reads[0].dataset] = rows_read
+    shared = {one.dataset for n, one in enumerate(reads) if one.dataset in _datasets(reads[:n])}
+    found = [
+        replace(read, rows=0 if read.files == 0 else rows.get(read.dataset, read.rows))
+        if read.rows is None and read.dataset not in shared
+        else read
+        for read in reads
+    ]
+    return (*found, *others)
+
+
+def with_committed(
+    reads: Sequence[DatasetRead], scans: Sequence[Scan], noted: Container[str]
+) -> tuple[DatasetRead, ...]:
+    """Return what a run has read, with what of it were committed windows and nothing else.
+
+    Args:
+        reads: of its sources and scans.
+        scans: of Spark: a script may read the folder of all windows beside.
+        noted: the datasets that the library has read so.
+    """
+    windows = {one.dataset for one in scans if one.is_of_windows and one.dataset in noted}
+    whole = {one.dataset for one in scans if not one.is_of_windows}
+    return tuple(
+        replace(read, is_committed=True)
+        if read.dataset in windows - whole and not read.source
+        else read
+        for read in reads
+    )
+
+
+def _datasets(reads: Sequence[DatasetRead]) -> set[str]:
+    return {read.dataset for read in reads}
+
+
+def _is_in(dataset: str, folder: str) -> bool:
+    if dataset.startswith(DATABASE):  # Spark does not say which
+        return folder.startswith("jdbc:") and folder.endswith(dataset.removeprefix("jdbc:"))
+    return dataset.rstrip("/") == folder.rstrip("/") or dataset.startswith(
+        folder if folder.endswith("/") else f"{folder}/"
+    )
+
+
+def _keeps_watermarks(folder: Path) -> bool:
+    return any(LIBRARY in script.read_bytes() for script in folder.glob("*.py"))

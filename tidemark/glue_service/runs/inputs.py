@@ -1,0 +1,97 @@
+"""Looks at what a run would find: its declared inputs, its arguments and its code."""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from tidemark.errors import UsageError
+from tidemark.glue_service.runs.arguments import listed
+from tidemark.glue_service.runs.extra_files import place_of
+from tidemark.glue_service.workflows.nothing_new import Inputs, own_arguments
+from tidemark.local_state.home import Home
+
+INPUTS_FILE = "tidemark-inputs.json"  # in the folder of a run that was started
+FORMAT = 1
+SHIPPED = ("--extra-py-files", "--extra-files", "--extra-jars")
+
+
+def inputs_of(
+    home: Home, script: str, arguments: Mapping[str, str], datasets: tuple[str, ...]
+) -> Inputs:
+    """Return what a run finds now.
+
+    Args:
+        home: where the lake is.
+        script: where the script is, ``s3://...``.
+        arguments: of the run, all of them.
+        datasets: the declared inputs, as URIs.
+
+    Raises:
+        TidemarkError: a place is none, or its bucket does not exist.
+        OSError: something cannot be read.
+    """
+    shipped = [uri for name in SHIPPED for uri in listed(arguments, name)]
+    return Inputs(
+        datasets={uri: digest_of_folder(home.existing_path(uri), uri) for uri in datasets},
+        arguments=own_arguments(arguments),
+        code={uri: _digest_of_code(place_of(home, uri), uri) for uri in (script, *shipped)},
+    )
+
+
+def _digest_of_code(path: Path, uri: str) -> str:
+    if path.is_dir():
+        return digest_of_folder(path, uri)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def digest_of_folder(folder: Path, uri: str) -> str:
+    """Return a digest of the names, sizes and times of all files in a folder.
+
+    A folder that does not exist is as one without files.
+
+    Raises:
+        UsageError: a symbolic link is in it: what it leads to may change unseen.
+        OSError: it cannot be read.
+    """
+    lines: list[str] = []
+    folders = [str(folder)] if folder.is_dir() else []
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    raise UsageError(f"{uri} has the symbolic link {entry.path}")
+                if entry.is_dir():
+                    folders.append(entry.path)
+                    continue
+                it = entry.stat()
+                name = os.path.relpath(entry.path, folder)
+                facts = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
+                lines.append("\0".join((name, *map(str, facts))))
+    text = "\n".join(sorted(lines))
+    return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()
+
+
+def write_inputs(folder: Path, inputs: Inputs) -> None:
+    """Keep in the folder of a run what it has found."""
+    write_text(folder / INPUTS_FILE, json.dumps({"format": FORMAT, **asdict(inputs)}))
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file beside the log of a run, if it can be: without, the next one is not skipped."""
+    with contextlib.suppress(OSError):
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def read_inputs(folder: Path) -> Inputs | None:
+    """Return what `write_inputs` kept; None if there is nothing that can be read."""
+    try:
+        document = json.loads((folder / INPUTS_FILE).read_text(encoding="utf-8"))
+        if document.pop("format") != FORMAT:
+            return None
+        return Inputs(**document)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,276 @@
+"""Owns the JVMs of a command: starts them, lends each to one run at a time, ends them."""
+
+import contextlib
+import secrets
+import shutil
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_job.process.spark import write_spark_conf
+from tidemark.glue_service.runs.jvms.control import Control, Gateway, Settings
+from tidemark.glue_service.runs.jvms.jvm import Jvm
+from tidemark.glue_service.runs.jvms.output import FATAL
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.environment import inherited
+
+MARK_TIMEOUT_S = 30.0
+MOST_RUNS = 100
+
+
+class NoJvmError(TidemarkError):
+    """The pool lends no JVM now: the run starts its own."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run needs of a JVM.
+
+    Attributes:
+        settings: its system properties, and those of Spark.
+        environment: its environment variables.
+        stdout: the file that the JVM's output goes to.
+        stderr: the file that the JVM's errors and log go to.
+    """
+
+    settings: Settings
+    environment: Mapping[str, str]
+    stdout: Path
+    stderr: Path
+
+
+class _Warm:
+    """A JVM of the pool, with what is known about it."""
+
+    def __init__(self, jvm: Jvm) -> None:
+        self.jvm = jvm
+        self.control: Future[Control] = Future()
+        self.runs = 0
+        self.mark = ""
+        self.log: Path | None = None  # the stderr of the run that has it
+
+    @property
+    def has_died(self) -> bool:
+        """Whether it was ready and is no more; one that never was would not be the next time."""
+        was_ready = self.control.done() and self.control.exception() is None
+        return was_ready and not self.jvm.is_alive
+
+
+@dataclass(frozen=True)
+class Loan:
+    """A JVM that a run has borrowed.
+
+    Attributes:
+        gateway: where the run finds it.
+        runs_before: how many runs it had before this one.
+    """
+
+    gateway: Gateway
+    runs_before: int
+    warm: _Warm
+
+
+class Pool:
+    """JVMs that wait for runs. All methods may be called from any thread."""
+
+    def __init__(self, folder: Path, java_home: Path, size: int) -> None:
+        """Prepare a pool; nothing is started.
+
+        Args:
+            folder: a new folder of its own; `close` deletes it.
+            java_home: the Java of every JVM.
+            size: how many JVMs there may be at once.
+        """
+        self._folder = folder
+        self._java_home = java_home
+        self._size = size
+        # Linux ends a child with the thread that made it: this one lives as long as the pool.
+        self._starter = ThreadPoolExecutor(1, "start-jvm")
+        self._change = threading.Condition()
+        self._idle: list[_Warm] = []
+        self._lent: set[_Warm] = set()
+        self._cleaning: set[_Warm] = set()
+        self._count = 0
+        self._is_closed = False
+
+    def want(self, number: int) -> None:
+        """Start JVMs, without waiting for them, until there are ``number``, or all there may be.
+
+        One that died while it was idle is replaced.
+        """
+        with self._change, contextlib.suppress(OSError):  # on a full disk each run starts its own
+            for warm in [warm for warm in self._idle if warm.has_died]:
+                self._idle.remove(warm)
+                self._end(warm)
+            while self._number() < min(number, self._size) and not self._is_closed:
+                self._idle.append(self._start())
+
+    def lend(self, request: Request) -> Loan:
+        """Lend a JVM that no one else has, as soon as one is ready.
+
+        Raises:
+            NoJvmError: all are in use, the pool is closed, or none starts.
+        """
+        for _ in range(2):  # an idle one may have died
+            try:
+                warm = self._take()
+            except OSError as error:
+                raise NoJvmError(f"no JVM can be started: {error.strerror or error}") from error
+            try:
+                control = warm.control.result()
+                warm.log = request.stderr
+                warm.mark = f"<{secrets.token_hex(16)}>"
+                warm.jvm.stdout.begin(request.stdout, warm.mark.encode())
+                warm.jvm.stderr.begin(request.stderr, warm.mark.encode())
+                gateway = control.begin(request.settings, request.environment)
+            except Exception as error:  # noqa: BLE001 (whatever is wrong with this one)
+                self.discard(warm)
+                why = f"{type(error).__name__}: {error}"
+                continue
+            warm.runs += 1
+            return Loan(gateway, warm.runs - 1, warm)
+        raise NoJvmError(f"no JVM is ready: {why}")
+
+    def end_run(self, loan: Loan, failure: str | None) -> str | None:
+        """End a run whose script is over; all that it printed is in its files afterwards.
+
+        Args:
+            loan: its loan; `take_back` is to be called after it.
+            failure: why it failed, if it did.
+
+        Returns:
+            Why the JVM is not to be used again, if so.
+        """
+        warm = loan.warm
+        why = self._why_unusable(warm, failure)
+        with self._change:
+            if warm not in self._lent:
+                return why or "it was ended"
+            self._lent.discard(warm)
+            self._cleaning.add(warm)
+        return why
+
+    def _why_unusable(self, warm: _Warm, failure: str | None) -> str | None:
+        try:
+            was_active = warm.control.result().end(warm.mark)
+        except Exception as error:  # noqa: BLE001 (as above)
+            self.discard(warm)
+            return f"it does not answer ({type(error).__name__})"
+        is_printed = [
+            output.wait_for_mark(MARK_TIMEOUT_S) for output in (warm.jvm.stdout, warm.jvm.stderr)
+        ]
+        if not all(is_printed):
+            return "its output is cut off"
+        if was_active:
+            return "its Spark context was not stopped"
+        if warm.jvm.stderr.is_fatal or (failure and any(name in failure for name in FATAL)):
+            return "it had an error that it may not recover from"
+        return f"it had {MOST_RUNS} runs" if warm.runs >= MOST_RUNS else None
+
+    def take_back(self, loan: Loan, why_not: str | None) -> str | None:
+        """Make a JVM as new for the next run, or end it; return why it was ended, if it was.
+
+        Args:
+            loan: its loan.
+            why_not: the answer of `end_run`.
+        """
+        warm = loan.warm
+        why = why_not
+        try:
+            why = why or warm.control.result().clean() or None
+        except Exception as error:  # noqa: BLE001 (as above)
+            why = f"it does not answer ({type(error).__name__})"
+        with self._change:
+            if why is None and not self._is_closed:
+                warm.log = None
+                self._cleaning.discard(warm)
+                self._idle.append(warm)
+                self._change.notify_all()
+                return None
+        self.discard(warm)
+        return why or "the pool is closed"
+
+    def end_jvm_of(self, log: Path) -> None:
+        """Make sure that no JVM works for a run any more.
+
+        Args:
+            log: the file of the run that its JVM's errors go to.
+        """
+        with self._change:
+            lent = [warm for warm in self._lent if warm.log == log]
+        for warm in lent:
+            self.discard(warm)
+
+    def discard(self, warm: _Warm) -> None:
+        """End a JVM, whatever it does; what it printed is in its files afterwards."""
+        self._end(warm)
+        with self._change:  # now another one may start
+            self._lent.discard(warm)
+            self._cleaning.discard(warm)
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """End every JVM, also those that are lent, and delete the folder."""
+        with self._change:
+            self._is_closed = True
+            ended = [*self._idle, *self._lent, *self._cleaning]
+            self._idle.clear()
+            self._change.notify_all()
+        for warm in ended:
+            self._end(warm)
+        self._starter.shutdown()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _number(self) -> int:
+        return len(self._idle) + len(self._lent) + len(self._cleaning)
+
+    def _take(self) -> _Warm:
+        """Take the JVM that ran last, or the one that is nearest to being ready."""
+        with self._change:
+            while not self._is_closed:
+                while self._idle:
+                    warm = self._idle.pop()
+                    if warm.jvm.is_alive:
+                        self._lent.add(warm)
+                        return warm
+                    self._end(warm)
+                if self._cleaning:
+                    self._change.wait()
+                elif self._number() < self._size:
+                    warm = self._start()
+                    self._lent.add(warm)
+                    return warm
+                else:
+                    raise NoJvmError(f"all {self._size} JVMs are in use")
+        raise NoJvmError("the pool is closed")
+
+    def _start(self) -> _Warm:
+        self._count += 1
+        folder = self._folder / str(self._count)
+        return self._starter.submit(self._started, folder).result()
+
+    def _started(self, folder: Path) -> _Warm:
+        folder.mkdir()
+        home = Home(self._folder)  # its settings mean nothing: each run brings its own
+        variables = write_spark_conf(folder, home, self._java_home, {})
+        warm = _Warm(Jvm(folder, {**inherited(), **variables}))
+        threading.Thread(target=_connect, args=(warm,), daemon=True).start()
+        return warm
+
+    def _end(self, warm: _Warm) -> None:
+        warm.jvm.end()
+        with contextlib.suppress(Exception):  # it may never have been there
+            if warm.control.done():
+                warm.control.result().close()
+        shutil.rmtree(warm.jvm.folder, ignore_errors=True)
+
+
+def _connect(warm: _Warm) -> None:
+    try:
+        port, secret = warm.jvm.wait_until_ready()
+        warm.control.set_result(Control(Gateway(port, secret)))
+    except BaseException as error:  # noqa: BLE001 (raised where the JVM is asked for)
+        warm.control.set_exception(error)

@@ -1,0 +1,162 @@
+"""Lends the JVMs of a pool to job processes of the same user, over a port of this machine."""
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import (
+    Connection,
+    Listener,
+    answer_challenge,
+    deliver_challenge,
+)
+from pathlib import Path
+
+from tidemark.glue_job.process.pool_file import (
+    HOST,
+    PoolFile,
+    delete_pool_file,
+    fingerprint,
+    write_pool_file,
+)
+from tidemark.glue_service.runs.jvms.control import Settings
+from tidemark.glue_service.runs.jvms.pool import Loan, NoJvmError, Pool, Request
+from tidemark.local_state.home import JVM_POOL_FILE
+from tidemark.local_state.machine.processes import is_running
+
+RETRY_S = 0.1
+BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or no message of ours
+
+
+@contextmanager
+def serve_pool(
+    folder: Path, java_home: Path, size: int, file: Path | None = None
+) -> Iterator[tuple[Pool, Path]]:
+    """Own a pool for as long as the block takes; yield it, and the file by which to find it.
+
+    Args:
+        folder: where the JVMs have their folders; those that killed owners left are deleted.
+        java_home: the Java of the JVMs.
+        size: how many JVMs there may be at once.
+        file: where port and secret are written, for this user only; None takes one in the folder.
+
+    Raises:
+        OSError: no port is free, or the file or the folder cannot be written.
+    """
+    key = secrets.token_bytes(32)
+    with ExitStack() as stack:
+        listener = stack.enter_context(Listener((HOST, 0), backlog=64))
+        own = stack.enter_context(_own_folder(folder))
+        file = file or own / JVM_POOL_FILE
+        pool = Pool(own, java_home, size)
+        stack.callback(pool.close)
+        write_pool_file(
+            file, PoolFile(os.getpid(), listener.address[1], key.hex(), fingerprint(java_home))
+        )
+        stack.callback(delete_pool_file, file, key.hex())
+        threading.Thread(target=_accept, args=(listener, key, pool), daemon=True).start()
+        yield pool, file
+
+
+@contextmanager
+def _own_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that no living process has; delete those of owners that were killed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.iterdir():
+        if not _has_owner(left):
+            shutil.rmtree(left, ignore_errors=True)
+    own = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+    own.mkdir(mode=0o700)
+    try:
+        yield own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process has its JVMs there
+            folder.rmdir()
+
+
+def _has_owner(folder: Path) -> bool:
+    pid = folder.name.partition("-")[0]
+    return pid.isdecimal() and is_running(int(pid))
+
+
+def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
+    while True:
+        try:
+            connection = listener.accept()
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ECONNABORTED, errno.ENOMEM):
+                time.sleep(RETRY_S)  # whoever opened so many connections closes some
+                continue
+            return  # closed: the command is over
+        threading.Thread(target=_serve, args=(connection, key, pool), daemon=True).start()
+
+
+def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
+    """Serve one job process; a connection that breaks off ends the JVM that was lent over it."""
+    with connection, contextlib.suppress(*BROKEN_OFF, AuthenticationError):
+        deliver_challenge(connection, key)
+        answer_challenge(connection, key)
+        message = _read(connection)
+        if isinstance(message, Path):
+            pool.end_jvm_of(message)
+            _send(connection, {})
+            return
+        try:
+            loan = pool.lend(message)
+        except NoJvmError as error:
+            _send(connection, {"refused": str(error)})
+            return
+        try:
+            _send(
+                connection,
+                {
+                    "port": loan.gateway.port,
+                    "secret": loan.gateway.secret,
+                    "runs_before": loan.runs_before,
+                    "folder": str(loan.warm.jvm.folder),
+                },
+            )
+            failure = json.loads(connection.recv_bytes())["failure"]
+        except BaseException:
+            pool.discard(loan.warm)
+            raise
+        _take_back(connection, pool, loan, failure)
+
+
+def _take_back(connection: Connection, pool: Pool, loan: Loan, failure: str | None) -> None:
+    why_not = pool.end_run(loan, failure)
+    with contextlib.suppress(OSError):  # the run goes on while its JVM is made as new
+        _send(connection, {})
+    pool.take_back(loan, why_not)
+
+
+def _read(connection: Connection) -> Request | Path:
+    """Return what a run needs, or the log of a run whose JVM is to end.
+
+    Raises:
+        ValueError: the message is neither.
+    """
+    message = json.loads(connection.recv_bytes())
+    try:
+        if "end" in message:
+            return Path(message["end"])
+        return Request(
+            Settings(message["settings"], message["file"], message["conf"]),
+            dict(message["environment"]),
+            Path(message["stdout"]),
+            Path(message["stderr"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("no message of a job process") from error
+
+
+def _send(connection: Connection, fields: object) -> None:
+    connection.send_bytes(json.dumps(fields).encode())

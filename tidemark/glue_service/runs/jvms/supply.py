@@ -1,0 +1,127 @@
+"""Finds the pool that the runs of a command borrow from, or opens one for as long as it takes."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.glue_job.process.client import PoolGoneError, PoolSilentError, ask, connect
+from tidemark.glue_job.process.pool_file import POOL_VARIABLE, fingerprint, read_pool_file
+from tidemark.glue_service.runs.jvms.pool import Pool
+from tidemark.glue_service.runs.jvms.server import serve_pool
+from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
+from tidemark.local_state.machine.java import find_java_home
+
+LEAST_MEMORY_BYTES = 3 * 1024**3
+ISOLATED = "--isolated was given"
+
+
+@dataclass(frozen=True)
+class Jvms:
+    """Where the runs of a command get their JVMs.
+
+    Attributes:
+        pool_file: the file of a pool; None if every run starts a JVM of its own.
+        why_none: why there is no pool; empty if there is one.
+        pool: the pool, if this process owns it.
+    """
+
+    pool_file: Path | None = None
+    why_none: str = ""
+    pool: Pool | None = None
+
+    def want(self, number: int) -> None:
+        """Start JVMs for runs that will need them soon, without waiting for them."""
+        if self.pool is not None:
+            self.pool.want(number)
+
+    def end_jvm_of(self, log: Path) -> None:
+        """Make sure that no JVM works for a run any more; ``log`` is its ``stderr.log``."""
+        if self.pool is not None:
+            self.pool.end_jvm_of(log)
+        elif self.pool_file is not None:
+            try:
+                # A suspended owner is waited for: until it goes on, the JVM may still write.
+                with connect(self.pool_file, None) as connection:
+                    ask(connection, {"end": str(log)}, None)
+            except PoolGoneError:
+                return  # and its JVMs with it
+
+
+NO_JVMS = Jvms(why_none="no pool was opened")
+
+
+@contextmanager
+def jvms_of(
+    home: Home, *, is_isolated: bool = False, say: Callable[[str], None] = lambda _: None
+) -> Iterator[Jvms]:
+    """Yield the JVMs for the runs of a command, the first one starting.
+
+    They come from the pool that ``TIDEMARK_JVM_POOL`` names, else from one that another command
+    has open for this home, else from one of this command's own.
+
+    Args:
+        home: where the file and the folders of a pool are.
+        is_isolated: every run shall have a JVM of its own.
+        say: called with a sentence if there can be no pool.
+
+    Raises:
+        UsageError: there is no Java.
+    """
+    if is_isolated:
+        yield Jvms(why_none=ISOLATED)
+        return
+    java_home = find_java_home()
+    file = Path(os.environ.get(POOL_VARIABLE) or home.root / JVM_POOL_FILE)
+    try:
+        if is_usable(file, java_home):
+            yield Jvms(file)
+            return
+    except ValueError as error:
+        say(f"{error}: this command does not use it")
+    with ExitStack() as stack:
+        jvms = _open_pool(stack, home, java_home)
+        if jvms.why_none:
+            say(f"every job run starts a JVM of its own: {jvms.why_none}")
+        jvms.want(1)
+        yield jvms
+
+
+def is_usable(file: Path, java_home: Path) -> bool:
+    """Return whether a file names a pool of JVMs like those that this command would start.
+
+    Raises:
+        ValueError: it is not what a pool writes, or not only this user's, or its owner is silent.
+    """
+    pool = read_pool_file(file)
+    if pool is None or pool.jvms != fingerprint(java_home):
+        return False
+    try:
+        connect(file).close()  # a killed owner's process id may be another process by now
+    except PoolSilentError as error:
+        raise ValueError(f"{file} names a pool that does not answer: {error}") from error
+    except PoolGoneError:
+        return False
+    return True
+
+
+def why_no_room() -> str:
+    """Return why this machine is too small for a pool; empty if it is not."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if memory >= LEAST_MEMORY_BYTES:
+        return ""
+    size, least = (f"{count / 1024**3:.1f} GB" for count in (memory, LEAST_MEMORY_BYTES))
+    return f"this machine has {size} of memory, and a pool needs {least}"
+
+
+def _open_pool(stack: ExitStack, home: Home, java_home: Path) -> Jvms:
+    if why := why_no_room():
+        return Jvms(why_none=why)
+    try:
+        pool, file = stack.enter_context(
+            serve_pool(home.root / JVMS_FOLDER, java_home, os.cpu_count() or 1)
+        )
+    except OSError as error:
+        return Jvms(why_none=f"no pool could be opened ({error.strerror or error})")
+    return Jvms(file, pool=pool)

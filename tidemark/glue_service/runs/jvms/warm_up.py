@@ -1,0 +1,115 @@
+"""Keeps a pool for other commands, and runs a sample job in each JVM before they come."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.process.class_archive.make import SAMPLE_JOB
+from tidemark.glue_job.process.client import PoolGoneError, PoolSilentError, connect
+from tidemark.glue_job.process.pool_file import read_pool_file
+from tidemark.glue_service.runs.job_run_process import (
+    JobProcess,
+    Machine,
+    new_run_id,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+    stop_job_run,
+)
+from tidemark.glue_service.runs.jvms.server import serve_pool
+from tidemark.glue_service.runs.jvms.supply import Jvms, why_no_room
+from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.definitions import JobDefinition
+
+NOWHERE = "http://127.0.0.1:9"  # the sample job asks for no watermarks
+BUCKET = "sample"
+POLL_S = 0.2
+
+
+@contextmanager
+def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
+    """Keep a pool that the commands of a home find, for as long as the block takes.
+
+    Raises:
+        UsageError: another process keeps one for this home, or there can be none.
+    """
+    file = home.root / JVM_POOL_FILE
+    if (owner := _owner(file)) is not None:
+        raise UsageError(
+            f"process {owner} keeps JVMs for {home.root} already; stop it first, or set "
+            "TIDEMARK_HOME to another folder"
+        )
+    if why := why_no_room():
+        raise UsageError(f"no pool of JVMs can be opened: {why}; run jobs without `local up`")
+    with ExitStack() as stack:
+        try:
+            pool, _ = stack.enter_context(
+                serve_pool(home.root / JVMS_FOLDER, find_java_home(), size, file)
+            )
+        except OSError as error:
+            raise UsageError(f"no pool of JVMs can be opened: {error.strerror or error}") from error
+        yield Jvms(file, pool=pool)
+
+
+def _owner(file: Path) -> int | None:
+    """Return the process that keeps a pool; the id of a killed one may be another's by now."""
+    try:
+        connect(file).close()
+    except PoolSilentError:
+        pass  # suspended: it goes on later
+    except PoolGoneError:
+        return None
+    pool = read_pool_file(file)
+    return pool.pid if pool else None
+
+
+def keep_warm(home: Home, jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
+    """Run the sample job in ``size`` JVMs at once, then replace those that end."""
+    begin = time.monotonic()
+    jvms.want(size)
+    for run in warm_up(home, jvms, size):
+        if run.state != "SUCCEEDED":
+            say(f"a JVM is not warm yet: {run.error_message}")
+    say(f"warm JVMs: {size} ({time.monotonic() - begin:.0f} s)")
+    while True:
+        jvms.want(size)
+        time.sleep(POLL_S)
+
+
+def warm_up(home: Home, jvms: Jvms, count: int) -> list[JobRun]:
+    """Run the sample job ``count`` times at once, each in a home of its own that is deleted."""
+    # Named as the folders of pools: if this process is killed, the next one deletes it.
+    with tempfile.TemporaryDirectory(
+        dir=home.root / JVMS_FOLDER, prefix=f"{os.getpid()}-"
+    ) as folder:
+        running: list[JobProcess] = []
+        try:
+            for number in range(count):
+                own = Home.open(Path(folder) / str(number))
+                running.append(_start(jvms, own))
+            finished: list[JobRun] = []
+            while running:
+                time.sleep(POLL_S)
+                ended = [(process, poll_job_run(process)) for process in running]
+                finished += [run for _, run in ended if run is not None]
+                running = [process for process, run in ended if run is None]
+        finally:
+            for process in running:
+                stop_job_run(process)
+    return finished
+
+
+def _start(jvms: Jvms, home: Home) -> JobProcess:
+    home.create_bucket(BUCKET)
+    shutil.copyfile(SAMPLE_JOB, home.lake / BUCKET / SAMPLE_JOB.name)
+    job = JobDefinition("sample", f"s3://{BUCKET}/{SAMPLE_JOB.name}", "5.1")
+    machine = Machine(home, find_java_home(), NOWHERE, "us-east-1", jvms)
+    return start_job_run(machine, job, {}, plan_job_run(machine, job, {}, new_run_id(), 0))

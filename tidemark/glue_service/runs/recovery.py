@@ -1,0 +1,73 @@
+"""Goes on where an engine that is gone has left: with its runs, and with what follows from them."""
+
+from dataclasses import replace
+
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.runs.active import RUNNING
+from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run
+from tidemark.glue_service.runs.run_requests import run_request
+from tidemark.glue_service.workflows.flow import ATTEMPT, STOPPING, Flow
+from tidemark.glue_service.workflows.flow_rows import (
+    end_those_of_commands,
+    open_flows,
+    open_runs,
+)
+from tidemark.glue_service.workflows.recovery import KILLED, record_killed
+from tidemark.glue_service.workflows.starts import start_of
+from tidemark.local_state.store.database import FINAL_STATES, JobRun
+
+
+def go_on(glue: LocalGlue) -> None:
+    """Take the runs and flows that have not ended.
+
+    A run that was never started is started. The processes of the others are ended, and each is
+    FAILED, or STOPPED if it was being stopped; what follows from that happens. The workflow runs
+    of commands that are gone have ended, and their job runs have FAILED.
+    """
+    ended = set(end_those_of_commands(glue.store, glue.now_ms()))
+    unfinished = glue.store.unfinished_job_runs()
+    for run in unfinished:
+        if run.workflow_run_id in ended:
+            end_left_over_processes(run)
+            record_killed(glue.store, failed_run(run, KILLED))
+    unfinished = [run for run in unfinished if run.workflow_run_id not in ended]
+    left = [_without_process(run) for run in unfinished]
+    for run in left:
+        request = run_request(glue.store, run.run_id)
+        start = start_of(glue.store, run.job_name, request, run.trigger_name, run.workflow_run_id)
+        glue.runner.resume(run, replace(start, attempt=run.attempt))
+    for flow in open_flows(glue.store):
+        for run_id in open_runs(glue.store, flow.flow_id):
+            _go_on_with(glue, flow, run_id)
+
+
+def _without_process(run: JobRun) -> JobRun:
+    if run.state not in (RUNNING, STOPPING):
+        return run
+    end_left_over_processes(run)
+    state = "STOPPED" if run.state == STOPPING else "FAILED"
+    return replace(failed_run(run, KILLED), state=state)
+
+
+def _go_on_with(glue: LocalGlue, flow: Flow, run_id: str) -> None:
+    """Stop a run of a flow that is being stopped; see to an end that no engine has seen.
+
+    `tidemark run` records runs that it finds as ended, and does not know of flows.
+    """
+    attempts = [run for run in _attempts(glue, run_id) if run.run_id.split(ATTEMPT)[0] == run_id]
+    if not attempts:
+        return
+    last = max(attempts, key=lambda run: run.attempt)
+    if last.state not in FINAL_STATES:
+        if flow.status == STOPPING:
+            glue.runner.stop(last.run_id)
+        return
+    with glue.store.transaction():
+        request = run_request(glue.store, last.run_id)
+        live = glue.runner.settle(glue.flows.follow(last, request))
+    glue.runner.add(live)
+
+
+def _attempts(glue: LocalGlue, run_id: str) -> list[JobRun]:
+    first = glue.store.job_run(run_id)
+    return glue.store.job_runs_of_job(first.job_name) if first else []

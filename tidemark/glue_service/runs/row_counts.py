@@ -1,0 +1,144 @@
+"""Counts rows read and written by a job run from Spark's own event log, and by dataset."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidemark.glue_service.runs.spark_datasets import Scan, SparkDatasets
+from tidemark.model.checkpoints.checkpoint import DatasetWritten
+from tidemark.model.checkpoints.writes import merged_writes
+
+ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
+ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
+SCAN_ROWS_METRIC = "number of output rows"
+OWN_QUERY = "tidemark looks at a source"  # the description of a reader's own query
+# Spark describes a query of Python by where it is called: here, where a bound is asked for.
+_BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
+EXECUTION = "spark.sql.execution.id"  # the property of each job that runs for a plan
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """Rows that the scans handed to the job after pushed-down filters, and rows it wrote.
+
+    `scans` and `writes` are the same by dataset, as far as Spark names it. `is_whole` is False if
+    Spark may have read or written more than it tells: it counts no rows of RDDs, and knows no
+    source of rows that Python handed to it.
+    """
+
+    rows_read: int = 0
+    rows_written: int = 0
+    scans: tuple[Scan, ...] = field(default=(), compare=False)
+    writes: tuple[DatasetWritten, ...] = field(default=(), compare=False)
+    is_whole: bool = field(default=True, compare=False)
+
+
+def read_row_counts(events_folder: Path) -> RowCounts | None:
+    """Return the counts of every Spark application in ``events_folder``; None if there is none.
+
+    The log of a killed application ends early, even within a character: what is there is counted.
+    """
+    logs = sorted(path for path in events_folder.glob("*") if path.is_file())
+    if not logs:
+        return None
+    counts = [count_rows(_events(log)) for log in logs]
+    return RowCounts(
+        sum(c.rows_read for c in counts),
+        sum(c.rows_written for c in counts),
+        tuple(scan for c in counts for scan in c.scans),
+        merged_writes(write for c in counts for write in c.writes),
+        is_whole=all(c.is_whole for c in counts),
+    )
+
+
+def _events(log: Path) -> Iterator[Mapping[str, Any]]:
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                return
+
+
+def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
+    """Sum what file and JDBC scans returned and what output writers wrote.
+
+    A cached frame is scanned, and so counted, once. Schema inference and the other queries by which
+    a reader looks at its source are not counted.
+    """
+    scan_metrics: set[int] = set()
+    updates: dict[int, int] = {}
+    rows_written = 0
+    others: set[int] = set()
+    has_rdd_jobs = False
+    datasets = SparkDatasets()
+    for event, is_of_bound in _of_the_script(events):
+        datasets.see(event)
+        if is_of_bound:  # it has looked at the source, and what it read is not counted
+            continue
+        if "sparkPlanInfo" in event:
+            scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=True))
+            others.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=False))
+        elif event["Event"] == "SparkListenerJobStart":
+            is_of_plan = EXECUTION in (event.get("Properties") or {})
+            has_rdd_jobs |= bool(event.get("Stage IDs")) and not is_of_plan
+        elif event["Event"] == "SparkListenerTaskEnd":
+            metrics = event.get("Task Metrics") or {}
+            written = metrics.get("Output Metrics", {}).get("Records Written", 0)
+            rows_written += written
+            datasets.see_rows_written(event.get("Stage ID", -1), written)
+            for item in event["Task Info"]["Accumulables"]:
+                if item.get("Metadata") == "sql" and "Update" in item:
+                    updates[item["ID"]] = updates.get(item["ID"], 0) + int(item["Update"])
+    return RowCounts(
+        sum(updates.get(i, 0) for i in scan_metrics),
+        rows_written,
+        tuple(datasets.scans(updates)),
+        datasets.writes(),
+        is_whole=not has_rdd_jobs and not any(updates.get(i) for i in others),
+    )
+
+
+def _of_the_script(
+    events: Iterable[Mapping[str, Any]],
+) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Yield the events without the plans of a reader's own queries.
+
+    With each, whether it is of a query of the watermark library for the bound of a window.
+    """
+    own: set[int] = set()
+    bounds: set[int] = set()
+    for event in events:
+        description = event.get("description", "")
+        if description == OWN_QUERY:
+            own.add(event["executionId"])
+        elif _BOUND_QUERY.search(description):
+            bounds.add(event["executionId"])
+        execution = event.get("executionId")  # an adaptive plan has no description
+        if execution not in own and not ("sparkPlanInfo" in event and _is_header_read(event)):
+            yield event, execution in bounds
+
+
+def _is_header_read(event: Mapping[str, Any]) -> bool:
+    """Tell Spark's own query for the header of a CSV file from a query of the script.
+
+    It scans text while the script is only at ``csv`` or ``load``; a write to CSV, which is
+    described alike, has a command at its root.
+    """
+    is_at_reader = event.get("description", "").startswith(("csv at ", "load at "))
+    return is_at_reader and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
+
+
+def _scan_metric_ids(plan: Mapping[str, Any], *, of_sources: bool) -> Iterator[int]:
+    name = plan["nodeName"]
+    is_scan = name.startswith(("Scan ", "BatchScan "))
+    is_source = name != ROWS_OF_PYTHON or ROW_OF_A_SOURCE in plan["simpleString"]
+    if is_scan and is_source == of_sources:
+        for metric in plan["metrics"]:
+            if metric["name"] == SCAN_ROWS_METRIC:
+                yield metric["accumulatorId"]
+    for child in plan["children"]:
+        yield from _scan_metric_ids(child, of_sources=of_sources)

@@ -1,0 +1,63 @@
+"""What a job run was started with, kept beside its record: clients read it, and retries need it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tidemark.local_state.store.database import Store
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """How a job run was asked for.
+
+    Attributes:
+        run_id: the run.
+        arguments: of the run, without those of its job.
+        timeout_minutes: None is the job's.
+        settings: what else the request set, under the names of StartJobRun, such as WorkerType.
+        previous_run_id: the run that this one retries.
+        predecessors: the runs whose states fired its trigger, each JobName and RunId.
+        flow_id: the firing or workflow run that started it; None if a client did.
+        is_queued: whether it waits where as many runs of the job as may be are running.
+    """
+
+    run_id: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    timeout_minutes: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    previous_run_id: str | None = None
+    predecessors: tuple[Mapping[str, str], ...] = ()
+    flow_id: str | None = None
+    is_queued: bool = False
+
+
+def put_run_request(store: Store, request: RunRequest) -> None:
+    """Insert or replace a request."""
+    document = asdict(request)
+    run_id, flow_id = document.pop("run_id"), document.pop("flow_id")
+    with store.transaction():
+        store.query(
+            "INSERT OR REPLACE INTO run_request VALUES (?, ?, ?)",
+            (run_id, flow_id, json.dumps(document)),
+        )
+
+
+def run_requests(store: Store, run_ids: list[str]) -> dict[str, RunRequest]:
+    """Return the requests of runs by their ids; a run of `tidemark run` has an empty one."""
+    found = {run_id: RunRequest(run_id) for run_id in run_ids}
+    rows = store.query(
+        "SELECT * FROM run_request WHERE run_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(run_ids),),
+    )
+    for row in rows:
+        document = json.loads(row["document"])
+        document["predecessors"] = tuple(document["predecessors"])
+        found[row["run_id"]] = RunRequest(row["run_id"], flow_id=row["flow_id"], **document)
+    return found
+
+
+def run_request(store: Store, run_id: str) -> RunRequest:
+    """Return the request of one run."""
+    return run_requests(store, [run_id])[run_id]

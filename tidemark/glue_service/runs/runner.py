@@ -1,0 +1,353 @@
+"""The job runs of the local Glue: queued, started, watched, stopped, retried.
+
+Used by the engine's thread alone. A run is STARTING until it has a core, WAITING while its job has
+as many runs as it may and queues, RUNNING from just before its process is started, STOPPING until
+the processes of its group are gone. Every change is stored before anything acts on it, so that
+after a crash a run that is STARTING was never started, and one that is RUNNING may have been.
+"""
+
+import contextlib
+import os
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_job.process.found_warnings import warnings_of
+from tidemark.glue_service.logs.marks import LogMarks
+from tidemark.glue_service.protocol.service_errors import TooManyRunsError
+from tidemark.glue_service.runs.active import (
+    RUNNING,
+    STARTING,
+    STOPPING,
+    WAITING,
+    ActiveRun,
+    ActiveRuns,
+    Start,
+)
+from tidemark.glue_service.runs.end_record import Found, found_at_end, record_end
+from tidemark.glue_service.runs.job_run_process import (
+    JobProcess,
+    Machine,
+    begin_stop,
+    failed_run,
+    now_ms,
+    plan_job_run,
+    poll_job_run,
+    stop_job_run,
+)
+from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
+from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
+from tidemark.local_state.store.checkpoints import put_checkpoint
+from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.store.stored_warnings import keep_warnings
+
+OnEnd = Callable[[JobRun, RunRequest], list[Start]]
+
+
+class Runner:
+    """Holds the runs that have not ended."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        store: Store,
+        on_end: OnEnd,
+        observe: Callable[[JobRun], None] = lambda _: None,
+        most: int | None = None,
+        on_start: Callable[[JobRun], None] = lambda _: None,
+    ) -> None:
+        """Hold no run yet.
+
+        Args:
+            machine: where processes run.
+            store: of the same thread.
+            on_end: called in the transaction that records the final state of a run which is not
+                retried; returns what is to be started by it.
+            observe: called with each run whose final state was recorded.
+            most: how many runs have a process at once; None takes the number of cores.
+            on_start: called with each run that was recorded as RUNNING.
+        """
+        self._observe = observe
+        self._on_start = on_start
+        self.problem: TidemarkError | None = None  # why an end could not be recorded
+        self._never_started: list[JobRun] = []  # final ones that are still to be observed
+        self._machine = machine
+        self._store = store
+        self._on_end = on_end
+        self._most = (os.cpu_count() or 1) if most is None else most
+        self._active = ActiveRuns()
+        self._ended: dict[str, tuple[ActiveRun, JobRun]] = {}  # whose end could not be recorded yet
+        self._marks = LogMarks()
+        self._starter = ThreadPoolExecutor(max(self._most, 1), "start-job-run")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is there that something may happen to by itself."""
+        return bool(self._active.started()) or bool(self._ended)
+
+    @property
+    def delayed(self) -> list[ActiveRun]:
+        """The runs that have not ended and are to be told of when they are late."""
+        return self._active.delayed()
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether a run is there that has not ended."""
+        return len(self._active) > 0
+
+    def start(self, start: Start) -> JobRun:
+        """Record a new run, which starts when it can; return it.
+
+        Raises:
+            TooManyRunsError: the job has as many runs as it may and does not queue.
+            TidemarkError: this machine cannot honour the arguments.
+        """
+        run = self._plan(start, self._active.counts())
+        with self._store.transaction():
+            self._record(run, start)
+        self.add([(run, start)])
+        return run
+
+    def settle(self, starts: list[Start], ending: str = "") -> list[tuple[JobRun, Start]]:
+        """Record the runs that triggers start, in the caller's transaction; return the live ones.
+
+        A run that cannot start is FAILED, one of a deleted job is ERROR, and what follows from
+        that is settled too. The caller calls `add` with the answer when all is stored.
+
+        Args:
+            starts: what is to be started.
+            ending: the run whose end starts them; it counts no more.
+        """
+        live: list[tuple[JobRun, Start]] = []
+        counts = self._active.counts(ending)
+        todo = deque(starts)
+        while todo:
+            start = todo.popleft()
+            run = self._plan_or_fail(start, counts)
+            self._record(run, start)
+            if run.state in FINAL_STATES:
+                self._never_started.append(run)
+                todo += self._on_end(run, start.request)
+            else:
+                live.append((run, start))
+                counts[run.job_name] += run.state != WAITING
+        return live
+
+    def add(self, recorded: list[tuple[JobRun, Start]]) -> None:
+        """Take recorded runs that are STARTING or WAITING."""
+        for run, start in recorded:
+            self._active.add(ActiveRun(run, start))
+
+    def stop(self, run_id: str) -> bool:
+        """Ask a run to stop; return whether it is one that has not ended."""
+        active = self._active.find(run_id)
+        if active is None or run_id in self._ended:
+            return False
+        if active.process is None:
+            self._end(active, _ended_as(active.run, "STOPPED", "Job run stopped"))
+            return True
+        self._change(active, STOPPING)
+        if isinstance(active.process, JobProcess):
+            begin_stop(active.process, "STOPPED")
+        return True
+
+    def step(self) -> None:
+        """Do what is due: record runs that ended, start those that can."""
+        while self._never_started:
+            self._observe(self._never_started.pop(0))
+        for active, run in list(self._ended.values()):
+            self._end(active, run)
+        for active in self._active.started():
+            self._look_at(active)
+        self._start_waiting()
+
+    def close(self) -> None:
+        """End every process; what had not been started stays as it is, for the next engine."""
+        self._starter.shutdown(cancel_futures=True)
+        for active in self._active.started():
+            if isinstance(active.process, Future):
+                self._take_process(active)
+            if isinstance(active.process, JobProcess):
+                known = self._ended.get(active.run.run_id)  # it could not be recorded before
+                self._end(active, known[1] if known else stop_job_run(active.process))
+
+    def resume(self, run: JobRun, start: Start) -> None:
+        """Take a run of an engine that was killed: go on with it, or record how it ended.
+
+        Args:
+            run: as it was recorded last, or FAILED or STOPPED if its process was killed.
+            start: what it was started by.
+        """
+        if run.state not in FINAL_STATES and (why := _why_not(start)):
+            run = _ended_as(run, *why)
+        active = ActiveRun(run, start)
+        self._active.add(active)
+        if run.state in FINAL_STATES:
+            self._end(active, run)
+
+    def _take_process(self, active: ActiveRun) -> None:
+        """Take the process of a run that has been started, or record why there is none."""
+        future = active.process
+        if not isinstance(future, Future) or not future.done():
+            return
+        if future.cancelled():
+            active.process = None
+            self._change(active, STARTING)
+            return
+        try:
+            started = future.result()
+        except (TidemarkError, OSError) as error:
+            self._end(active, failed_run(active.run, str(error)))
+            return
+        if isinstance(started, NothingNew):
+            self._skip(active, started)
+            return
+        active.process = started
+        if active.run.state == STOPPING:
+            begin_stop(active.process, "STOPPED")
+
+    def _skip(self, active: ActiveRun, found: NothingNew) -> None:
+        """Record the end of a run that was not started, since it would find nothing new."""
+        if active.run.state == STOPPING:
+            self._end(active, _ended_as(active.run, "STOPPED", "Job run stopped"))
+            return
+        with contextlib.suppress(TidemarkError), self._store.transaction():
+            put_checkpoint(self._store, found.checkpoint)  # without, the run tells less of itself
+        self._end(active, found.run)
+
+    def _look_at(self, active: ActiveRun) -> None:
+        self._take_process(active)
+        if isinstance(active.process, JobProcess) and active.run.run_id not in self._ended:
+            self._marks.note(active.run)
+            try:
+                ended = poll_job_run(active.process)
+            except Exception as error:  # noqa: BLE001 (files that a script left must stop no one)
+                text = f"how the run ended cannot be read: {type(error).__name__}: {error}"
+                ended = failed_run(active.run, text)
+            if ended is not None:
+                self._marks.note(ended, is_last=True)
+                self._end(active, ended)
+
+    def _end(self, active: ActiveRun, run: JobRun) -> None:
+        """Record the final state of a run and what follows, together; again later if that fails."""
+        self._ended[run.run_id] = active, run
+        try:
+            found = self._found_at_end(active, run)
+            with self._store.transaction():
+                run = record_end(self._store, run, found)
+                texts = warnings_of(self._store, run, active.start.job)
+                keep_warnings(self._store, run.run_id, texts)
+                if active.run.state != STOPPING and self._is_retried(active.start, run):
+                    retry = retry_of(active.start, run)
+                    next_run = self._plan(retry, Counter())
+                    self._record(next_run, retry)
+                    live = [(next_run, retry)]
+                else:
+                    live = self.settle(self._on_end(run, active.start.request), run.run_id)
+        except TidemarkError as error:  # such as a full disk: the end stays to be recorded
+            self.problem = error
+            self._never_started.clear()
+            return
+        self.problem = None
+        del self._ended[run.run_id]
+        self._active.remove(active)
+        self.add(live)
+        self._observe(run)
+
+    def _found_at_end(self, active: ActiveRun, run: JobRun) -> Found:
+        counts = active.process.counts if isinstance(active.process, JobProcess) else None
+        place = (self._machine.dynamodb_endpoint, self._machine.region)
+        return found_at_end(self._store, run, counts, place)
+
+    def _is_retried(self, start: Start, run: JobRun) -> bool:
+        # Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html (TIMEOUT is not retried)
+        return run.state == "FAILED" and start.attempt < start.job.max_retries
+
+    def _plan(self, start: Start, counts: Counter[str]) -> JobRun:
+        """Return the run that a start makes, where so many runs of each job are there."""
+        request, job = start.request, start.job
+        state = STARTING
+        if counts[job.name] >= job.max_concurrent_runs:
+            if not request.is_queued:
+                raise TooManyRunsError(f"Concurrent runs exceeded for {job.name}")
+            state = WAITING
+        run = plan_job_run(self._machine, job, request.arguments, request.run_id, start.attempt)
+        return _of(start, run, state)
+
+    def _plan_or_fail(self, start: Start, counts: Counter[str]) -> JobRun:
+        why = _why_not(start)
+        if why is None:
+            try:
+                return self._plan(start, counts)
+            except TidemarkError as error:
+                why = "FAILED", str(error)
+        bare = replace(start.job, default_arguments={}, non_overridable_arguments={})
+        run = plan_job_run(self._machine, bare, {}, start.request.run_id, start.attempt)
+        return _ended_as(_of(start, run, why[0]), *why)
+
+    def _record(self, run: JobRun, start: Start) -> None:
+        self._store.put_job_run(run)
+        put_run_request(self._store, start.request)
+
+    def _change(self, active: ActiveRun, state: str) -> None:
+        run = replace(active.run, state=state)
+        self._store.put_job_run(run)
+        active.run = run
+        self._active.place(active)
+
+    def _start_waiting(self) -> None:
+        if waiting := self._active.waiting():
+            counts = self._active.counts()
+            for active in waiting:
+                job = active.start.job
+                if counts[job.name] < job.max_concurrent_runs:
+                    self._change(active, STARTING)
+                    counts[job.name] += 1
+        if self._active.spark:
+            self._machine.jvms.want(self._active.spark)
+        slots = max(self._most - len(self._active.started()), 0)
+        for active in self._active.starting(slots):
+            active.run = replace(active.run, started_at_ms=now_ms())
+            job, request = active.start.job, active.start.request
+            self._change(active, RUNNING)
+            self._on_start(active.run)
+            active.process = self._starter.submit(
+                start_or_skip, self._machine, job, request.arguments, active.run
+            )
+            self._active.place(active)
+
+
+def retry_of(start: Start, run: JobRun) -> Start:
+    """Return the start that retries a run, which keeps its id with the number of the attempt.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
+    """
+    attempt = start.attempt + 1
+    run_id = f"{run.run_id.split('_attempt_')[0]}_attempt_{attempt}"
+    request = replace(start.request, run_id=run_id, previous_run_id=run.run_id)
+    return replace(start, request=request, attempt=attempt)
+
+
+def _why_not(start: Start) -> tuple[str, str] | None:
+    """Return the state and the text of a run that cannot start; None if it can.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
+    """
+    if start.problem:
+        return "ERROR", start.problem
+    return ("FAILED", str(start.failure)) if start.failure else None
+
+
+def _of(start: Start, run: JobRun, state: str) -> JobRun:
+    return replace(
+        run,
+        state=state,
+        trigger_name=start.trigger_name,
+        workflow_run_id=start.workflow_run_id,
+    )
+
+
+def _ended_as(run: JobRun, state: str, text: str) -> JobRun:
+    return replace(failed_run(run, text), state=state)

@@ -1,0 +1,184 @@
+"""Starts a job run, or says that it would find nothing new."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.glue_job.process.commit_record import open_arguments
+from tidemark.glue_service.runs.arguments import merge_arguments
+from tidemark.glue_service.runs.inputs import inputs_of, read_inputs, write_inputs, write_text
+from tidemark.glue_service.runs.job_run_process import JobProcess, Machine, now_ms, start_job_run
+from tidemark.glue_service.workflows.nothing_new import (
+    Inputs,
+    LastRun,
+    declared_inputs,
+    reason_to_run,
+)
+from tidemark.local_state.bookmarks.explain import OpenedSource, sources_of_run
+from tidemark.local_state.bookmarks.reading import read_s3_source
+from tidemark.local_state.bookmarks.sources import Edges, S3Source
+from tidemark.local_state.bookmarks.versions import COMMIT, Bookmark, latest_bookmark
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import checkpoint_of_run
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import SPARK, JobDefinition
+from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint, DatasetRead
+
+# In the folder of a run: that it was not started; or why it was, although its job asks to skip it.
+SKIPPED_FILE, REASON_FILE = "tidemark-nothing-new", "tidemark-not-skipped.txt"
+
+
+@dataclass(frozen=True)
+class NothingNew:
+    """A run that was not started, since it would find nothing new.
+
+    Attributes:
+        run: as it has ended: SUCCEEDED, with no rows.
+        checkpoint: which says so.
+    """
+
+    run: JobRun
+    checkpoint: Checkpoint
+
+
+def start_or_skip(
+    machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
+) -> JobProcess | NothingNew:
+    """Start the process of a run, unless its job asks for it and it would find nothing new.
+
+    Raises:
+        TidemarkError: it cannot be started.
+    """
+    merged = merge_arguments(job, arguments)
+    if not declared_inputs(merged) or job.command != SPARK:
+        return start_job_run(machine, job, arguments, run)
+    found = look(machine.home, job, merged, run)
+    if found.inputs is not None and not found.reason:
+        return _skipped(run, found.inputs, found.bookmark)
+    process = start_job_run(machine, job, arguments, run)
+    folder = Path(run.log_path).parent
+    write_text(folder / REASON_FILE, found.reason)
+    if found.inputs is not None:
+        write_inputs(folder, found.inputs)
+    return process
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is found before a run starts.
+
+    Attributes:
+        reason: why it must run, in words; empty if it would find nothing new.
+        inputs: what it would find; None if that cannot be told.
+        bookmark: of its job.
+    """
+
+    reason: str
+    inputs: Inputs | None = None
+    bookmark: Bookmark | None = None
+
+
+def look(home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobRun) -> Look:
+    """Look whether a run must be started; what cannot be read is a reason to start it.
+
+    Args:
+        home: lake and state.
+        job: of the run.
+        arguments: of the run, all of them.
+        run: as it is recorded, RUNNING.
+    """
+    now = None
+    try:
+        now = inputs_of(home, job.script_location, arguments, declared_inputs(arguments))
+        with Store(home.database) as store:
+            bookmark = latest_bookmark(store, job.name)
+            last = last_run_of(store, home, run, bookmark)
+        return Look(reason_to_run(run.bookmark_option, last, now), now, bookmark)
+    except (TidemarkError, OSError, ValueError, LookupError, TypeError) as error:
+        return Look(f"{type(error).__name__}: {error}", now)
+
+
+def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None) -> LastRun | None:
+    """Return what is known of the newest run of a job that was started, before this one.
+
+    Raises:
+        TidemarkError: the state or the lake cannot be read.
+    """
+    rows = store.query(  # by rowid, the order of starts: clocks are set back
+        "SELECT run_id, state FROM job_run WHERE job_name = ? AND run_id != ? ORDER BY rowid DESC",
+        (run.job_name, run.run_id),
+    )
+    started = ((home.runs / row["run_id"], row["state"]) for row in rows)
+    found = next((it for it in started if not (it[0] / SKIPPED_FILE).exists()), None)
+    if found is None:
+        return None
+    folder, state = found
+    is_of_run = bookmark is not None and bookmark.run_id == folder.name
+    checkpoint = checkpoint_of_run(store, folder.name)
+    is_in_force = is_of_run and bookmark is not None and bookmark.kind == COMMIT
+    if not is_in_force or bookmark is None or checkpoint is None:
+        return LastRun(state, read_inputs(folder), is_in_force=False)
+    doubts = tuple(doubts_about(store, home, bookmark))
+    reads = tuple(read.dataset for read in checkpoint.read)
+    return LastRun(state, read_inputs(folder), is_in_force, reads, doubts)
+
+
+def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
+    """Return why a run might find something new in the sources that the last one has opened.
+
+    Raises:
+        TidemarkError: the lake cannot be read.
+    """
+    doubts = []
+    try:
+        sources = sources_of_run(store, bookmark.job_name, bookmark.run_id)
+    except EntityNotFoundError:  # it has read by Spark alone, in full
+        return []
+    for opened in sources:
+        if reason := _unclear(opened):
+            doubts.append(reason)
+        elif opened.is_bookmarked:
+            source = S3Source.from_json(opened.source)
+            edges = Edges(bookmark.states.get(opened.ctx), None, bookmark.committed_at_ms)
+            reading = read_s3_source(source, home.existing_path, now_ms(), edges)
+            if reading.files:
+                doubts.append(f"{opened.ctx} has {len(reading.files)} files that are not read yet")
+            elif reading.warnings:
+                doubts.append(f"a run has to tell what it skips of {opened.ctx}")
+    return doubts
+
+
+def _unclear(opened: OpenedSource) -> str:
+    """Return why it cannot be told what a source reads, in words; empty if it can."""
+    name = opened.ctx or "a source"
+    if not opened.is_of_files:
+        return f"{name} reads a database"
+    if opened.source.get("table"):
+        return f"{name} reads a table of the Data Catalog"
+    if opened.source.get("push_down_predicate"):
+        return f"{name} has a push_down_predicate, which the script may change from run to run"
+    return ""
+
+
+def _skipped(run: JobRun, now: Inputs, bookmark: Bookmark | None) -> NothingNew:
+    folder = Path(run.log_path).parent
+    folder.mkdir(parents=True)
+    text = f"nothing new: {', '.join(now.datasets)} unchanged since the last commit; not started\n"
+    (folder / "stdout.log").write_text(text, encoding="utf-8")
+    (folder / "stderr.log").touch()
+    (folder / SKIPPED_FILE).touch()
+    at_ms = now_ms()
+    version = bookmark.version if bookmark else 0
+    argv = [word for pair in now.arguments.items() for word in pair]
+    checkpoint = Checkpoint(
+        run.job_name,
+        run.run_id,
+        at_ms,
+        workflow_run_id=run.workflow_run_id or "",
+        bookmark=BookmarkMove(run.bookmark_option, version, version),
+        read=tuple(DatasetRead(uri, files=0, bytes=0, rows=0) for uri in now.datasets),
+        arguments=open_arguments(argv),
+    )
+    ended = replace(run, state="SUCCEEDED", completed_at_ms=at_ms, rows_read=0, rows_written=0)
+    return NothingNew(ended, checkpoint)

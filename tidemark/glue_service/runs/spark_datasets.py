@@ -1,0 +1,336 @@
+"""Which datasets Spark has scanned and written, as its event log tells of each execution.
+
+A write is the command at the root of a plan: it names place and mode. It counts if its execution
+ended without an error. Writes of structured streaming have no such command and are not seen.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.local_state.bookmarks.datasets_read import (
+    dataset_of_database,
+    dataset_of_path,
+    table_folder,
+)
+from tidemark.model.checkpoints.checkpoint import (
+    APPEND,
+    MERGE,
+    OVERWRITE,
+    PARTITIONS,
+    UNKNOWN,
+    WINDOW,
+    DatasetWritten,
+    WriteMode,
+)
+from tidemark.model.checkpoints.writes import merged_writes
+
+DATABASE = "jdbc:#"  # Spark names the table that it scans, and not its database
+A_QUERY = f"{DATABASE}query"  # and of a query neither
+MORE = "s3:#more"  # of many paths that it scans together, it names the first ones
+DYNAMIC = "partitionOverwriteMode=dynamic"
+OVERWRITE_CONF = "spark.sql.sources.partitionOverwriteMode"
+FILES_READ, FILES_WRITTEN = "number of files read", "number of written files"
+ROWS = "number of output rows"
+MODES: Mapping[str, WriteMode] = {
+    "Append": "append",
+    "Overwrite": "overwrite",
+    "ErrorIfExists": "unknown",  # the same again fails
+    "Ignore": "unknown",
+}
+_FILES = re.compile(
+    r"Execute InsertIntoHadoopFsRelationCommand (?P<path>.*?), (?P<static>\[[^]]*\], )?"
+    r"(?:true|false), (?P<rest>.*)",
+    re.DOTALL,
+)
+_HIVE = re.compile(r"Execute InsertIntoHiveTable (?P<table>\S+), .*?(?P<overwrite>true|false)")
+_MODE = re.compile(rf"\], ({'|'.join(MODES)}), ")
+_NAME = re.compile(r"`(?P<database>[^`]+)`\.`(?P<name>[^`]+)`, ")
+_WINDOW = re.compile(r"/window=[^/]+/attempt=[0-9]+/?$")
+_SAVE = re.compile(
+    r"^Arguments: (?P<source>\S+), \[(?P<options>.*)\], (?P<mode>\w+)$", re.MULTILINE
+)
+_JDBC = re.compile(r"Scan JDBCRelation\((?:(?P<table>[^()\s]+)\))?.*", re.DOTALL)
+_LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, (?:\w+://|\.\.\.).*)?\]$", re.DOTALL)
+_PATHS = re.compile(r", (?=\w+://|\.\.\.)")
+# Writers of tables that are no folder of files, such as those of Iceberg, by the node of the plan.
+_V2_MODES: Mapping[str, WriteMode] = {
+    "AppendData": "append",
+    "OverwritePartitionsDynamic": "overwrite_partitions",
+    "OverwriteByExpression": "overwrite",
+    "ReplaceData": "merge",  # by MERGE, UPDATE or DELETE; its rows are those of rewritten files
+    "WriteDelta": "merge",
+}
+_MAKES_TABLE = ("AtomicCreateTableAsSelect", "CreateTableAsSelect")  # once: again it fails
+_V2_TABLE = re.compile(r"\w+Write\(table=(?P<table>[^,)]+)")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What Spark has read of one place.
+
+    Attributes:
+        dataset: where, as a checkpoint names it.
+        table: ``database.table``, empty without.
+        rows: after the filters that were pushed down.
+        files: None for what has no files.
+        others: where else this scan has read, which its counts are of too.
+        is_of_windows: whether folders of windows were read, and never the folder around them.
+    """
+
+    dataset: str
+    table: str
+    rows: int | None
+    files: int | None
+    others: tuple[str, ...] = ()
+    is_of_windows: bool = False
+
+
+@dataclass
+class _Write:
+    dataset: str
+    mode: WriteMode
+    table: str = ""
+    metrics: dict[str, list[int]] = field(default_factory=dict)  # accumulators by name
+    counts_tasks: bool = False
+
+
+class SparkDatasets:
+    """Takes the events of a log one by one; then tells what was scanned and written."""
+
+    def __init__(self) -> None:
+        """Have seen nothing."""
+        self._settings: dict[str, str] = {}  # of the application
+        self._conf: dict[str, str] = {}  # and of the session, in the last execution
+        self._writes: dict[int, _Write] = {}  # by execution
+        self._ended: set[int] = set()
+        self._makes_table: set[int] = set()
+        self._root: dict[int, int] = {}
+        self._execution_of_stage: dict[int, int] = {}
+        self._task_rows: dict[int, int] = {}  # by root of executions
+        self._scans: dict[tuple[str, str, str], dict[int, int | None]] = {}
+        self._driver: dict[int, int] = {}
+
+    def see(self, event: Mapping[str, Any]) -> None:
+        """Take an event."""
+        kind = event["Event"].rpartition(".")[2]
+        if kind == "SparkListenerSQLExecutionStart":
+            self._start(event)
+        elif kind == "SparkListenerSQLAdaptiveExecutionUpdate":
+            self._plan(event.get("executionId", -1), event["sparkPlanInfo"], "")
+        elif kind == "SparkListenerSQLExecutionEnd":
+            if not event.get("errorMessage"):
+                self._ended.add(event.get("executionId", -1))
+        elif kind == "SparkListenerDriverAccumUpdates":
+            self._driver.update((int(key), int(value)) for key, value in event["accumUpdates"])
+        else:
+            self._see_other(kind, event)
+
+    def see_rows_written(self, stage: int, rows: int) -> None:
+        """Take the rows that a task of a stage has written."""
+        execution = self._execution_of_stage.get(stage)
+        if execution is not None:
+            root = self._root.get(execution, execution)
+            self._task_rows[root] = self._task_rows.get(root, 0) + rows
+
+    def _see_other(self, kind: str, event: Mapping[str, Any]) -> None:
+        if kind == "SparkListenerEnvironmentUpdate":
+            self._settings = dict(event.get("Spark Properties") or {})
+        elif kind == "SparkListenerJobStart":
+            self._start_job(event)
+
+    def _start_job(self, event: Mapping[str, Any]) -> None:
+        execution = (event.get("Properties") or {}).get("spark.sql.execution.id")
+        if execution is not None:
+            for stage in event["Stage IDs"]:
+                self._execution_of_stage[stage] = int(execution)
+
+    def _start(self, event: Mapping[str, Any]) -> None:
+        execution = event.get("executionId", -1)
+        self._root[execution] = event.get("rootExecutionId", execution)
+        self._conf = {**self._settings, **(event.get("modifiedConfigs") or {})}
+        if event["sparkPlanInfo"]["nodeName"] in _MAKES_TABLE:
+            self._makes_table.add(execution)
+        self._plan(execution, event["sparkPlanInfo"], event.get("physicalPlanDescription", ""))
+
+    def _plan(self, execution: int, plan: Mapping[str, Any], text: str) -> None:
+        for node in _nodes(plan):
+            write = self._write_of(node, text)
+            if write is not None:
+                known = self._writes.setdefault(execution, write)
+                for metric in node["metrics"]:  # an adaptive plan may tell of it with others
+                    known.metrics.setdefault(metric["name"], []).append(metric["accumulatorId"])
+            elif key := _scan_of(node):
+                metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
+                if ROWS in metrics:
+                    found = self._scans.setdefault(key, {})
+                    found[metrics[ROWS]] = metrics.get(FILES_READ)
+
+    def _write_of(self, node: Mapping[str, Any], text: str) -> _Write | None:
+        name, described = node["nodeName"], node.get("simpleString", "")
+        if name == "Execute InsertIntoHadoopFsRelationCommand":
+            is_dynamic = self._conf.get(OVERWRITE_CONF, "").lower() == "dynamic"
+            return _files_write(described, is_dynamic)
+        if name == "Execute InsertIntoHiveTable" and (match := _HIVE.match(described)):
+            table = _table(match["table"])
+            mode: WriteMode = UNKNOWN if match["overwrite"] == "true" else APPEND
+            return _Write(f"table:{table}", mode, table)
+        if name == "Execute SaveIntoDataSourceCommand":
+            return _save_write(text)
+        if name in _V2_MODES:
+            match = _V2_TABLE.search(described) or _V2_TABLE.search(text)
+            table = _table(match["table"]) if match else ""
+            mode = _V2_MODES[name]
+            return _Write(f"table:{table}", mode, table, counts_tasks=mode != MERGE)
+        return None
+
+    def writes(self) -> tuple[DatasetWritten, ...]:
+        """Return what was written, in the order of the first write."""
+        return merged_writes(
+            DatasetWritten(
+                write.dataset,
+                UNKNOWN if self._root.get(execution) in self._makes_table else write.mode,
+                write.table,
+                self._rows_of(execution, write),
+                self._counted(write, FILES_WRITTEN),
+            )
+            for execution, write in sorted(self._writes.items())
+            if execution in self._ended
+        )
+
+    def _rows_of(self, execution: int, write: _Write) -> int | None:
+        if write.counts_tasks:
+            return self._task_rows.get(self._root.get(execution, execution), 0)
+        return self._counted(write, ROWS)
+
+    def _counted(self, write: _Write, name: str) -> int | None:
+        found = [one for one in write.metrics.get(name, ()) if one in self._driver]
+        return self._driver[found[-1]] if found else None
+
+    def scans(self, updates: Mapping[int, int]) -> list[Scan]:
+        """Return what was scanned, in the order of the first scan.
+
+        Of a place that was scanned several times, as by a frame that two actions use, the greatest
+        counts are taken.
+
+        Args:
+            updates: the sums of what tasks have added to metrics, by accumulator.
+        """
+        found: dict[tuple[str, str], list[int]] = {}
+        others: dict[tuple[str, str], dict[str, None]] = {}
+        whole: set[tuple[str, str]] = set()
+        for (dataset, table, location), metrics in self._scans.items():
+            others.setdefault((dataset, table), {}).update(_others(location, dataset))
+            if not _is_of_windows(location):
+                whole.add((dataset, table))
+            rows = max(updates.get(one, 0) for one in metrics)
+            files = max(self._driver.get(one or -1, 0) for one in metrics.values())
+            total = found.setdefault((dataset, table), [0, 0])
+            total[0] += rows
+            total[1] += files
+        return [
+            Scan(
+                *(*key, rows, files if "://" in key[0] else None, tuple(others[key])),
+                is_of_windows=key not in whole,
+            )
+            for key, (rows, files) in found.items()
+        ]
+
+
+def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield plan
+    for child in plan["children"]:
+        yield from _nodes(child)
+
+
+def _table(name: str) -> str:
+    """Return ``database.table``, without the catalog that a script may leave out."""
+    return ".".join(name.replace("`", "").split(".")[-2:])
+
+
+def _files_write(described: str, is_dynamic: bool) -> _Write | None:
+    match = _FILES.match(described)
+    if match is None:
+        return None
+    path, rest = match["path"], match["rest"]
+    named = _NAME.search(rest)
+    table = f"{named['database']}.{named['name']}" if named else ""
+    found = _MODE.search(rest) or _MODE.search(f"], {rest}")
+    mode: WriteMode = MODES[found[1]] if found else UNKNOWN
+    if _WINDOW.search(path) and mode == OVERWRITE:
+        return _Write(dataset_of_path(_WINDOW.sub("", path)), WINDOW, table)
+    by_partition = rest.startswith("[") and (is_dynamic or DYNAMIC in rest)
+    if mode == OVERWRITE and (match["static"] or by_partition):
+        mode = PARTITIONS
+    return _Write(_folder(path), mode, table)
+
+
+def _folder(path: str) -> str:
+    return f"{re.sub(r'^s3[an]://', 's3://', path).rstrip('/')}/"
+
+
+def _save_write(text: str) -> _Write | None:
+    match = _SAVE.search(text)
+    if match is None:
+        return None
+    options = dict(one.partition("=")[::2] for one in match["options"].split(", "))
+    mode = MODES.get(match["mode"], UNKNOWN)
+    if "JdbcRelationProvider" in match["source"]:
+        url, table = options.get("url", ""), options.get("dbtable", "")
+        dataset = dataset_of_database("jdbc:" if "redacted" in url else url, table)
+        return _Write(dataset, mode, counts_tasks=True)
+    if path := options.get("path"):
+        return _Write(dataset_of_path(path), mode, counts_tasks=True)
+    return None
+
+
+def _scanned_database(name: str) -> str | None:
+    """Return the dataset of a table or a query that is scanned over JDBC; None of another scan."""
+    match = _JDBC.fullmatch(name)
+    if match is None:
+        return None
+    table = match["table"]
+    return f"{DATABASE}{table.replace(chr(34), '').replace('`', '')}" if table else A_QUERY
+
+
+def _others(location: str, dataset: str) -> dict[str, None]:
+    """Return the datasets of the paths of a scan, without the one that it is told of."""
+    found = dict.fromkeys(MORE if path == "..." else _place(path) for path in _paths(location))
+    found.pop(dataset, None)
+    return found
+
+
+def _paths(location: str) -> list[str]:
+    return [one for one in _PATHS.split(location.partition("[")[2].removesuffix("]")) if one]
+
+
+def _place(path: str) -> str:
+    """Return the dataset of a path that is scanned; of a window, the folder of all windows."""
+    of_windows = _WINDOW.sub("", path)
+    return table_folder(path) if of_windows == path else _folder(of_windows)
+
+
+def _is_of_windows(location: str) -> bool:
+    paths = [path for path in _paths(location) if path != "..."]
+    return bool(paths) and all(_WINDOW.search(path) for path in paths)
+
+
+def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return dataset, table and location of a scan of files or of a table; None of anything else.
+
+    Of a database the table is known only.
+    """
+    name = node["nodeName"].strip()
+    if name.startswith("BatchScan "):
+        table = _table(name.split()[1])
+        return f"table:{table}", table, ""
+    location = str((node.get("metadata") or {}).get("Location", ""))
+    if dataset := _scanned_database(name):
+        return dataset, "", ""
+    match = _LOCATION.search(location)
+    if not name.startswith("Scan ") or match is None:
+        return None
+    words = name.split()
+    table = _table(words[2]) if len(words) > 2 and "." in words[2] else ""
+    return _place(match["path"]), table, location

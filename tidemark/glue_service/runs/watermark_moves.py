@@ -1,0 +1,46 @@
+"""What a run has done to watermarks, read back from the table, whose word is the truth."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tidemark.local_state.dynamodb import dynamodb_client
+from tidemark.local_state.watermark_tables import ARGUMENT
+from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten, WatermarkMove
+from tidemark.model.checkpoints.from_watermarks import moves_of, reads_of, writes_of
+from watermarks import TABLE_NAME, WatermarkAdmin, WatermarkTableError
+from watermarks import WatermarksError as WatermarksError
+
+
+class Recorded(NamedTuple):
+    """What the library has recorded of one run."""
+
+    moves: tuple[WatermarkMove, ...] = ()
+    read: tuple[DatasetRead, ...] = ()
+    written: tuple[DatasetWritten, ...] = ()
+
+
+def recorded_by_library(
+    endpoint: str, region: str, job_name: str, run_id: str, arguments: Mapping[str, str]
+) -> Recorded:
+    """Return what a run has recorded in the table of its argument, or in the library's own.
+
+    Args:
+        endpoint: of the local DynamoDB.
+        region: of its client.
+        job_name: the job, under whose name the library keeps its watermarks.
+        run_id: the run, which has just ended.
+        arguments: of the run; `--watermark_table` counts.
+
+    Raises:
+        TidemarkError: DynamoDB does not answer.
+        WatermarksError: the rows of the job cannot be read.
+    """
+    table = arguments.get(ARGUMENT) or TABLE_NAME
+    with dynamodb_client(endpoint, region) as client:
+        try:
+            records = WatermarkAdmin(table, client).run_records(job_name, run_id)
+        except WatermarkTableError as error:
+            if error.reason == "not_found":
+                return Recorded()
+            raise
+    return Recorded(moves_of(records, table), reads_of(records), writes_of(records))

@@ -1,0 +1,95 @@
+"""Bodies of uploads: decoded from chunks, hashed, checked, and written to a file.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+"""
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from tidemark.glue_service.access.signature_v4 import ChunkSignatures
+from tidemark.glue_service.s3.chunks import BLOCK, chunks_of
+from tidemark.glue_service.s3.errors import S3Error
+
+CHUNKED = "aws-chunked"
+MD5 = "content-md5"
+CRC32 = "x-amz-checksum-crc32"
+HASHES = {
+    MD5: hashlib.md5,
+    "x-amz-checksum-sha1": hashlib.sha1,
+    "x-amz-checksum-sha256": hashlib.sha256,
+}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A body that was written: its size in bytes and its MD5 in hexadecimal digits."""
+
+    size: int
+    md5: str
+
+
+def store_body(
+    stream: IO[bytes],
+    headers: Mapping[str, str],
+    path: Path,
+    signatures: ChunkSignatures | None = None,
+) -> Stored:
+    """Write the body of an upload into a file.
+
+    Args:
+        stream: the body as it came.
+        headers: of the request, with lower-case names.
+        path: the new file.
+        signatures: of its chunks; None if they have none, or any.
+
+    Raises:
+        S3Error: it is not what its length, a checksum or a signature says. CRC-32C and CRC-64 are
+            not checked.
+    """
+    trailers: dict[str, str] = {}
+    is_chunked = CHUNKED in headers.get("content-encoding", "") or headers.get(
+        "x-amz-content-sha256", ""
+    ).startswith("STREAMING-")
+    blocks = chunks_of(stream, trailers, signatures) if is_chunked else _blocks(stream)
+    hashes = {name: kind(usedforsecurity=False) for name, kind in HASHES.items()}
+    crc, size = 0, 0
+    with path.open("xb") as file:
+        for block in blocks:
+            file.write(block)
+            size += len(block)
+            crc = zlib.crc32(block, crc)
+            for one in hashes.values():
+                one.update(block)
+    if is_chunked:
+        _check_trailer(headers.get("x-amz-trailer", ""), trailers)
+    digests = {name: base64.b64encode(one.digest()).decode() for name, one in hashes.items()}
+    digests[CRC32] = base64.b64encode(crc.to_bytes(4)).decode()
+    _check(digests, {**headers, **trailers}, size, headers.get("x-amz-decoded-content-length"))
+    return Stored(size, hashes[MD5].hexdigest())
+
+
+def _check_trailer(said: str, trailers: Mapping[str, str]) -> None:
+    names = [name.strip().lower() for name in said.split(",") if name.strip()]
+    if missing := [name for name in names if name not in trailers]:
+        text = f"x-amz-trailer says {said!r}, and the body has no {', '.join(missing)}"
+        raise S3Error("MalformedTrailerError", text)
+
+
+def _check(
+    digests: Mapping[str, str], said: Mapping[str, str], size: int, length: str | None
+) -> None:
+    for name, digest in digests.items():
+        if name in said and said[name] != digest:
+            raise S3Error("BadDigest", f"{name} is {said[name]!r}, and the body has {digest!r}")
+    if length is not None and length != str(size):
+        raise S3Error("IncompleteBody", f"the body has {size} bytes, and should have {length}")
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    while block := stream.read(BLOCK):
+        yield block

@@ -1,0 +1,107 @@
+"""One request to S3, taken apart; and what its operations work on."""
+
+import threading
+import urllib.parse
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from tidemark.glue_service.access.payload import PAYLOAD, UNCHECKED, Payload
+from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.listing import Snapshots
+from tidemark.glue_service.s3.records import Records
+from tidemark.local_state.home import Home
+
+UPLOADS = "uploads"  # folder of the home: what is written, until it is an object
+LARGEST = 2**31 - 1  # number of a parameter
+US_EAST_1 = "us-east-1"
+
+
+@dataclass(frozen=True)
+class Lake:
+    """The buckets, and what S3 keeps beside them."""
+
+    home: Home
+    records: Records
+    region: str = US_EAST_1
+    snapshots: Snapshots = field(default_factory=Snapshots)
+    lock: threading.Lock = field(default_factory=threading.Lock)  # of conditional writes
+
+    @property
+    def uploads(self) -> Path:
+        """The folder of unfinished uploads, on the disk of the lake."""
+        folder = self.home.root / UPLOADS
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: its bucket and key, parameters of its query, headers in lower case, body.
+
+    `payload` is what the signature says of the body.
+    """
+
+    method: str
+    bucket: str
+    key: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    stream: IO[bytes]
+    payload: Payload = UNCHECKED
+
+    def document(self, largest: int) -> bytes:
+        """Return the body of a request that sends XML.
+
+        Raises:
+            S3Error: it is too large.
+        """
+        body = self.stream.read(largest + 1)
+        if len(body) > largest:
+            raise S3Error("MaxMessageLengthExceeded", f"the body has more than {largest:,} bytes")
+        return body
+
+    def number(self, name: str, otherwise: int) -> int:
+        """Return a parameter that is a number.
+
+        Raises:
+            S3Error: it is none.
+        """
+        text = self.query.get(name, "") or str(otherwise)
+        if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= LARGEST):
+            allowed = f"a number from 0 to {LARGEST}"
+            raise S3Error("InvalidArgument", f"{name} is {text[:40]!r}; allowed: {allowed}")
+        return int(text)
+
+    @property
+    def is_url_encoded(self) -> bool:
+        """Whether a listing writes its keys as URLs do.
+
+        Raises:
+            S3Error: it is asked for another encoding.
+        """
+        kind = self.query.get("encoding-type")
+        if kind not in (None, "url"):
+            raise S3Error("InvalidArgument", f"encoding-type is {kind!r}; allowed: url")
+        return kind == "url"
+
+
+def call_of(environ: Mapping[str, Any], headers: Mapping[str, str]) -> Call:
+    """Return a WSGI request as a call of S3, with its bucket in the path or in the host.
+
+    Raises:
+        S3Error: its path is no text.
+    """
+    try:
+        path = environ["PATH_INFO"].encode("latin-1").decode()
+    except UnicodeDecodeError as error:
+        raise S3Error("InvalidURI", f"the path is no UTF-8: {error}") from error
+    name = urllib.parse.urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    if name.endswith(".localhost"):
+        path = f"/{name.removesuffix('.localhost')}{path}"
+    bucket, _, key = path.removeprefix("/").partition("/")
+    query = urllib.parse.parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    method = environ["REQUEST_METHOD"]
+    stream, payload = environ["wsgi.input"], environ.get(PAYLOAD, UNCHECKED)
+    return Call(method, bucket, key, dict(query), headers, stream, payload)

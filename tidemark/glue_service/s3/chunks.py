@@ -1,0 +1,83 @@
+"""Bodies that clients send in chunks of their own, each with a signature, or none.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import IO
+
+from tidemark.glue_service.access.signature_v4 import ChunkSignatures
+from tidemark.glue_service.s3.errors import S3Error
+
+BLOCK = 1 << 20  # bytes
+LONGEST_LINE = 1 << 14
+LINE_END = b"\r\n"
+OF_CHUNK = b"chunk-signature="
+OF_TRAILER = "x-amz-trailer-signature"
+
+
+def chunks_of(
+    stream: IO[bytes], trailers: dict[str, str], signatures: ChunkSignatures | None
+) -> Iterator[bytes]:
+    """Yield the data of chunks; put what follows them into ``trailers``.
+
+    Raises:
+        S3Error: it ends too early, or a signature is not that of what came.
+    """
+    size: int | None = None
+    while size != 0:
+        size, signed = _head(stream)
+        digest = hashlib.sha256()
+        for block in _data(stream, size):
+            if signatures:
+                digest.update(block)
+            yield block
+        if signatures and not signatures.is_chunk(digest.hexdigest(), signed):
+            raise S3Error("SignatureDoesNotMatch", "the signature of a chunk is not that of it")
+    trailers |= _trailers(stream)
+    given = trailers.pop(OF_TRAILER, "")
+    if signatures and trailers and not signatures.is_trailer(_lines(trailers), given):
+        raise S3Error("SignatureDoesNotMatch", "the signature of the trailer is not that of it")
+
+
+def _head(stream: IO[bytes]) -> tuple[int, str]:
+    """Return the size and the signature of the next chunk."""
+    size, _, rest = _line(stream).partition(b";")
+    try:
+        found = int(size, 16)
+    except ValueError:
+        found = -1
+    if found < 0:
+        raise S3Error("IncompleteBody", f"the chunk head {size[:40]!r} is not a size")
+    signed = rest.removeprefix(OF_CHUNK) if rest.startswith(OF_CHUNK) else b""
+    return found, signed.decode("latin-1")
+
+
+def _data(stream: IO[bytes], size: int) -> Iterator[bytes]:
+    left = size
+    while left:
+        block = stream.read(min(left, BLOCK))
+        if not block:
+            raise S3Error("IncompleteBody", f"the body ends {left} bytes too early")
+        left -= len(block)
+        yield block
+    if size and (end := stream.read(len(LINE_END))) != LINE_END:
+        raise S3Error("IncompleteBody", f"a chunk ends with {end!r}; allowed: {LINE_END!r}")
+
+
+def _trailers(stream: IO[bytes]) -> dict[str, str]:
+    found = {}
+    while line := _line(stream):
+        name, _, value = line.decode("latin-1").partition(":")
+        found[name.strip().lower()] = value.strip()
+    return found
+
+
+def _lines(trailers: Mapping[str, str]) -> bytes:
+    return "".join(f"{name}:{value}\n" for name, value in trailers.items()).encode("latin-1")
+
+
+def _line(stream: IO[bytes]) -> bytes:
+    return stream.readline(LONGEST_LINE).rstrip(LINE_END)

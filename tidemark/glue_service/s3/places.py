@@ -1,0 +1,52 @@
+"""Where an object is: the file of its key in the folder of its bucket, and nowhere else."""
+
+from pathlib import Path
+
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.glue_service.s3.errors import S3Error
+from tidemark.local_state.home import NO_BUCKET, Home
+
+LONGEST_KEY = 1024  # bytes
+LONGEST_NAME = 255  # bytes of a part of a key: a folder or a file has no longer name
+
+
+def bucket_folder(home: Home, bucket: str) -> Path:
+    """Return the folder of a bucket.
+
+    Raises:
+        S3Error: there is no such bucket.
+    """
+    try:
+        return home.existing_path(f"s3://{bucket}/")
+    except (EntityNotFoundError, UsageError) as error:
+        why = str(error).removeprefix(f"{NO_BUCKET}: ")
+        raise S3Error("NoSuchBucket", f"The specified bucket does not exist: {why}") from error
+
+
+def object_path(home: Home, bucket: str, key: str) -> Path:
+    """Return where an object is or would be; a key that ends with / is a folder.
+
+    Raises:
+        S3Error: there is no such bucket, the key leads elsewhere, or no file can have its name.
+    """
+    bucket_folder(home, bucket)
+    if why := why_no_file(key):
+        raise S3Error("InvalidArgument", f"the key {key!r} {why}")
+    try:
+        return home.existing_path(f"s3://{bucket}/{key}")
+    except UsageError as error:
+        raise S3Error("AccessDenied", str(error)) from error
+
+
+def why_no_file(key: str) -> str | None:
+    """Return why a key cannot be a file of the lake; None if it can."""
+    try:
+        size = len(key.encode())
+    except UnicodeEncodeError:
+        return "is no text"
+    parts = key.removesuffix("/").split("/")
+    if size > LONGEST_KEY or any(len(part.encode()) > LONGEST_NAME for part in parts):
+        return f"is too long; allowed: {LONGEST_KEY} bytes, {LONGEST_NAME} between two /"
+    if "\0" in key or any(part in ("", ".", "..") for part in parts):
+        return "has an empty part, '.', '..' or a zero byte, which no folder can be called"
+    return None

@@ -1,0 +1,89 @@
+"""An object at one moment: its file, and the record that belongs to that file.
+
+A writer keeps the record first, then moves the file into its place, then forgets older records.
+So a file that has no record was written by no client of S3, or was replaced meanwhile.
+"""
+
+import io
+import os
+import stat as modes
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tidemark.glue_service.s3.calls import Lake
+from tidemark.glue_service.s3.errors import no_such_key
+from tidemark.glue_service.s3.places import bucket_folder, object_path, why_no_file
+from tidemark.glue_service.s3.records import EMPTY, Record, etag_of_file
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of an object: its file, its time and size, and its record."""
+
+    path: Path
+    stat: os.stat_result
+    record: Record
+
+    @property
+    def size(self) -> int:
+        """The number of its bytes; a folder has none."""
+        return 0 if modes.S_ISDIR(self.stat.st_mode) else self.stat.st_size
+
+
+def see(lake: Lake, bucket: str, key: str) -> Seen:
+    """Return an object, with the record of exactly the file that is there.
+
+    Raises:
+        S3Error: there is no such bucket or object.
+    """
+    while True:
+        path, stat = _stat_of(lake, bucket, key)
+        record = lake.records.find(bucket, key, stat)
+        if record is not None:
+            return Seen(path, stat, record)
+        if key.endswith("/"):
+            return Seen(path, stat, Record(EMPTY))
+        if _is_same(stat, _stat_of(lake, bucket, key)[1]):  # else it was replaced meanwhile
+            return Seen(path, stat, Record(etag_of_file(stat)))
+
+
+def open_object(lake: Lake, bucket: str, key: str) -> tuple[Seen, BinaryIO]:
+    """Return an object and its bytes, which a later writer does not change.
+
+    Raises:
+        S3Error: there is no such bucket or object.
+    """
+    while True:
+        seen = see(lake, bucket, key)
+        if key.endswith("/"):
+            return seen, io.BytesIO()
+        try:
+            file = seen.path.open("rb")
+        except FileNotFoundError:
+            raise no_such_key(key) from None
+        if _is_same(seen.stat, os.fstat(file.fileno())):
+            return seen, file
+        file.close()
+
+
+def _stat_of(lake: Lake, bucket: str, key: str) -> tuple[Path, os.stat_result]:
+    bucket_folder(lake.home, bucket)
+    if why_no_file(key):
+        raise no_such_key(key)
+    path = object_path(lake.home, bucket, key)
+    try:
+        stat = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise no_such_key(key) from None
+    is_folder = modes.S_ISDIR(stat.st_mode)
+    if is_folder != key.endswith("/") or (
+        is_folder and key not in lake.records.folders(bucket, key)
+    ):
+        raise no_such_key(key)
+    return path, stat
+
+
+def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    known = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in (one, other)]
+    return known[0] == known[1]

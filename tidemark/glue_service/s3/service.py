@@ -1,0 +1,133 @@
+"""Finds the operation of S3 that a request is, and does it.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping
+
+from tidemark.glue_service.eventbridge.documents import CreatedObject
+from tidemark.glue_service.protocol.replies import Reply
+from tidemark.glue_service.s3 import buckets, multipart, objects, tags, uploads
+from tidemark.glue_service.s3.calls import Call, Lake
+from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.records import Records
+from tidemark.glue_service.s3.seen import see
+from tidemark.local_state.home import OBJECTS_FILE, Home
+
+Operation = Callable[[Lake, Call], Reply]
+# By method and by the parameter of the query that names an operation.
+OF_BUCKET: Mapping[tuple[str, str], tuple[str, Operation]] = {
+    ("PUT", ""): ("CreateBucket", buckets.create_bucket),
+    ("HEAD", ""): ("HeadBucket", buckets.head_bucket),
+    ("DELETE", ""): ("DeleteBucket", buckets.delete_bucket),
+    ("GET", ""): ("ListObjects", buckets.list_objects),
+    ("GET", "list-type"): ("ListObjectsV2", buckets.list_objects_v2),
+    ("GET", "location"): ("GetBucketLocation", buckets.get_bucket_location),
+    ("GET", "versioning"): ("GetBucketVersioning", buckets.get_bucket_versioning),
+    ("GET", "tagging"): ("GetBucketTagging", tags.get_bucket_tagging),
+    ("PUT", "tagging"): ("PutBucketTagging", tags.put_bucket_tagging),
+    ("DELETE", "tagging"): ("DeleteBucketTagging", tags.delete_bucket_tagging),
+    ("GET", "uploads"): ("ListMultipartUploads", uploads.list_multipart_uploads),
+    ("POST", "delete"): ("DeleteObjects", objects.delete_objects),
+}
+OF_OBJECT: Mapping[tuple[str, str], tuple[str, Operation]] = {
+    ("GET", ""): ("GetObject", objects.get_object),
+    ("HEAD", ""): ("HeadObject", objects.get_object),
+    ("PUT", ""): ("PutObject", objects.put_object),
+    ("PUT", "copy"): ("CopyObject", objects.copy_object),
+    ("DELETE", ""): ("DeleteObject", objects.delete_object),
+    ("GET", "tagging"): ("GetObjectTagging", tags.get_object_tagging),
+    ("PUT", "tagging"): ("PutObjectTagging", tags.put_object_tagging),
+    ("DELETE", "tagging"): ("DeleteObjectTagging", tags.delete_object_tagging),
+    ("POST", "uploads"): ("CreateMultipartUpload", multipart.create_multipart_upload),
+    ("PUT", "uploadId"): ("UploadPart", multipart.upload_part),
+    ("PUT", "uploadId copy"): ("UploadPartCopy", multipart.upload_part),
+    ("POST", "uploadId"): ("CompleteMultipartUpload", multipart.complete_multipart_upload),
+    ("DELETE", "uploadId"): ("AbortMultipartUpload", multipart.abort_multipart_upload),
+    ("GET", "uploadId"): ("ListParts", uploads.list_parts),
+}
+OPERATIONS = (
+    "ListBuckets",
+    *(name for name, _ in OF_BUCKET.values()),
+    *(name for name, _ in OF_OBJECT.values()),
+)
+# Parameters that say which operation is meant; all others are its parameters.
+NAMING = (
+    *("accelerate", "acl", "analytics", "attributes", "cors", "delete", "encryption"),
+    *("intelligent-tiering", "inventory", "legal-hold", "lifecycle", "list-type", "location"),
+    *("logging", "metrics", "notification", "object-lock", "ownershipControls", "policy"),
+    *("policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment"),
+    *("restore", "retention", "select", "tagging", "torrent", "uploadId", "uploads"),
+    *("versioning", "versions", "website", "versionId"),
+)
+CREATING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
+# Of uploads: what would be lost if it were ignored.
+REFUSED = {
+    "x-amz-write-offset-bytes": "nothing is appended to an object here; put it whole",
+    "x-amz-server-side-encryption-customer-algorithm": "nothing is encrypted here",
+    "x-amz-object-lock-mode": "objects are not locked here",
+    "x-amz-object-lock-legal-hold": "objects are not locked here",
+    "x-amz-website-redirect-location": "buckets are no websites here",
+}
+
+
+class S3:
+    """S3 over the lake of a home; called by many threads."""
+
+    def __init__(
+        self,
+        home: Home,
+        region: str,
+        on_created: Callable[[CreatedObject], None],
+        wants_created: threading.Event,
+    ) -> None:
+        """Serve the lake of a home, which no other process serves.
+
+        Args:
+            home: whose lake it is.
+            region: of its buckets.
+            on_created: called with each object that a client has put, in the client's thread.
+            wants_created: set while that is wanted.
+        """
+        self._on_created = on_created
+        self._wants_created = wants_created
+        self._lake = Lake(home, Records(home.root / OBJECTS_FILE), region)
+        multipart.delete_dead_uploads(self._lake.uploads)
+
+    def answer(self, call: Call) -> Reply:
+        """Do what a request asks for.
+
+        Raises:
+            S3Error: it cannot be done.
+        """
+        for name, why in REFUSED.items():
+            if name in call.headers:
+                raise S3Error("NotImplemented", f"the local S3 does not have {name}: {why}")
+        if not call.bucket:
+            if call.method == "GET":
+                return buckets.list_buckets(self._lake, call)
+            raise S3Error("MethodNotAllowed", f"{call.method} needs a bucket")
+        table = OF_OBJECT if call.key else OF_BUCKET
+        named = " ".join(name for name in NAMING if name in call.query)
+        if call.method == "PUT" and "x-amz-copy-source" in call.headers:
+            named = f"{named} copy".strip()
+        found = table.get((call.method, named))
+        if found is None:
+            what = f"{call.method} ?{named}" if named else call.method
+            raise S3Error(
+                "NotImplemented",
+                f"the local S3 does not have {what}; it has {', '.join(OPERATIONS)}",
+            )
+        name, operation = found
+        answer = operation(self._lake, call)
+        if name in CREATING and self._wants_created.is_set():
+            self._tell_of(call, name)
+        return answer
+
+    def _tell_of(self, call: Call, reason: str) -> None:
+        with contextlib.suppress(S3Error):  # it was deleted meanwhile
+            seen = see(self._lake, call.bucket, call.key)
+            etag = seen.record.etag
+            self._on_created(CreatedObject(call.bucket, call.key, seen.size, etag, reason))

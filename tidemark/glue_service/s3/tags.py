@@ -1,0 +1,101 @@
+"""S3's operations on the tags of objects and of buckets.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.html
+"""
+
+from collections.abc import Mapping
+
+from tidemark.glue_service.protocol.replies import Reply
+from tidemark.glue_service.s3.calls import Call, Lake
+from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.places import bucket_folder
+from tidemark.glue_service.s3.records import Record
+from tidemark.glue_service.s3.seen import see
+from tidemark.glue_service.s3.xml import LARGEST, local_name, members_of, read_xml, xml_reply
+
+MOST_OF_OBJECT, MOST_OF_BUCKET = 10, 50
+LONGEST_TAG_KEY, LONGEST_TAG_VALUE = 128, 256
+
+
+def checked_tags(tags: list[tuple[str, str]], most: int = MOST_OF_OBJECT) -> dict[str, str]:
+    """Return tags by their keys.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
+
+    Raises:
+        S3Error: S3 would not take them.
+    """
+    found = dict(tags)
+    if len(tags) > most:
+        raise S3Error("BadRequest", f"{len(tags)} tags; allowed: up to {most}")
+    if len(found) < len(tags):
+        raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
+    for key, value in tags:
+        if key.lower().startswith("aws:"):
+            raise S3Error("InvalidTag", f"the tag {key!r} begins with aws:, which only AWS may do")
+        if not 1 <= len(key) <= LONGEST_TAG_KEY or len(value) > LONGEST_TAG_VALUE:
+            raise S3Error(
+                "InvalidTag",
+                f"the tag {key[:LONGEST_TAG_KEY]!r} is empty or too long; allowed: keys of 1 to "
+                f"{LONGEST_TAG_KEY} characters, values of up to {LONGEST_TAG_VALUE}",
+            )
+    return found
+
+
+def get_object_tagging(lake: Lake, call: Call) -> Reply:
+    """Return the tags of an object."""
+    tags = see(lake, call.bucket, call.key).record.tags
+    return _reply(tags)
+
+
+def put_object_tagging(lake: Lake, call: Call) -> Reply:
+    """Replace the tags of an object."""
+    _set_tags(lake, call, checked_tags(_given(call)))
+    return Reply(200, {})
+
+
+def delete_object_tagging(lake: Lake, call: Call) -> Reply:
+    """Take all tags from an object."""
+    _set_tags(lake, call, {})
+    return Reply(204, {})
+
+
+def _set_tags(lake: Lake, call: Call, tags: Mapping[str, str]) -> None:
+    with lake.lock:
+        seen = see(lake, call.bucket, call.key)
+        record = Record(seen.record.etag, seen.record.headers, tags)
+        lake.records.put(call.bucket, call.key, seen.stat, record)
+
+
+def get_bucket_tagging(lake: Lake, call: Call) -> Reply:
+    """Return the tags of a bucket; one that has none is an error, as on AWS."""
+    bucket_folder(lake.home, call.bucket)
+    tags = lake.records.bucket_tags(call.bucket)
+    if not tags:
+        raise S3Error("NoSuchTagSet", "The TagSet does not exist")
+    return _reply(tags)
+
+
+def put_bucket_tagging(lake: Lake, call: Call) -> Reply:
+    """Replace the tags of a bucket."""
+    bucket_folder(lake.home, call.bucket)
+    lake.records.tag_bucket(call.bucket, checked_tags(_given(call), MOST_OF_BUCKET))
+    return Reply(204, {})
+
+
+def delete_bucket_tagging(lake: Lake, call: Call) -> Reply:
+    """Take all tags from a bucket."""
+    bucket_folder(lake.home, call.bucket)
+    lake.records.tag_bucket(call.bucket, {})
+    return Reply(204, {})
+
+
+def _given(call: Call) -> list[tuple[str, str]]:
+    document = read_xml(call.document(LARGEST))
+    found = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
+    return [(tag.get("Key", ""), tag.get("Value", "")) for tag in found]
+
+
+def _reply(tags: Mapping[str, str]) -> Reply:
+    members = [{"Key": name, "Value": value} for name, value in tags.items()]
+    return xml_reply("Tagging", {"TagSet": {"Tag": members}})

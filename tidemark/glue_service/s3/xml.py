@@ -1,0 +1,97 @@
+"""The XML that S3 answers and takes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from tidemark.glue_service.protocol.replies import Reply, reply
+from tidemark.glue_service.protocol.service_errors import ServiceError
+from tidemark.glue_service.s3.errors import S3Error
+
+NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
+LARGEST = 2_000_000  # bytes of a document of a request: 1,000 keys, 10,000 parts
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+class Markup(str):
+    """Text that is XML already: elements, where a member has thousands of them."""
+
+    __slots__ = ()
+
+
+def xml_reply(root: str, members: Mapping[str, Any] | Markup, status: int = 200) -> Reply:
+    """Return a document; members that are None are left out, lists are repeated."""
+    inner = members if isinstance(members, Markup) else _elements(members)
+    text = f'{HEAD}<{root} xmlns="{NAMESPACE}">{inner}</{root}>'
+    return reply(status, "application/xml", text.encode())
+
+
+def _elements(members: Mapping[str, Any]) -> str:
+    return "".join(_element(name, value) for name, value in members.items() if value is not None)
+
+
+def _element(name: str, value: Any) -> str:
+    if isinstance(value, Markup):
+        return value
+    if isinstance(value, Mapping):
+        return f"<{name}>{_elements(value)}</{name}>"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "".join(_element(name, item) for item in value)
+    if isinstance(value, bool):
+        value = str(value).lower()
+    return f"<{name}>{escaped(str(value))}</{name}>"
+
+
+def escaped(text: str) -> str:
+    """Return a text as it stands in XML; a reader would take a carriage return for a line feed."""
+    return escape(text, {"\r": "&#13;"})
+
+
+def error_xml(error: ServiceError, resource: str, request_id: str) -> Reply:
+    """Return an error as S3 sends it."""
+    members = {
+        "Code": error.code,
+        "Message": str(error),
+        "Condition": getattr(error, "condition", None),
+        "Resource": resource,
+        "RequestId": request_id,
+    }
+    text = f"{HEAD}<Error>{_elements(members)}</Error>"
+    return reply(error.status, "application/xml", text.encode())
+
+
+def timestamp(epoch_ns: int) -> str:
+    """Return a time as documents have it, in milliseconds."""
+    return f"{_second(epoch_ns // 10**9)}.{epoch_ns // 10**6 % 1000:03}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(epoch_s: int) -> str:
+    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def read_xml(body: bytes) -> ElementTree.Element:
+    """Return the document of a request.
+
+    Raises:
+        S3Error: it is none, or has declarations, such as of entities.
+    """
+    if b"<!" in body:
+        raise S3Error("MalformedXML", "the document has declarations, which S3 does not take")
+    try:
+        return ElementTree.fromstring(body)  # noqa: S314 (no entities: see above)
+    except ElementTree.ParseError as error:
+        raise S3Error("MalformedXML", f"the body is no XML: {error}") from error
+
+
+def local_name(element: ElementTree.Element) -> str:
+    """Return the name of an element without its namespace."""
+    return element.tag.rpartition("}")[2]
+
+
+def members_of(element: ElementTree.Element) -> dict[str, str]:
+    """Return the texts of the elements in an element, by name."""
+    return {local_name(child): child.text or "" for child in element}

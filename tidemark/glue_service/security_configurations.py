@@ -1,0 +1,58 @@
+"""Glue's operations on security configurations; on this machine nothing is encrypted by them.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-security.html
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.glue_service.entities import (
+    Entity,
+    Kind,
+    create_entity,
+    delete_entity,
+    get_entity,
+    list_entities,
+)
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+PAGE = 100
+KIND = Kind.SECURITY_CONFIGURATION
+
+
+def create_security_configuration(glue: LocalGlue, request: Request) -> Answer:
+    """Define a security configuration."""
+    now_ms = glue.now_ms()
+    definition = {"EncryptionConfiguration": request["EncryptionConfiguration"]}
+    create_entity(glue.store, Entity(KIND, request["Name"], definition, {}, now_ms, now_ms))
+    return {"Name": request["Name"], "CreatedTimestamp": now_ms}
+
+
+def get_security_configuration(glue: LocalGlue, request: Request) -> Answer:
+    """Return a security configuration."""
+    return {"SecurityConfiguration": _member(get_entity(glue.store, KIND, request["Name"]))}
+
+
+def get_security_configurations(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the security configurations, by name."""
+    entities = list_entities(glue.store, KIND)
+    found, token = glue_page(entities, request, PAGE, lambda one: one.name)
+    return {"SecurityConfigurations": list(map(_member, found)), "NextToken": token}
+
+
+def delete_security_configuration(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a security configuration; jobs that name it keep its name."""
+    entity = get_entity(glue.store, KIND, request["Name"])
+    delete_entity(glue.store, KIND, entity.name)
+    return {}
+
+
+def _member(entity: Entity) -> Answer:
+    return {
+        "Name": entity.name,
+        "CreatedTimeStamp": entity.created_at_ms,
+        **entity.definition,
+    }

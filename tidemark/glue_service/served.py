@@ -1,0 +1,117 @@
+"""Finds the port that serves a home: its engine says in a file of the home where it listens.
+
+The file is readable by its owner only. It counts while the process that wrote it holds the home, so
+one that a killed engine left is ignored.
+"""
+
+import contextlib
+import http.client
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_state.home import PORT_FILE, Home
+from tidemark.local_state.machine.own_files import read_own_file, write_own_file
+
+TARGET = "Tidemark"  # before the names of what only commands of the home ask for
+SECRET_HEADER = "X-Tidemark-Secret"  # noqa: S105 (a name)
+CLIENT_ERRORS = range(400, 500)
+TIMEOUT_S = 120
+NO_ANSWER = (
+    "the local Glue of process {pid} at {url} does not answer: {error}; stop it, then try again"
+)
+
+
+@dataclass(frozen=True)
+class ServedPort:
+    """Where the engine of a home listens, whose process it is, and what only its home knows.
+
+    One of `tidemark run` ends with its run (`is_of_command`): no other run is begun there.
+    """
+
+    url: str
+    pid: int
+    secret: str
+    is_of_command: bool = False
+    region: str = "us-east-1"
+
+
+@contextmanager
+def announced(home: Home, port: ServedPort) -> Iterator[None]:
+    """Tell the commands of a home of its port while the block takes; the caller holds the home."""
+    file = home.root / PORT_FILE
+    write_own_file(file, asdict(port))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # one that is left over is ignored
+            file.unlink()
+
+
+def find_port(home: Home) -> ServedPort | None:
+    """Return the port that serves a home now; None if none does."""
+    try:
+        content = read_own_file(home.root / PORT_FILE)
+        port = ServedPort(**json.loads(content)) if content is not None else None
+    except (TypeError, ValueError):  # not of ours: whoever holds the home is named by its lock
+        return None
+    return port if port is not None and home.holder() == port.pid else None
+
+
+def deploy(port: ServedPort, assembly_folder: Path) -> str:
+    """Have a port define what an assembly defines, as `tidemark local up --app` does.
+
+    Returns:
+        A line about it.
+
+    Raises:
+        TidemarkError: it could not be deployed, or the port does not answer.
+    """
+    return str(ask(port, "Deploy", {"Folder": str(assembly_folder.absolute())})["Text"])
+
+
+def put_event(port: ServedPort, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Put an event on the bus of a port, also one of a service of AWS.
+
+    Args:
+        port: of a home.
+        entry: Source, DetailType, Detail (JSON), and Resources if any, as PutEvents has them.
+
+    Returns:
+        The id of the event, and the names of the rules that match it.
+
+    Raises:
+        TidemarkError: it is refused, or the port does not answer.
+    """
+    answer = ask(port, "PutEvent", entry)
+    return answer["EventId"], answer["Rules"]
+
+
+def ask(port: ServedPort, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask a port for something that only commands of its home may ask for; return the answer.
+
+    Raises:
+        UsageError: it is refused; the text says why.
+        TidemarkError: it failed, or the port does not answer.
+    """
+    url = urlsplit(port.url)
+    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT_S)
+    headers = {"X-Amz-Target": f"{TARGET}.{operation}", SECRET_HEADER: port.secret}
+    try:
+        connection.request("POST", "/", json.dumps(dict(request)), headers)
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise TidemarkError(NO_ANSWER.format(pid=port.pid, url=port.url, error=error)) from error
+    finally:
+        connection.close()
+    if answer.status in CLIENT_ERRORS:
+        raise UsageError(body["message"])
+    if answer.status != http.client.OK:
+        raise TidemarkError(body["message"])
+    return dict(body)

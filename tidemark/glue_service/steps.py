@@ -1,0 +1,31 @@
+"""What a local Glue does by itself: read what is kept, and do what is due."""
+
+from tidemark.glue_service.entities import Kind, list_entities
+from tidemark.glue_service.eventbridge.bus import deliver
+from tidemark.glue_service.eventbridge.documents import run_status
+from tidemark.glue_service.local_glue import LocalGlue, origin_of, topic_arn
+from tidemark.glue_service.workflows.batch_firing import fire_batch
+from tidemark.glue_service.workflows.firing import fire_by_clock
+
+
+def step(glue: LocalGlue) -> None:
+    """Do what is due: triggers by the clock, batches of events, job runs, and late ones."""
+    now_ms = glue.now_ms()
+    if not glue.is_of_command:
+        for name in glue.schedules.due(now_ms):
+            fire_by_clock(glue, name)
+        for name in glue.batches.due(now_ms):
+            fire_batch(glue, name)
+    glue.runner.step()
+    for run, delay_minutes in glue.delays.late(glue.runner.delayed, now_ms):
+        deliver(glue, run_status(run, delay_minutes, now_ms, origin_of(glue)))
+
+
+def load(glue: LocalGlue) -> None:
+    """Read what is kept beside the store: schedules, rules, events that wait, topics."""
+    glue.schedules.load(glue.store, glue.now_ms())
+    glue.rules.load(glue.store)
+    glue.batches.load(glue.store)
+    if glue.topics is not None:
+        names = [entity.name for entity in list_entities(glue.store, Kind.TOPIC)]
+        glue.topics.expect(topic_arn(glue, name) for name in names)

@@ -1,0 +1,71 @@
+"""Collects the events of EVENT triggers until a batch is whole, which starts its workflow.
+
+Events that wait are kept in the store. One whose workflow cannot be started is used up, as on AWS.
+Source: https://docs.aws.amazon.com/glue/latest/dg/starting-workflow-eventbridge.html
+Source: https://docs.aws.amazon.com/glue/latest/dg/viewing-start-event-info.html
+"""
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.entities import Entity, Kind, find_entity
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.workflows.batches import batch_of
+from tidemark.glue_service.workflows.firing import start_workflow, triggers_of
+from tidemark.glue_service.workflows.trigger_forms import DEACTIVATED, EVENT
+from tidemark.local_state.store.database import Store
+
+EVENT_IDS = "aws:eventIds"  # the run property
+
+
+def notify(glue: LocalGlue, workflow_name: str, event_id: str) -> None:
+    """Give an event to the EVENT trigger that starts a workflow; a whole batch starts a run.
+
+    The trigger needs no activation, and takes none while it is DEACTIVATED. AWS says neither.
+    """
+    triggers = [t for t in triggers_of(glue, workflow_name) if t.definition["Type"] == EVENT]
+    if not triggers or triggers[0].definition["State"] == DEACTIVATED:
+        state = "has no EVENT trigger" if not triggers else f"has {triggers[0].name} DEACTIVATED"
+        glue.say(f"workflow {workflow_name} {state}: the event {event_id} starts nothing")
+        return
+    trigger = triggers[0]
+    with glue.store.transaction():
+        values = (trigger.name, event_id, glue.now_ms())
+        glue.store.query("INSERT INTO trigger_event VALUES (?, ?, ?)", values)
+    if len(_waiting(glue.store, trigger.name)) >= batch_of(trigger.definition)[0]:
+        fire_batch(glue, trigger.name)
+    else:
+        glue.batches.load(glue.store)
+
+
+def fire_batch(glue: LocalGlue, name: str) -> None:
+    """Start the workflow of a trigger with the events that wait; they are used up."""
+    trigger = find_entity(glue.store, Kind.TRIGGER, name)
+    event_ids = _waiting(glue.store, name)
+    try:
+        if trigger is not None and trigger.definition["Type"] == EVENT:
+            _start(glue, trigger, event_ids)
+    except TidemarkError as error:
+        glue.say(f"trigger {name} did not fire; {len(event_ids)} events are used up: {error}")
+    with glue.store.transaction():
+        _use_up(glue.store, name)
+    glue.batches.load(glue.store)
+
+
+def _start(glue: LocalGlue, trigger: Entity, event_ids: list[str]) -> None:
+    start_workflow(
+        glue,
+        trigger.definition["WorkflowName"],
+        {EVENT_IDS: f"[{', '.join(event_ids)}]"},
+        batch={"BatchSize": len(event_ids), "BatchWindow": batch_of(trigger.definition)[1]},
+        together=lambda: _use_up(glue.store, trigger.name),
+    )
+
+
+def _waiting(store: Store, trigger_name: str) -> list[str]:
+    rows = store.query(
+        "SELECT event_id FROM trigger_event WHERE trigger_name = ? ORDER BY rowid", (trigger_name,)
+    )
+    return [row["event_id"] for row in rows]
+
+
+def _use_up(store: Store, trigger_name: str) -> None:
+    store.query("DELETE FROM trigger_event WHERE trigger_name = ?", (trigger_name,))

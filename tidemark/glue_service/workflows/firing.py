@@ -1,0 +1,132 @@
+"""Fires triggers: by a client, by the clock, by the start of a workflow."""
+
+from collections.abc import Callable, Mapping
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.entities import Entity, Kind, find_entity, get_entity, list_entities
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.service_errors import InvalidInputError, TooManyRunsError
+from tidemark.glue_service.workflows.flow import Flow
+from tidemark.glue_service.workflows.flow_rows import Definitions, count_open
+from tidemark.glue_service.workflows.flows import new_flow_id
+from tidemark.glue_service.workflows.trigger_forms import CONDITIONAL, has_crawler
+
+
+def fire(glue: LocalGlue, trigger: Entity) -> str:
+    """Fire a trigger, which starts its workflow if it begins one; return the id of the flow.
+
+    Raises:
+        ServiceError: it starts a crawler, or its workflow has as many runs as it may.
+    """
+    workflow_name = trigger.definition.get("WorkflowName")
+    if workflow_name is not None:
+        return start_workflow(glue, workflow_name, {})
+    refuse_crawlers(snapshot_of([trigger]))
+    flow = Flow(new_flow_id(None), None, glue.now_ms(), is_of_command=glue.is_of_command)
+    begin(glue, flow, [trigger.name], {trigger.name: trigger.definition})
+    return flow.flow_id
+
+
+def fire_by_clock(glue: LocalGlue, name: str) -> None:
+    """Fire a trigger whose time has come; what cannot start is dropped, as on AWS."""
+    trigger = find_entity(glue.store, Kind.TRIGGER, name)
+    if trigger is None:
+        return
+    try:
+        fire(glue, trigger)
+    except TidemarkError as error:
+        glue.say(f"trigger {name} did not fire: {error}")
+
+
+def start_workflow(
+    glue: LocalGlue,
+    name: str,
+    properties: dict[str, str],
+    batch: Mapping[str, int] | None = None,
+    together: Callable[[], None] = lambda: None,
+) -> str:
+    """Start a run of a workflow by its start trigger; return the id of the run.
+
+    Args:
+        glue: whose workflow it is.
+        name: of the workflow.
+        properties: of the run, beside those that the workflow has by default.
+        batch: BatchSize and BatchWindow, if events start it.
+        together: called in the transaction that records the run.
+
+    Raises:
+        ServiceError: there is no such workflow, it has no start trigger, starts a crawler, or has
+            as many runs as it may.
+    """
+    workflow = get_entity(glue.store, Kind.WORKFLOW, name)
+    triggers = triggers_of(glue, name)
+    starts = [t for t in triggers if t.definition["Type"] != CONDITIONAL]
+    if not starts:
+        raise InvalidInputError(
+            f"workflow {name} has no start trigger; create a trigger of the type ON_DEMAND, "
+            "SCHEDULED or EVENT with this WorkflowName"
+        )
+    refuse_crawlers(snapshot_of(triggers))
+    check_room(glue, workflow)
+    flow = Flow(
+        new_flow_id(name),
+        name,
+        glue.now_ms(),
+        properties={**workflow.definition.get("DefaultRunProperties", {}), **properties},
+        batch=batch,
+        is_of_command=glue.is_of_command,
+    )
+    begin(glue, flow, [starts[0].name], snapshot_of(triggers), together)
+    return flow.flow_id
+
+
+def check_room(glue: LocalGlue, workflow: Entity) -> None:
+    """Refuse one more run of a workflow that has as many as it may.
+
+    Raises:
+        TooManyRunsError: it has.
+    """
+    most = workflow.definition.get("MaxConcurrentRuns")
+    if most is not None and count_open(glue.store, workflow.name) >= most:
+        raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {workflow.name}.")
+
+
+def begin(
+    glue: LocalGlue,
+    flow: Flow,
+    trigger_names: list[str],
+    snapshot: Definitions,
+    together: Callable[[], None] = lambda: None,
+) -> None:
+    """Record a flow and the runs that its triggers start, together, and start them."""
+    with glue.store.transaction():
+        together()
+        live = glue.runner.settle(glue.flows.begin(flow, trigger_names, snapshot))
+    glue.runner.add(live)
+
+
+def triggers_of(glue: LocalGlue, workflow_name: str) -> list[Entity]:
+    """Return the triggers of a workflow, by name."""
+    return [
+        entity
+        for entity in list_entities(glue.store, Kind.TRIGGER)
+        if entity.definition.get("WorkflowName") == workflow_name
+    ]
+
+
+def snapshot_of(triggers: list[Entity]) -> Definitions:
+    """Return the definitions of triggers by name."""
+    return {trigger.name: dict(trigger.definition) for trigger in triggers}
+
+
+def refuse_crawlers(triggers: Definitions) -> None:
+    """Refuse triggers with crawlers, which do not run on this machine.
+
+    Raises:
+        InvalidInputError: it names them.
+    """
+    if names := [name for name, definition in triggers.items() if has_crawler(definition)]:
+        raise InvalidInputError(
+            f"crawlers do not run on this machine, and {', '.join(names)} has some; "
+            "`tidemark run --skip-crawlers` runs the jobs of a workflow without them"
+        )

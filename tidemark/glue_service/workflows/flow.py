@@ -1,0 +1,148 @@
+"""Decides what a firing of a trigger starts, as plain data: no clock, no store.
+
+A flow is what one trigger began: a workflow run, or the firing of a trigger outside workflows. Only
+runs of one flow are looked at together, and a conditional trigger fires once in each.
+Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from tidemark.glue_service.workflows.predicates import is_satisfied
+from tidemark.model.assembly.definitions import CRAWLER, TriggerDefinition
+
+RUNNING, STOPPING, STOPPED, COMPLETED = "RUNNING", "STOPPING", "STOPPED", "COMPLETED"
+ATTEMPT = "_attempt_"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the last run of a job in a flow ended."""
+
+    state: str
+    run_id: str
+
+
+CRAWLED = Ended("SUCCEEDED", "")  # of a crawler that is taken as SUCCEEDED
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What a trigger began.
+
+    Attributes:
+        flow_id: of a workflow run its id, ``wr_...``.
+        workflow_name: None outside workflows.
+        started_at_ms: epoch milliseconds.
+        status: RUNNING, STOPPING, STOPPED or COMPLETED; the last also where jobs failed.
+        ended_at_ms: when nothing ran any more.
+        properties: of a workflow run.
+        previous_id: the workflow run that this one resumes.
+        kept: by job, the runs of that one which count here too.
+        batch: BatchSize and BatchWindow, if events started it.
+        is_of_command: whether it ends with the command that began it, `tidemark run`.
+    """
+
+    flow_id: str
+    workflow_name: str | None
+    started_at_ms: int
+    status: str = RUNNING
+    ended_at_ms: int | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    previous_id: str | None = None
+    kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    batch: Mapping[str, int] | None = None
+    is_of_command: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of it may still happen."""
+        return self.status in (RUNNING, STOPPING)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What has happened in a flow: all of it, or as much as some triggers look at.
+
+    Attributes:
+        fired: the triggers that have fired, in order.
+        final: by job, how its last run ended.
+    """
+
+    fired: tuple[str, ...] = ()
+    final: Mapping[str, Ended] = field(default_factory=dict)
+
+
+def after_end(
+    flow: Flow,
+    progress: Progress,
+    triggers: Iterable[TriggerDefinition],
+    job_name: str,
+    ended: Ended,
+) -> tuple[Progress, list[TriggerDefinition]]:
+    """Return what has happened in a flow once a run has ended, and the triggers that fire by that.
+
+    Args:
+        flow: in which it ended; one that is being stopped fires nothing.
+        progress: before; what the triggers look at, at least.
+        triggers: those that watch the job, at least.
+        job_name: whose run has ended, its last attempt.
+        ended: how.
+    """
+    progress = replace(progress, final={**progress.final, job_name: ended})
+    if flow.status != RUNNING:
+        return progress, []
+    known = list(triggers)
+    return fire(progress, known, _satisfied(progress, known))
+
+
+def fire(
+    progress: Progress, triggers: Iterable[TriggerDefinition], firing: Iterable[TriggerDefinition]
+) -> tuple[Progress, list[TriggerDefinition]]:
+    """Return what has happened once triggers have fired, and these with those that follow at once.
+
+    A crawler that one starts counts as SUCCEEDED, without a crawl; only `tidemark run
+    --skip-crawlers` begins a flow with crawlers.
+
+    Args:
+        progress: before.
+        triggers: those that may follow: all, if there are crawlers.
+        firing: those that fire.
+    """
+    known, todo, fired = list(triggers), list(firing), []
+    while todo:
+        trigger = todo.pop(0)
+        if trigger.name in progress.fired:
+            continue
+        names = [action.job_name for action in trigger.actions]
+        crawled = {name: CRAWLED for name in names if name.startswith(CRAWLER)}
+        fired.append(trigger)
+        progress = Progress((*progress.fired, trigger.name), {**progress.final, **crawled})
+        if crawled:
+            todo += _satisfied(progress, known)
+    return progress, fired
+
+
+def _satisfied(
+    progress: Progress, triggers: Iterable[TriggerDefinition]
+) -> list[TriggerDefinition]:
+    states = {name: last.state for name, last in progress.final.items()}
+    return [t for t in triggers if t.name not in progress.fired and is_satisfied(t, states)]
+
+
+def closed(flow: Flow, now_ms: int) -> Flow:
+    """Return a flow of which nothing runs any more."""
+    status = STOPPED if flow.status == STOPPING else COMPLETED
+    return replace(flow, status=status, ended_at_ms=now_ms)
+
+
+def predecessors(trigger: TriggerDefinition, progress: Progress) -> list[dict[str, str]]:
+    """Return the runs whose states made a trigger fire, as JobRun has them."""
+    found = {
+        condition.job_name: progress.final[condition.job_name].run_id
+        for condition in trigger.conditions
+        if condition.job_name in progress.final
+        and progress.final[condition.job_name] != CRAWLED
+        and progress.final[condition.job_name].state == condition.state
+    }
+    return [{"JobName": name, "RunId": run_id} for name, run_id in found.items()]

@@ -1,0 +1,108 @@
+"""The graph of a workflow: triggers and jobs as nodes, and what leads to what.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-workflow.html
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tidemark.glue_service.workflows.trigger_forms import node_of, watched_jobs
+from tidemark.model.assembly.definitions import CRAWLER
+
+Definitions = Mapping[str, Mapping[str, Any]]  # of triggers, by name
+Runs = Mapping[str, list[dict[str, Any]]]  # JobRun members by job
+TRIGGER, JOB, CRAWLER_NODE = "TRIGGER", "JOB", "CRAWLER"
+
+
+def node_id(workflow_name: str, kind: str, name: str) -> str:
+    """Return the id of a node, the same in every run of its workflow."""
+    text = "\0".join((workflow_name, kind, name))
+    return f"wnode_{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def graph(workflow_name: str, triggers: Definitions, runs: Runs | None = None) -> dict[str, Any]:
+    """Return the nodes and edges of a workflow, or of a run of it.
+
+    Args:
+        workflow_name: whose graph it is.
+        triggers: of the workflow.
+        runs: of a run the runs by job; None shows none.
+    """
+    nodes: dict[str, dict[str, Any]] = {}
+    edges: dict[tuple[str, str], None] = {}
+
+    def node(name: str) -> str:
+        kind, name = (
+            (CRAWLER_NODE, name.removeprefix(CRAWLER)) if name.startswith(CRAWLER) else (JOB, name)
+        )
+        found = node_id(workflow_name, kind, name)
+        details: dict[str, Any] = {}
+        if kind == JOB and runs is not None:
+            details = {"JobDetails": {"JobRuns": runs.get(name, [])}}
+        nodes.setdefault(found, {"Type": kind, "Name": name, "UniqueId": found, **details})
+        return found
+
+    for name, definition in triggers.items():
+        own = node_id(workflow_name, TRIGGER, name)
+        details = {"Trigger": {**definition, "Name": name}}
+        nodes[own] = {"Type": TRIGGER, "Name": name, "UniqueId": own, "TriggerDetails": details}
+        for item in definition["Actions"]:
+            edges[own, node(node_of(item))] = None
+        for item in definition.get("Predicate", {}).get("Conditions", []):
+            edges[node(node_of(item)), own] = None
+    return {
+        "Nodes": list(nodes.values()),
+        "Edges": [{"SourceId": source, "DestinationId": target} for source, target in edges],
+    }
+
+
+def downstream(triggers: Definitions, jobs: Iterable[str]) -> set[str]:
+    """Return the jobs that triggers start behind some jobs, directly or not."""
+    found: set[str] = set()
+    todo = list(jobs)
+    while todo:
+        job = todo.pop()
+        for definition in triggers.values():
+            if job not in watched(definition):
+                continue
+            new = started(definition) - found
+            found |= new
+            todo += new
+    return found
+
+
+def started(definition: Mapping[str, Any]) -> set[str]:
+    """Return the jobs that a trigger starts."""
+    return {action["JobName"] for action in definition["Actions"] if "JobName" in action}
+
+
+def watched(definition: Mapping[str, Any]) -> set[str]:
+    """Return the jobs that a trigger watches."""
+    return set(watched_jobs(definition))
+
+
+def statistics(triggers: Definitions, states: Iterable[str]) -> dict[str, int]:
+    """Return the counts of a workflow run.
+
+    Args:
+        triggers: of the run.
+        states: of the last run of each job.
+    """
+    found = list(states)
+    actions = sum(len(definition["Actions"]) for definition in triggers.values())
+    return {
+        "TotalActions": actions,
+        **{name: sum(state in of for state in found) for name, of in COUNTED.items()},
+    }
+
+
+COUNTED = {
+    "TimeoutActions": ("TIMEOUT",),
+    "FailedActions": ("FAILED",),
+    "StoppedActions": ("STOPPED",),
+    "SucceededActions": ("SUCCEEDED",),
+    "RunningActions": ("STARTING", "RUNNING", "STOPPING"),
+    "ErroredActions": ("ERROR",),
+    "WaitingActions": ("WAITING",),
+}

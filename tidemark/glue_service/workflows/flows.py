@@ -1,0 +1,192 @@
+"""Follows flows from run to run: what a trigger began, until nothing runs."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.glue_service.entities import triggers_that_watch
+from tidemark.glue_service.runs.active import Start
+from tidemark.glue_service.runs.job_run_process import new_run_id
+from tidemark.glue_service.runs.run_requests import RunRequest
+from tidemark.glue_service.workflows import flow_rows
+from tidemark.glue_service.workflows.flow import (
+    ATTEMPT,
+    Ended,
+    Flow,
+    Progress,
+    after_end,
+    closed,
+    fire,
+    predecessors,
+)
+from tidemark.glue_service.workflows.flow_rows import Definitions
+from tidemark.glue_service.workflows.starts import start_of
+from tidemark.glue_service.workflows.trigger_forms import (
+    has_crawler,
+    trigger_of,
+    watched_jobs,
+)
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import TriggerDefinition
+
+RUN_SETTINGS = ("SecurityConfiguration", "NotificationProperty")
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """The triggers of a workflow run, and by job the names of those that watch it.
+
+    With crawlers, which count as SUCCEEDED, all triggers are looked at.
+    """
+
+    definitions: Definitions
+    watching: Mapping[str, Sequence[str]]
+    has_crawlers: bool
+
+
+class Flows:
+    """Begins and follows flows; used by the thread of the store."""
+
+    def __init__(self, store: Store, now_ms: Callable[[], int]) -> None:
+        self._store = store
+        self._now_ms = now_ms
+        self._snapshots: dict[str, _Snapshot] = {}  # of open workflow runs; they never change
+
+    def begin(self, flow: Flow, trigger_names: Sequence[str], snapshot: Definitions) -> list[Start]:
+        """Record a flow in which triggers fire now, and return what they start.
+
+        Call it in a transaction, and record the starts in the same.
+
+        Args:
+            flow: the flow.
+            trigger_names: the triggers that fire.
+            snapshot: of a workflow run, its triggers, which hold until its end; else those that
+                fire.
+        """
+        with_crawlers = any(map(has_crawler, snapshot.values()))
+        names = snapshot if with_crawlers else trigger_names
+        triggers = {name: trigger_of(name, snapshot[name]) for name in names}
+        firing = [triggers[name] for name in trigger_names]
+        progress, fired = fire(Progress(), triggers.values(), firing)
+        starts = [
+            start
+            for trigger in fired
+            for start in self.starts(flow, Progress(), trigger, snapshot[trigger.name])
+        ]
+        return self.add(flow, progress, snapshot, starts)
+
+    def add(
+        self, flow: Flow, progress: Progress, snapshot: Definitions, starts: list[Start]
+    ) -> list[Start]:
+        """Record a flow with the runs that it starts; return them."""
+        flow_rows.add_flow(self._store, flow, progress, snapshot)
+        return self._started(flow, starts)
+
+    def follow(self, run: JobRun, request: RunRequest) -> list[Start]:
+        """Return what the end of a run starts, and record that it does; call it in a transaction.
+
+        A run that a client started fires nothing.
+        Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
+        """
+        flow = flow_rows.find_flow(self._store, request.flow_id) if request.flow_id else None
+        if flow is None:
+            return []
+        definitions = self._watching(flow, run.job_name)
+        watching = [trigger_of(name, definition) for name, definition in definitions.items()]
+        looked_at = {condition.job_name for t in watching for condition in t.conditions}
+        before = flow_rows.progress_around(self._store, flow.flow_id, definitions, looked_at)
+        ended = Ended(run.state, run.run_id)
+        progress, firing = after_end(flow, before, watching, run.job_name, ended)
+        for name, state in progress.final.items():
+            if name == run.job_name or name not in before.final:  # the others are crawlers
+                flow_rows.put_end(self._store, flow.flow_id, name, state)
+        flow_rows.delete_open(self._store, flow.flow_id, run.run_id.split(ATTEMPT)[0])
+        flow_rows.add_fired(self._store, flow.flow_id, [trigger.name for trigger in firing])
+        starts = [
+            start
+            for trigger in firing
+            for start in self.starts(flow, progress, trigger, definitions[trigger.name])
+        ]
+        return self._started(flow, starts)
+
+    def _started(self, flow: Flow, starts: list[Start]) -> list[Start]:
+        """Record the runs that a flow starts, or its end if nothing of it runs; return them."""
+        ids = [start.request.run_id for start in starts]
+        flow_rows.add_open(self._store, flow.flow_id, ids)
+        if flow.is_open and not flow_rows.has_open(self._store, flow.flow_id):
+            flow_rows.update_flow(self._store, closed(flow, self._now_ms()))
+            self._snapshots.pop(flow.flow_id, None)
+        return starts
+
+    def starts(
+        self,
+        flow: Flow,
+        progress: Progress,
+        trigger: TriggerDefinition,
+        definition: Mapping[str, Any],
+    ) -> list[Start]:
+        """Return the runs that a trigger starts in a flow."""
+        before = tuple(predecessors(trigger, progress))
+        return [
+            self._start(flow, trigger.name, action, before)
+            for action in definition["Actions"]
+            if "JobName" in action
+        ]
+
+    def _start(
+        self,
+        flow: Flow,
+        trigger_name: str,
+        action: Mapping[str, Any],
+        before: tuple[Mapping[str, str], ...],
+    ) -> Start:
+        arguments = dict(action.get("Arguments", {}))
+        if flow.workflow_name is not None:
+            arguments["--WORKFLOW_NAME"] = flow.workflow_name
+            arguments["--WORKFLOW_RUN_ID"] = flow.flow_id
+        request = RunRequest(
+            run_id=new_run_id(),
+            arguments=arguments,
+            timeout_minutes=action.get("Timeout"),
+            settings={name: action[name] for name in RUN_SETTINGS if name in action},
+            predecessors=before,
+            flow_id=flow.flow_id,
+        )
+        workflow_run_id = flow.flow_id if flow.workflow_name is not None else None
+        return start_of(self._store, action["JobName"], request, trigger_name, workflow_run_id)
+
+    def _watching(self, flow: Flow, job_name: str) -> Definitions:
+        """Return the triggers that count and watch a job: of a workflow run those of its start."""
+        if flow.workflow_name is None:
+            return {
+                entity.name: entity.definition
+                for entity in triggers_that_watch(self._store, job_name)
+                if "WorkflowName" not in entity.definition
+            }
+        snapshot = self._snapshot(flow.flow_id)
+        if snapshot.has_crawlers:
+            return snapshot.definitions
+        return {name: snapshot.definitions[name] for name in snapshot.watching.get(job_name, ())}
+
+    def snapshot(self, flow_id: str) -> Definitions:
+        """Return the triggers of a workflow run, as they were when it started."""
+        found = self._snapshots.get(flow_id)
+        return found.definitions if found else flow_rows.snapshot_of_flow(self._store, flow_id)
+
+    def _snapshot(self, flow_id: str) -> _Snapshot:
+        if flow_id not in self._snapshots:
+            definitions = flow_rows.snapshot_of_flow(self._store, flow_id)
+            watching: dict[str, list[str]] = {}
+            for name, definition in definitions.items():
+                for job_name in watched_jobs(definition):
+                    watching.setdefault(job_name, []).append(name)
+            self._snapshots[flow_id] = _Snapshot(
+                definitions, watching, any(map(has_crawler, definitions.values()))
+            )
+        return self._snapshots[flow_id]
+
+
+def new_flow_id(workflow_name: str | None) -> str:
+    """Return an id for a flow; of a workflow run one as Glue makes them."""
+    return f"{'wf' if workflow_name is None else 'wr'}_{secrets.token_hex(32)}"

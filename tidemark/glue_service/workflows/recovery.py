@@ -1,0 +1,48 @@
+"""What a killed command has left: its runs are ended and recorded."""
+
+import shutil
+from pathlib import Path
+
+from tidemark.glue_job.process.found_warnings import warnings_of
+from tidemark.glue_job.process.spark import TEMPORARY_FOLDER
+from tidemark.glue_service.runs.end_record import found_at_end, record_end
+from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run, now_ms
+from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.local_state.store.stored_warnings import ShowWarnings, keep_warnings, show_unseen
+from tidemark.model.assembly.definitions import JobDefinition
+
+KILLED = "the command that ran this job was killed"
+
+
+def record_warnings(
+    store: Store, run: JobRun, job: JobDefinition, warn: ShowWarnings | None
+) -> None:
+    """Store the warnings of a finished run, then show what no one has seen yet."""
+    keep_warnings(store, run.run_id, warnings_of(store, run, job))
+    show_unseen(store, warn)
+
+
+def record_killed(store: Store, failed: JobRun) -> None:
+    """Record how a run ended whose command was killed, and what it has written if it committed."""
+    found = found_at_end(store, failed)
+    with store.transaction():
+        record_end(store, failed, found)
+
+
+def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
+    """Close the books of runs whose command was killed; return the job runs marked FAILED.
+
+    Their processes are ended first. Nothing they had not committed counts, so the next workflow
+    run continues from the committed bookmarks and watermarks.
+    """
+    recovered = []
+    for run in store.unfinished_job_runs():
+        end_left_over_processes(run)
+        jvms.end_jvm_of(Path(run.log_path))
+        shutil.rmtree(Path(run.log_path).parent / TEMPORARY_FOLDER, ignore_errors=True)
+        failed = failed_run(run, KILLED)
+        record_killed(store, failed)
+        recovered.append(failed)
+    store.interrupt_workflow_runs(now_ms())
+    return recovered

@@ -1,0 +1,79 @@
+"""Chooses a part of a workflow to run: one job, or one job and what follows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from tidemark.errors import UsageError
+from tidemark.model.assembly.definitions import Action, Deployment, TriggerDefinition
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The job to begin with, and whether what it fires runs too."""
+
+    job_name: str
+    has_following: bool
+
+
+def select(deployment: Deployment, workflow_name: str, selection: Selection) -> Deployment:
+    """Return a deployment in which a workflow is a part of itself.
+
+    The job starts with the arguments of its own trigger. All that neither it nor a job behind it
+    leads to does not run, and counts as SUCCEEDED where something waits for both.
+
+    Raises:
+        UsageError: no trigger of the workflow starts the job.
+    """
+    triggers = deployment.triggers_of(workflow_name)
+    chosen = _part(workflow_name, triggers, selection)
+    others = [one for one in deployment.triggers if one.workflow_name != workflow_name]
+    return replace(deployment, triggers=(*others, *chosen))
+
+
+def _part(
+    workflow_name: str, triggers: Sequence[TriggerDefinition], selection: Selection
+) -> list[TriggerDefinition]:
+    trigger, action = _start(workflow_name, triggers, selection.job_name)
+    start = replace(
+        trigger, type="ON_DEMAND", actions=(action,), conditions=(), logical="AND", is_active=True
+    )
+    if not selection.has_following:
+        return [start]
+    nodes = _behind(triggers, selection.job_name)
+    following = [_within(one, nodes) for one in triggers if one.name != trigger.name]
+    return [start, *(one for one in following if one is not None)]
+
+
+def _start(
+    workflow_name: str, triggers: Sequence[TriggerDefinition], job_name: str
+) -> tuple[TriggerDefinition, Action]:
+    for trigger in triggers:
+        for action in trigger.actions:
+            if action.job_name == job_name:
+                return trigger, action
+    names = sorted({action.job_name for trigger in triggers for action in trigger.actions})
+    near = get_close_matches(job_name, names)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"it starts {', '.join(names)}"
+    raise UsageError(f"workflow {workflow_name} starts no job {job_name!r}; {hint}")
+
+
+def _behind(triggers: Sequence[TriggerDefinition], job_name: str) -> set[str]:
+    """Return a job and all that it leads to."""
+    found, todo = {job_name}, [job_name]
+    while todo:
+        watched = todo.pop()
+        for trigger in triggers:
+            if any(condition.job_name == watched for condition in trigger.conditions):
+                new = {action.job_name for action in trigger.actions} - found
+                found |= new
+                todo += sorted(new)
+    return found
+
+
+def _within(trigger: TriggerDefinition, nodes: set[str]) -> TriggerDefinition | None:
+    """Return a trigger with the conditions that are left; None if it cannot fire in the part."""
+    inside = tuple(one for one in trigger.conditions if one.job_name in nodes)
+    outside = [one for one in trigger.conditions if one.job_name not in nodes]
+    is_met = trigger.logical == "ANY" or all(one.state == "SUCCEEDED" for one in outside)
+    return replace(trigger, conditions=inside) if inside and is_met else None

@@ -1,0 +1,164 @@
+"""Triggers as requests have them and as decisions need them, and what Glue refuses of them.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-trigger.html
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tidemark.errors import ScheduleError
+from tidemark.glue_service.protocol.service_errors import InvalidInputError
+from tidemark.model.assembly.definitions import CRAWLER, Action, Condition, TriggerDefinition
+from tidemark.model.assembly.job_rules import of_timeout
+from tidemark.model.schedules.schedules import Schedule
+
+Definition = Mapping[str, Any]
+ON_DEMAND, SCHEDULED, CONDITIONAL, EVENT = "ON_DEMAND", "SCHEDULED", "CONDITIONAL", "EVENT"
+CREATED, ACTIVATED, DEACTIVATED = "CREATED", "ACTIVATED", "DEACTIVATED"
+JOB_STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")
+CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")
+
+
+def trigger_of(name: str, definition: Definition) -> TriggerDefinition:
+    """Return a trigger as decisions need it."""
+    predicate = definition.get("Predicate", {})
+    return TriggerDefinition(
+        name=name,
+        type=definition["Type"],
+        actions=tuple(
+            Action(node_of(action), action.get("Arguments", {}), action.get("Timeout"))
+            for action in definition["Actions"]
+        ),
+        workflow_name=definition.get("WorkflowName"),
+        logical=predicate.get("Logical", "AND"),
+        conditions=tuple(
+            Condition(node_of(condition), condition.get("State") or condition["CrawlState"])
+            for condition in predicate.get("Conditions", [])
+        ),
+        is_active=definition["State"] == ACTIVATED,
+    )
+
+
+def definition_of(trigger: TriggerDefinition) -> dict[str, Any]:
+    """Return a trigger as requests have it; `trigger_of` reads it back."""
+    conditions = [
+        {**_member(one.job_name), "LogicalOperator": "EQUALS", **_state(one)}
+        for one in trigger.conditions
+    ]
+    actions = [
+        {
+            **_member(action.job_name),
+            "Arguments": dict(action.arguments),
+            **({} if action.timeout_minutes is None else {"Timeout": action.timeout_minutes}),
+        }
+        for action in trigger.actions
+    ]
+    return {
+        "Type": trigger.type,
+        "State": ACTIVATED if trigger.is_active else CREATED,
+        "WorkflowName": trigger.workflow_name,
+        "Actions": actions,
+        "Predicate": {"Logical": trigger.logical, "Conditions": conditions},
+    }
+
+
+def _member(node: str) -> dict[str, str]:
+    is_crawler = node.startswith(CRAWLER)
+    return {"CrawlerName": node.removeprefix(CRAWLER)} if is_crawler else {"JobName": node}
+
+
+def _state(condition: Condition) -> dict[str, str]:
+    is_crawler = condition.job_name.startswith(CRAWLER)
+    return {"CrawlState" if is_crawler else "State": condition.state}
+
+
+def node_of(item: Mapping[str, Any]) -> str:
+    """Return the job or crawler that an action or a condition names."""
+    return CRAWLER + item["CrawlerName"] if "CrawlerName" in item else str(item["JobName"])
+
+
+def watched_jobs(definition: Definition) -> list[str]:
+    """Return the jobs that a trigger watches, each once."""
+    conditions = definition.get("Predicate", {}).get("Conditions", [])
+    return list(dict.fromkeys(item["JobName"] for item in conditions if "JobName" in item))
+
+
+def has_crawler(definition: Definition) -> bool:
+    """Return whether a trigger starts or watches a crawler."""
+    conditions = definition.get("Predicate", {}).get("Conditions", [])
+    return any("CrawlerName" in item for item in (*definition["Actions"], *conditions))
+
+
+def check_trigger(definition: Definition) -> None:
+    """Refuse a trigger that Glue would refuse.
+
+    Raises:
+        InvalidInputError: all that is wrong with it.
+    """
+    if faults := list(_faults(definition)):
+        raise InvalidInputError("; ".join(faults))
+
+
+def _faults(definition: Definition) -> Iterator[str]:
+    kind = definition["Type"]
+    if not definition["Actions"]:
+        yield "Actions is empty; give what the trigger starts"
+    for action in definition["Actions"]:
+        if ("JobName" in action) == ("CrawlerName" in action):
+            yield "an action has one of JobName and CrawlerName"
+        yield from of_timeout(action)
+    if kind == ON_DEMAND and definition.get("StartOnCreation"):
+        yield "StartOnCreation is not supported for ON_DEMAND triggers"
+    if kind == SCHEDULED:
+        yield from _of_schedule(definition.get("Schedule"))
+    if kind == EVENT and "WorkflowName" not in definition:
+        yield "an EVENT trigger starts a workflow: give WorkflowName"
+    if "EventBatchingCondition" in definition and kind != EVENT:
+        yield f"EventBatchingCondition is for EVENT triggers; the type is {kind}"
+    yield from _of_predicate(definition)
+
+
+def _of_schedule(schedule: str | None) -> Iterator[str]:
+    if schedule is None:
+        yield "a SCHEDULED trigger needs Schedule, such as cron(0 12 * * ? *)"
+        return
+    try:
+        Schedule(schedule)
+    except ScheduleError as error:
+        yield str(error)
+
+
+def _of_predicate(definition: Definition) -> Iterator[str]:
+    predicate = definition.get("Predicate", {})
+    conditions = predicate.get("Conditions", [])
+    if definition["Type"] != CONDITIONAL:
+        if predicate:
+            yield f"Predicate is for CONDITIONAL triggers; the type is {definition['Type']}"
+        return
+    if not conditions:
+        yield "a CONDITIONAL trigger needs a Predicate with Conditions"
+    if len(conditions) > 1 and "Logical" not in predicate:
+        yield "a Predicate with several Conditions needs Logical: AND or ANY"
+    for condition in conditions:
+        yield from _of_condition(condition)
+    started = {action.get("JobName") for action in definition["Actions"]} - {None}
+    if any(condition.get("JobName") in started for condition in conditions):
+        yield "Job cannot be a Predicate and Action for Conditional Trigger."
+
+
+def _of_condition(condition: Mapping[str, Any]) -> Iterator[str]:
+    if ("JobName" in condition) == ("CrawlerName" in condition):
+        yield "a condition has one of JobName and CrawlerName"
+        return
+    if "LogicalOperator" not in condition:
+        yield "Logical operator cannot be null or empty"
+    kind, name, allowed = (
+        ("job", "State", JOB_STATES)
+        if "JobName" in condition
+        else ("crawler", "CrawlState", CRAWL_STATES)
+    )
+    if condition.get(name) not in allowed:
+        yield (
+            f"State cannot be null or empty, choose from one of the following {kind} state: "
+            f"[{', '.join(allowed)}]"
+        )

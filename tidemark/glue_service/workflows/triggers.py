@@ -1,0 +1,195 @@
+"""Glue's operations on triggers.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-trigger.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tidemark.glue_service.entities import (
+    Entity,
+    Kind,
+    create_entity,
+    delete_entity,
+    find_entity,
+    get_entity,
+    list_entities,
+    put_entity,
+)
+from tidemark.glue_service.job_rules import check_tags
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.service_errors import InvalidInputError
+from tidemark.glue_service.workflows.firing import (
+    fire,
+    refuse_crawlers,
+    snapshot_of,
+    triggers_of,
+)
+from tidemark.glue_service.workflows.trigger_forms import (
+    ACTIVATED,
+    CONDITIONAL,
+    CREATED,
+    DEACTIVATED,
+    EVENT,
+    ON_DEMAND,
+    SCHEDULED,
+    check_trigger,
+)
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+PAGE = 100
+NOT_DEFINED = ("Name", "Tags", "StartOnCreation")  # members of CreateTrigger that are kept apart
+NOT_UPDATED = ("Type", "WorkflowName", "State")
+
+
+def create_trigger(glue: LocalGlue, request: Request) -> Answer:
+    """Define a trigger, and activate it with StartOnCreation."""
+    check_trigger(request)
+    check_tags(request.get("Tags", {}))
+    _check_references(glue, request["Name"], request)
+    definition = {
+        **{key: value for key, value in request.items() if key not in NOT_DEFINED},
+        "State": ACTIVATED if request.get("StartOnCreation") else CREATED,
+    }
+    now_ms = glue.now_ms()
+    tags = request.get("Tags", {})
+    entity = Entity(Kind.TRIGGER, request["Name"], definition, tags, now_ms, now_ms)
+    if definition["State"] == ACTIVATED:
+        refuse_crawlers(snapshot_of([entity]))
+    create_entity(glue.store, entity)
+    _reload(glue, entity)
+    return {"Name": entity.name}
+
+
+def _check_references(glue: LocalGlue, name: str, definition: Request) -> None:
+    for action in definition["Actions"]:
+        if "JobName" in action:
+            get_entity(glue.store, Kind.JOB, action["JobName"])
+    workflow_name = definition.get("WorkflowName")
+    if workflow_name is None:
+        return
+    get_entity(glue.store, Kind.WORKFLOW, workflow_name)
+    if definition["Type"] == CONDITIONAL:
+        return
+    others = [
+        trigger.name
+        for trigger in triggers_of(glue, workflow_name)
+        if trigger.definition["Type"] != CONDITIONAL and trigger.name != name
+    ]
+    if others:
+        raise InvalidInputError(
+            f"workflow {workflow_name} has the start trigger {others[0]} already; a workflow has "
+            "one"
+        )
+
+
+def update_trigger(glue: LocalGlue, request: Request) -> Answer:
+    """Replace the whole definition of a trigger but its type, its workflow and its state."""
+    update = {key: value for key, value in request["TriggerUpdate"].items() if key != "Name"}
+    with glue.store.transaction():
+        old = get_entity(glue.store, Kind.TRIGGER, request["Name"])
+        kept = {key: old.definition[key] for key in NOT_UPDATED if key in old.definition}
+        definition = {"Actions": [], **kept, **update}
+        check_trigger(definition)
+        _check_references(glue, old.name, definition)
+        new = replace(old, definition=definition, changed_at_ms=glue.now_ms())
+        put_entity(glue.store, new)
+    _reload(glue, new)
+    return {"Trigger": trigger_member(new)}
+
+
+def get_trigger(glue: LocalGlue, request: Request) -> Answer:
+    """Return a trigger."""
+    return {"Trigger": trigger_member(get_entity(glue.store, Kind.TRIGGER, request["Name"]))}
+
+
+def get_triggers(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the triggers, by name; with DependentJobName those that can start it."""
+    found, token = _page(glue, request)
+    return {"Triggers": [trigger_member(entity) for entity in found], "NextToken": token}
+
+
+def list_triggers(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the names of the triggers that have all the tags asked for."""
+    found, token = _page(glue, request)
+    return {"TriggerNames": [entity.name for entity in found], "NextToken": token}
+
+
+def _page(glue: LocalGlue, request: Request) -> tuple[list[Entity], str | None]:
+    job_name = request.get("DependentJobName")
+    entities = [
+        entity
+        for entity in list_entities(glue.store, Kind.TRIGGER)
+        if request.get("Tags", {}).items() <= entity.tags.items()
+    ]
+    if job_name is not None:
+        get_entity(glue.store, Kind.JOB, job_name)
+        starting = [entity for entity in entities if _starts(entity, job_name)]
+        entities = starting or entities  # all, if there are none, as AWS documents
+    return glue_page(entities, request, PAGE, lambda one: one.name)
+
+
+def _starts(entity: Entity, job_name: str) -> bool:
+    return any(action.get("JobName") == job_name for action in entity.definition["Actions"])
+
+
+def batch_get_triggers(glue: LocalGlue, request: Request) -> Answer:
+    """Return the triggers of a list of names, and the names that none has."""
+    found = {name: find_entity(glue.store, Kind.TRIGGER, name) for name in request["TriggerNames"]}
+    return {
+        "Triggers": [trigger_member(entity) for entity in found.values() if entity],
+        "TriggersNotFound": [name for name, entity in found.items() if not entity],
+    }
+
+
+def delete_trigger(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a trigger; one that is not there is no error."""
+    old = find_entity(glue.store, Kind.TRIGGER, request["Name"])
+    if old is not None:
+        delete_entity(glue.store, Kind.TRIGGER, old.name)
+        _reload(glue, old)
+    return {"Name": request["Name"]}
+
+
+def start_trigger(glue: LocalGlue, request: Request) -> Answer:
+    """Fire an ON_DEMAND trigger; activate one of another type."""
+    entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
+    if entity.definition["Type"] == ON_DEMAND:
+        fire(glue, entity)
+    else:
+        refuse_crawlers(snapshot_of([entity]))
+        _set_state(glue, entity, ACTIVATED)
+    return {"Name": entity.name}
+
+
+def stop_trigger(glue: LocalGlue, request: Request) -> Answer:
+    """Deactivate a trigger; runs that it started go on."""
+    entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
+    if entity.definition["Type"] == ON_DEMAND:
+        raise InvalidInputError(f"trigger {entity.name} is ON_DEMAND: it is never active")
+    _set_state(glue, entity, DEACTIVATED)
+    return {"Name": entity.name}
+
+
+def _set_state(glue: LocalGlue, entity: Entity, state: str) -> None:
+    if entity.definition["State"] != state:
+        definition = {**entity.definition, "State": state}
+        changed = replace(entity, definition=definition, changed_at_ms=glue.now_ms())
+        put_entity(glue.store, changed)
+        _reload(glue, changed)
+
+
+def _reload(glue: LocalGlue, entity: Entity) -> None:
+    """Read the schedules or the batches again, if a trigger that was changed has one."""
+    if entity.definition["Type"] == EVENT:
+        glue.batches.load(glue.store)
+    if entity.definition["Type"] == SCHEDULED:
+        glue.schedules.load(glue.store, glue.now_ms())
+
+
+def trigger_member(entity: Entity) -> Answer:
+    """Return a trigger as answers have it."""
+    return {**entity.definition, "Name": entity.name}

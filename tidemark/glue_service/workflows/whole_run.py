@@ -1,0 +1,180 @@
+"""Runs one workflow from its start trigger to its end, for the command that waits for it."""
+
+import contextlib
+import queue
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.entities import Kind, find_entity
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.runs.arguments import merge_arguments
+from tidemark.glue_service.workflows.firing import begin
+from tidemark.glue_service.workflows.flow import RUNNING, Flow, Progress
+from tidemark.glue_service.workflows.flow_rows import Definitions, find_flow, progress_of
+from tidemark.glue_service.workflows.flows import new_flow_id
+from tidemark.glue_service.workflows.predicates import unmet_conditions
+from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.glue_service.workflows.trigger_forms import definition_of
+from tidemark.glue_service.workflows.workflows import stop_flow
+from tidemark.local_state.store.database import FINAL_STATES, JobRun
+from tidemark.model.assembly.definitions import CRAWLER, Deployment, TriggerDefinition
+
+POLL_S = 0.05
+
+
+@dataclass
+class Watch:
+    """What a command sees of the runs of an engine, which tells of them in its own thread.
+
+    Attributes:
+        observe: called in the command's thread with a job run on each change of its state, and
+            with None in between.
+        has_ended: called in the command's thread after `observe`, with a run that has ended.
+        deaths: the error that the engine ended by, if it did.
+    """
+
+    observe: Callable[[JobRun | None], None]
+    has_ended: Callable[[JobRun], None] = lambda _: None
+    deaths: list[BaseException] = field(default_factory=list)
+    changes: "queue.SimpleQueue[JobRun]" = field(default_factory=queue.SimpleQueue)
+    shown: set[str] = field(default_factory=set)
+
+    def show_changes(self) -> None:
+        """Hand over what the engine has told since the last call."""
+        while not self.changes.empty():
+            run = self.changes.get()
+            if run.state == RUNNING:
+                self.shown.add(run.run_id)
+            elif run.state == "STOPPED" and run.run_id not in self.shown:
+                continue  # it waited for a core, and never began
+            self.observe(run)
+            if run.state in FINAL_STATES:
+                self.has_ended(run)
+
+
+def run_to_its_end(
+    engine: Engine, deployment: Deployment, workflow_name: str, watch: Watch
+) -> WorkflowResult:
+    """Fire the start trigger, and wait until nothing runs and nothing more fires.
+
+    Runs that its jobs or other clients have started beside it are waited for too.
+
+    A crawler that the workflow starts counts as SUCCEEDED, without a crawl.
+
+    Args:
+        engine: in which the jobs are defined; it tells ``watch`` of its runs.
+        deployment: whose triggers hold in this run.
+        workflow_name: one of ``deployment.workflows``.
+        watch: shown each change, in the caller's thread.
+
+    Raises:
+        TidemarkError: there is no single start trigger, or a job that some trigger starts is not
+            defined or cannot run here; nothing was started. Or the engine has ended by an error.
+        KeyboardInterrupt: after the running jobs were stopped and everything was recorded.
+    """
+    triggers = deployment.triggers_of(workflow_name)
+    start = start_trigger(workflow_name, triggers)
+    _check_actions(deployment, triggers)
+    snapshot = {trigger.name: definition_of(trigger) for trigger in triggers}
+    flow_id = engine.ask(lambda glue: _begin(glue, workflow_name, start.name, snapshot))
+    try:
+        while engine.ask(lambda glue: _goes_on(glue, flow_id)):
+            watch.show_changes()
+            watch.observe(None)
+            time.sleep(POLL_S)
+        watch.show_changes()
+        progress = engine.ask(lambda glue: progress_of(glue.store, flow_id))
+    except TidemarkError as error:
+        watch.show_changes()
+        if watch.deaths:
+            raise _dead(watch.deaths[0]) from error
+        raise
+    except BaseException:
+        _stop(engine, flow_id)
+        engine.close()
+        watch.show_changes()
+        raise
+    runs = engine.ask(lambda glue: glue.store.job_runs_of(flow_id))
+    return WorkflowResult(
+        flow_id, deployment.jobs, tuple(runs), _blocked(triggers, progress), begun_by=start.type
+    )
+
+
+def _begin(glue: LocalGlue, name: str, start: str, snapshot: Definitions) -> str:
+    workflow = find_entity(glue.store, Kind.WORKFLOW, name)
+    properties = workflow.definition.get("DefaultRunProperties", {}) if workflow else {}
+    flow_id = new_flow_id(name)
+    flow = Flow(flow_id, name, glue.now_ms(), properties=properties, is_of_command=True)
+    begin(glue, flow, [start], snapshot)
+    return flow_id
+
+
+def _goes_on(glue: LocalGlue, flow_id: str) -> bool:
+    if glue.runner.problem is not None:
+        raise glue.runner.problem
+    flow = find_flow(glue.store, flow_id)
+    return glue.runner.has_runs or (flow is not None and flow.is_open)
+
+
+def _stop(engine: Engine, flow_id: str) -> None:
+    def stop(glue: LocalGlue) -> None:
+        flow = find_flow(glue.store, flow_id)
+        if flow is not None and flow.status == RUNNING:
+            stop_flow(glue, flow)
+
+    with contextlib.suppress(TidemarkError):  # an engine that has died runs nothing
+        engine.ask(stop)
+
+
+def _dead(error: BaseException) -> TidemarkError:
+    if isinstance(error, TidemarkError):
+        return error
+    return TidemarkError(
+        f"the local Glue ended by an error ({type(error).__name__}: {error}); run again: what was "
+        "committed is kept"
+    )
+
+
+def start_trigger(workflow_name: str, triggers: tuple[TriggerDefinition, ...]) -> TriggerDefinition:
+    """Return the one trigger that starts a workflow: ON_DEMAND, SCHEDULED or EVENT.
+
+    Raises:
+        TidemarkError: there is none, or more than one.
+    """
+    starts = [trigger for trigger in triggers if trigger.type != "CONDITIONAL"]
+    if len(starts) != 1:
+        names = ", ".join(trigger.name for trigger in starts) or "none"
+        raise TidemarkError(
+            f"workflow {workflow_name} needs exactly one start trigger and has {names}"
+        )
+    return starts[0]
+
+
+def _check_actions(deployment: Deployment, triggers: tuple[TriggerDefinition, ...]) -> None:
+    for trigger in triggers:
+        for action in trigger.actions:
+            if action.job_name.startswith(CRAWLER):
+                continue
+            job = deployment.jobs.get(action.job_name)
+            if job is None:
+                raise EntityNotFoundError(
+                    f"trigger {trigger.name} starts the job {action.job_name!r}, which the "
+                    f"template does not define; it has {', '.join(deployment.jobs)}"
+                )
+            merge_arguments(job, action.arguments)
+
+
+def _blocked(
+    triggers: tuple[TriggerDefinition, ...], progress: Progress
+) -> dict[str, tuple[str, ...]]:
+    final = {name: ended.state for name, ended in progress.final.items()}
+    return {
+        action.job_name: tuple(unmet_conditions(trigger, final))
+        for trigger in triggers
+        if trigger.name not in progress.fired
+        for action in trigger.actions
+        if action.job_name not in final
+    }

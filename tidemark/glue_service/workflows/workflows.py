@@ -1,0 +1,223 @@
+"""Glue's operations on workflows and their runs.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-workflow.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tidemark.glue_service.entities import (
+    Entity,
+    Kind,
+    create_entity,
+    delete_entity,
+    find_entity,
+    get_entity,
+    list_entities,
+    put_entity,
+)
+from tidemark.glue_service.job_rules import check_tags
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.pages import glue_page
+from tidemark.glue_service.protocol.service_errors import (
+    InvalidInputError,
+    NotFoundError,
+    ServiceError,
+)
+from tidemark.glue_service.runs.job_runs import run_member
+from tidemark.glue_service.runs.run_requests import run_requests
+from tidemark.glue_service.workflows.firing import snapshot_of, start_workflow, triggers_of
+from tidemark.glue_service.workflows.flow import ATTEMPT, RUNNING, STOPPING, Flow
+from tidemark.glue_service.workflows.flow_graph import graph, statistics
+from tidemark.glue_service.workflows.flow_rows import find_flow as find_by_id
+from tidemark.glue_service.workflows.flow_rows import flows_of_workflow, last_flow, update_flow
+from tidemark.local_state.store.database import JobRun
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+PAGE = 25
+PAGE_OF_RUNS = 100
+NOT_DEFINED = ("Name", "Tags")
+
+
+def create_workflow(glue: LocalGlue, request: Request) -> Answer:
+    """Define a workflow; triggers name it."""
+    _check_most(request)
+    check_tags(request.get("Tags", {}))
+    definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
+    now_ms = glue.now_ms()
+    values = (Kind.WORKFLOW, request["Name"], definition, request.get("Tags", {}))
+    create_entity(glue.store, Entity(*values, now_ms, now_ms))
+    return {"Name": request["Name"]}
+
+
+def _check_most(request: Request) -> None:
+    most = request.get("MaxConcurrentRuns", 1)
+    if most < 1:
+        raise InvalidInputError(
+            f"MaxConcurrentRuns is {most}; allowed: 1 or more; leave it out for no limit"
+        )
+
+
+def update_workflow(glue: LocalGlue, request: Request) -> Answer:
+    """Replace the members of a workflow that the request gives."""
+    _check_most(request)
+    update = {key: value for key, value in request.items() if key != "Name"}
+    with glue.store.transaction():
+        old = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
+        definition = {**old.definition, **update}
+        put_entity(glue.store, replace(old, definition=definition, changed_at_ms=glue.now_ms()))
+    return {"Name": old.name}
+
+
+def delete_workflow(glue: LocalGlue, request: Request) -> Answer:
+    """Delete a workflow; its triggers stay and fire nothing."""
+    delete_entity(glue.store, Kind.WORKFLOW, request["Name"])
+    return {"Name": request["Name"]}
+
+
+def get_workflow(glue: LocalGlue, request: Request) -> Answer:
+    """Return a workflow, with its last run, and its graph if that is asked for."""
+    entity = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
+    return {"Workflow": _member(glue, entity, request.get("IncludeGraph", False))}
+
+
+def list_workflows(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the names of the workflows."""
+    names = [entity.name for entity in list_entities(glue.store, Kind.WORKFLOW)]
+    found, token = glue_page(names, request, PAGE, str)
+    return {"Workflows": found, "NextToken": token}
+
+
+def batch_get_workflows(glue: LocalGlue, request: Request) -> Answer:
+    """Return the workflows of a list of names, and the names that none has."""
+    found = {name: find_entity(glue.store, Kind.WORKFLOW, name) for name in request["Names"]}
+    with_graph = request.get("IncludeGraph", False)
+    return {
+        "Workflows": [_member(glue, entity, with_graph) for entity in found.values() if entity],
+        "MissingWorkflows": [name for name, entity in found.items() if not entity],
+    }
+
+
+def _member(glue: LocalGlue, entity: Entity, with_graph: bool) -> Answer:
+    last = last_flow(glue.store, entity.name)
+    triggers = snapshot_of(triggers_of(glue, entity.name))
+    return {
+        **entity.definition,
+        "Name": entity.name,
+        "CreatedOn": entity.created_at_ms,
+        "LastModifiedOn": entity.changed_at_ms,
+        "LastRun": run_of_workflow(glue, last, with_graph=with_graph) if last else None,
+        "Graph": graph(entity.name, triggers) if with_graph else None,
+    }
+
+
+def start_workflow_run(glue: LocalGlue, request: Request) -> Answer:
+    """Start a run of a workflow by its start trigger, whatever its type."""
+    return {"RunId": start_workflow(glue, request["Name"], request.get("RunProperties", {}))}
+
+
+def get_workflow_run(glue: LocalGlue, request: Request) -> Answer:
+    """Return a run of a workflow, with its graph if that is asked for."""
+    flow = find_flow(glue, request)
+    with_graph = request.get("IncludeGraph", False)
+    return {"Run": run_of_workflow(glue, flow, with_graph=with_graph)}
+
+
+def get_workflow_runs(glue: LocalGlue, request: Request) -> Answer:
+    """Return a page of the runs of a workflow, the newest first."""
+    get_entity(glue.store, Kind.WORKFLOW, request["Name"])
+    flows = flows_of_workflow(glue.store, request["Name"])
+    found, token = glue_page(flows, request, PAGE_OF_RUNS, lambda one: one.flow_id)
+    with_graph = request.get("IncludeGraph", False)
+    runs = [run_of_workflow(glue, flow, with_graph=with_graph) for flow in found]
+    return {"Runs": runs, "NextToken": token}
+
+
+def get_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
+    """Return the properties of a run."""
+    return {"RunProperties": dict(find_flow(glue, request).properties)}
+
+
+def put_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
+    """Add properties to a run, or change them; those of other runs stay."""
+    flow = find_flow(glue, request)
+    update_flow(
+        glue.store, replace(flow, properties={**flow.properties, **request["RunProperties"]})
+    )
+    return {}
+
+
+def stop_workflow_run(glue: LocalGlue, request: Request) -> Answer:
+    """Stop the jobs of a run; nothing of it starts any more."""
+    flow = find_flow(glue, request)
+    if flow.status != RUNNING:
+        raise ServiceError(
+            "IllegalWorkflowStateException",
+            f"workflow run {flow.flow_id} is {flow.status}; one that is RUNNING can be stopped",
+        )
+    stop_flow(glue, flow)
+    return {}
+
+
+def stop_flow(glue: LocalGlue, flow: Flow) -> None:
+    """Stop the jobs of a workflow run that is RUNNING."""
+    update_flow(glue.store, replace(flow, status=STOPPING))
+    for run in runs_of(glue, flow):
+        glue.runner.stop(run.run_id)
+
+
+def find_flow(glue: LocalGlue, request: Request) -> Flow:
+    """Return the workflow run that a request names.
+
+    Raises:
+        NotFoundError: the workflow has no such run.
+    """
+    flow = find_by_id(glue.store, request["RunId"])
+    if flow is None or flow.workflow_name != request["Name"]:
+        raise NotFoundError(
+            f"Entity Not Found: workflow {request['Name']} has no run {request['RunId']!r}"
+        )
+    return flow
+
+
+def runs_of(glue: LocalGlue, flow: Flow) -> list[JobRun]:
+    """Return the job runs of a workflow run, and those of the run it resumes that count here."""
+    kept = [glue.store.job_run(run_id) for ids in flow.kept.values() for run_id in ids]
+    return [*(run for run in kept if run), *glue.store.job_runs_of(flow.flow_id)]
+
+
+def run_of_workflow(glue: LocalGlue, flow: Flow, *, with_graph: bool) -> Answer:
+    """Return a workflow run as answers have it."""
+    triggers = glue.flows.snapshot(flow.flow_id)
+    runs = runs_of(glue, flow)
+    last = {(run.job_name, run.run_id.split(ATTEMPT)[0]): run.state for run in runs}
+    return {
+        "Name": flow.workflow_name,
+        "WorkflowRunId": flow.flow_id,
+        "PreviousRunId": flow.previous_id,
+        "WorkflowRunProperties": dict(flow.properties),
+        "StartedOn": flow.started_at_ms,
+        "CompletedOn": flow.ended_at_ms,
+        "Status": flow.status,
+        "StartingEventBatchCondition": flow.batch,
+        "Statistics": statistics(triggers, last.values()),
+        "Graph": graph(flow.workflow_name or "", triggers, _members(glue, runs))
+        if with_graph
+        else None,
+    }
+
+
+def _members(glue: LocalGlue, runs: list[JobRun]) -> dict[str, list[Answer]]:
+    requests = run_requests(glue.store, [run.run_id for run in runs])
+    found: dict[str, list[Answer]] = {}
+    for run in runs:
+        entity = find_entity(glue.store, Kind.JOB, run.job_name) or _deleted_job(run)
+        member = run_member(entity, run, requests[run.run_id], glue.now_ms())
+        found.setdefault(run.job_name, []).append(member)
+    return found
+
+
+def _deleted_job(run: JobRun) -> Entity:
+    return Entity(Kind.JOB, run.job_name, {"Command": {}}, {}, run.started_at_ms, run.started_at_ms)

@@ -1,1 +1,0 @@
-"""Triggers and workflows: what starts which job, and when."""

@@ -1,1 +1,0 @@
-"""A job run: a process with its Spark, its Java and its records."""

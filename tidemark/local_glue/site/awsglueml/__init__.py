@@ -1,5 +1,0 @@
-"""AWS's package of machine learning transforms; each is refused where a script uses it."""
-
-from tidemark.local_glue.unsupported.refusals import install_finder
-
-install_finder()

@@ -1,6 +1,0 @@
-"""Glue Studio's transform Concatenate Columns, as a method of frames once this is imported."""
-
-from awsglue.dynamicframe import DynamicFrame
-from tidemark.local_glue.frames.studio import attach, with_concatenated
-
-attach("gs_concat", with_concatenated, DynamicFrame)

@@ -1,6 +1,0 @@
-"""Glue Studio's transform Explode Array Or Map Into Rows, as a method of frames."""
-
-from awsglue.dynamicframe import DynamicFrame
-from tidemark.local_glue.frames.studio import attach, exploded
-
-attach("gs_explode", exploded, DynamicFrame)

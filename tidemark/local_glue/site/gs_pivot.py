@@ -1,6 +1,0 @@
-"""Glue Studio's transform Pivot Rows Into Columns, as a method of frames once this is imported."""
-
-from awsglue.dynamicframe import DynamicFrame
-from tidemark.local_glue.frames.studio import attach, pivoted
-
-attach("gs_pivot", pivoted, DynamicFrame)

@@ -1,6 +1,0 @@
-"""Glue Studio's transform Autobalance Processing, as a method of frames once this is imported."""
-
-from awsglue.dynamicframe import DynamicFrame
-from tidemark.local_glue.frames.studio import attach, rebalanced
-
-attach("gs_repartition", rebalanced, DynamicFrame)

@@ -1,6 +1,0 @@
-"""Glue Studio's transform Split String, as a method of frames once this is imported."""
-
-from awsglue.dynamicframe import DynamicFrame
-from tidemark.local_glue.frames.studio import attach, with_split
-
-attach("gs_split", with_split, DynamicFrame)

@@ -1,6 +1,0 @@
-"""Glue Studio's transform UUID, as a method of frames once this is imported."""
-
-from awsglue.dynamicframe import DynamicFrame
-from tidemark.local_glue.frames.studio import attach, with_uuid
-
-attach("gs_uuid", with_uuid, DynamicFrame)

@@ -1,0 +1,104 @@
+"""The access key of a home's port: what clients sign with, in a file that only its owner reads.
+
+It stays the same for as long as the home is there, so a shell that has it goes on to work.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from tidemark.errors import UsageError
+from tidemark.local_state.home import KEY_FILE, Home
+
+# Of every home: emulators of DynamoDB keep other tables for every id.
+KEY_ID = "local"
+ID_VARIABLE, SECRET_VARIABLE = "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"
+MEMBER = "secret_access_key"
+ONLY_ITS_OWNER = 0o600
+
+
+@dataclass(frozen=True)
+class AccessKey:
+    """An access key as AWS has them."""
+
+    secret: str = field(repr=False)
+    key_id: str = KEY_ID
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables that give it to clients of AWS.
+
+        Example:
+            AccessKey("s").variables["AWS_SECRET_ACCESS_KEY"] is "s".
+        """
+        return {ID_VARIABLE: self.key_id, SECRET_VARIABLE: self.secret}
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The arguments of `boto3.client` that give it."""
+        return {"aws_access_key_id": self.key_id, "aws_secret_access_key": self.secret}
+
+
+def access_key(home: Home) -> AccessKey:
+    """Return the access key of a home's port, and make it if it is missing.
+
+    In a home that cannot be written, it is one of this process.
+
+    Raises:
+        UsageError: the file is another user's.
+    """
+    file = home.root / KEY_FILE
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, ONLY_ITS_OWNER)
+    except OSError as error:
+        return _only_read(file, error)
+    with os.fdopen(descriptor, "r+", encoding="utf-8") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # two commands may begin at the same time
+        os.fchmod(descriptor, ONLY_ITS_OWNER)
+        if (found := _key_of(stream.read())) is not None:
+            return found
+        made = _new_key()
+        stream.seek(0)
+        stream.truncate()
+        stream.write(json.dumps({MEMBER: made.secret}))
+        return made
+
+
+def key_of_environment() -> AccessKey:
+    """Return the access key that this process was given for a port; else one without a meaning."""
+    given = os.environ.get(SECRET_VARIABLE, "") if os.environ.get(ID_VARIABLE) == KEY_ID else ""
+    return AccessKey(given or KEY_ID)
+
+
+def _only_read(file: Path, error: OSError) -> AccessKey:
+    try:
+        found = _key_of(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return _key_of_process(file)
+    except OSError:
+        raise UsageError(
+            f"{file}, with the access key of the port, cannot be read: {error.strerror}; delete "
+            "it as the user who made it, and a new one is made"
+        ) from error
+    return found or _key_of_process(file)
+
+
+@lru_cache
+def _key_of_process(_: Path) -> AccessKey:
+    return _new_key()
+
+
+def _new_key() -> AccessKey:
+    return AccessKey(secrets.token_hex(20))
+
+
+def _key_of(text: str) -> AccessKey | None:
+    try:
+        found = json.loads(text)[MEMBER]
+    except (TypeError, ValueError, KeyError):  # new, or half of one, of a process that was killed
+        return None
+    return AccessKey(found) if isinstance(found, str) and found else None

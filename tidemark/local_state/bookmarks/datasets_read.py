@@ -1,0 +1,133 @@
+"""What a checkpoint says of the sources of a run: which datasets, how much, and how far."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from tidemark.local_state.bookmarks.files import FileVersion
+from tidemark.local_state.bookmarks.sources import S3Source
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.checkpoint import DatasetRead, Position
+
+_S3 = re.compile(r"s3[an]?://")
+_GLOB = re.compile(r"[*?\[{]")
+_FILE = re.compile(r"/[^/]+\.[A-Za-z][A-Za-z0-9]{1,7}$")
+_PARTITION = re.compile(r"(?:/[^/=]+=[^/]*)+/?$")
+# user:password@host, and Oracle's user/password@host
+_CREDENTIALS = re.compile(r"^(jdbc:oracle:\w+:|[^/]*//).*@")
+_DATABASE = re.compile(r";database(?:Name)?=[^;]*", re.IGNORECASE)
+
+
+def dataset_of_path(path: str) -> str:
+    """Return the dataset of a folder or of a pattern: ``s3://bucket/folder/``."""
+    text = _S3.sub("s3://", path.strip(), count=1)
+    if found := _GLOB.search(text):
+        text = text[: found.start()].rpartition("/")[0]
+    return f"{text.rstrip('/')}/"
+
+
+def table_folder(path: str) -> str:
+    """Return the dataset of a file, or of a folder that may be one partition of all of them."""
+    text = _PARTITION.sub("", path)
+    if _FILE.search(text):
+        return _S3.sub("s3://", text, count=1)
+    return dataset_of_path(text)
+
+
+def dataset_of_database(url: str, table: str) -> str:
+    """Return the dataset of a table of a database: ``jdbc:...#table``, without credentials."""
+    begin, _, _ = url.partition("?")
+    begin, _, rest = begin.partition(";")
+    name = _DATABASE.search(f";{rest}")
+    server = _CREDENTIALS.sub(r"\1", begin)
+    return f"{server}{name[0] if name else ''}#{table}"
+
+
+def position_of(state: Mapping[str, Any] | None) -> Position | None:
+    """Return how far a state of a bookmark says that a source was read; None for nothing."""
+    if not state:
+        return None
+    if "high_ms" in state:
+        return {"kind": "files", "until_ms": state["high_ms"]}
+    if not state.get("bound"):
+        return None
+    values = [int(text) if kind == "int" else text for kind, text in state["bound"]]
+    return {"kind": "keys", "values": dict(zip(state["keys"], values, strict=True))}
+
+
+def files_read(
+    source: S3Source,
+    files: Sequence[FileVersion],
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+) -> list[DatasetRead]:
+    """Return what a run reads of a source of files: one dataset for each of its paths.
+
+    Args:
+        source: what is asked for.
+        files: those that were chosen.
+        before: the state of its context before; None for nothing, or without a bookmark.
+        after: the state that a commit stores; None without a bookmark.
+    """
+    found: dict[str, list[int]] = {}
+    paths = source.own_paths or [table_folder(path) for path in source.paths[:1]]
+    for path in paths:
+        is_file = len(files) == 1 and files[0].path == path
+        found[_S3.sub("s3://", path) if is_file else dataset_of_path(path)] = [0, 0]
+    names = sorted(found, key=len, reverse=True)
+    for file in files:
+        path = _S3.sub("s3://", file.path, count=1)
+        of_file = found[next((name for name in names if path.startswith(name)), names[-1])]
+        of_file[0] += 1
+        of_file[1] += file.size
+    return [
+        DatasetRead(
+            dataset,
+            source.transformation_ctx,
+            source.table,
+            *(count, size, None),
+            *(position_of(before), position_of(after)),
+        )
+        for dataset, (count, size) in found.items()
+    ]
+
+
+def packed(reads: Iterable[DatasetRead]) -> str:
+    """Return what was read as it is stored beside its source."""
+    return json.dumps([asdict(read) for read in reads], separators=(",", ":"))
+
+
+def reads_of_run(store: Store, job_name: str, run_id: str) -> tuple[DatasetRead, ...]:
+    """Return what a run has opened so far, in this order; what it opened again is one."""
+    rows = store.query(
+        "SELECT datasets FROM source_read WHERE job_name = ? AND run_id = ? "
+        "AND datasets IS NOT NULL ORDER BY rowid",
+        (job_name, run_id),
+    )
+    return merged(DatasetRead(**one) for row in rows for one in json.loads(row["datasets"]))
+
+
+def merged(reads: Iterable[DatasetRead]) -> tuple[DatasetRead, ...]:
+    """Return reads of which each source has one of each dataset: from the first to the last."""
+    found: dict[tuple[str, str], DatasetRead] = {}
+    for read in reads:
+        key = (read.dataset, read.source)
+        first = found.get(key)
+        found[key] = read if first is None else _joined(first, read)
+    return tuple(found.values())
+
+
+def _joined(first: DatasetRead, last: DatasetRead) -> DatasetRead:
+    return replace(
+        last,
+        files=_sum(first.files, last.files),
+        bytes=_sum(first.bytes, last.bytes),
+        rows=_sum(first.rows, last.rows),
+        before=first.before,
+    )
+
+
+def _sum(first: int | None, last: int | None) -> int | None:
+    return None if first is None or last is None else first + last

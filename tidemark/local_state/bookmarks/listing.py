@@ -1,0 +1,216 @@
+"""Lists the files of a bucket folder, fast: a plain directory walk, never through Spark."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from tidemark.errors import TidemarkError
+from tidemark.local_state.bookmarks.files import FileVersion
+from tidemark.local_state.bookmarks.hidden import hidden_data, is_hidden
+
+NANOSECONDS_PER_MS = 1_000_000
+EXAMPLES = 3
+
+ChooseFolders: TypeAlias = Callable[[list[str]], list[str]]
+"""Given folders relative to the path of a source, returns those to enter."""
+
+
+@dataclass(frozen=True)
+class Unlisted:
+    """Which files are left out because runs have seen them.
+
+    Attributes:
+        until_ms: those modified at or before; None leaves out none.
+        hidden_until_ms: of those that are hidden for their name, those modified at or before.
+        arrived_after_ms: count the left-out files that came into their folder after this moment.
+    """
+
+    until_ms: int | None = None
+    hidden_until_ms: int | None = None
+    arrived_after_ms: int | None = None
+
+
+EVERYTHING = Unlisted()
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What of a folder is listed.
+
+    Attributes:
+        recurse: enter every folder; else only ``key=value`` partition folders.
+        is_excluded: given a file relative to the path of the source; None excludes nothing.
+        choose_folders: which of the folders of one level are entered; None enters all.
+        unlisted: what is left out for its time.
+        check_link: raises for the URI of a symbolic link that may not be followed; None allows all.
+    """
+
+    recurse: bool = False
+    is_excluded: Callable[[str], bool] | None = None
+    choose_folders: ChooseFolders | None = None
+    unlisted: Unlisted = EVERYTHING
+    check_link: Callable[[str], object] | None = None
+
+
+@dataclass
+class Listing:
+    """The files of a source in no particular order.
+
+    `late` are some of the files that were left out for their modification time although they
+    arrived after `Unlisted.arrived_after_ms`, and `late_count` is how many there are: moved or
+    copied with their old time, which S3 would not keep. `moved` are the folders that came with all
+    their files.
+    `hidden` are the new files with data that are left out for their name, or that of a folder.
+    """
+
+    files: list[FileVersion] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    late_count: int = 0
+    moved: set[str] = field(default_factory=set)
+    hidden: list[str] = field(default_factory=list)
+
+
+def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
+    """Return the data files under ``folder``, their paths given as URIs under ``uri``.
+
+    Names that Spark and EMRFS hide are left out: ``_SUCCESS``, ``.part-0.crc``, ``day_$folder$``.
+
+    Returns:
+        Nothing if the folder does not exist.
+
+    Raises:
+        TidemarkError: a folder cannot be read.
+    """
+    listing = Listing()
+    if folder.is_file():
+        if is_hidden(folder.name):
+            listing.hidden.append(uri)
+        else:
+            _add(listing, uri, folder.stat(), filters)
+        return listing
+    if not folder.is_dir():
+        return listing
+    root, level = uri.rstrip("/"), [""]
+    while level:
+        below: list[str] = []
+        for relative in level:
+            below += _list_folder(listing, str(folder), root, relative, filters)
+        level = filters.choose_folders(below) if filters.choose_folders and below else below
+    return listing
+
+
+def _list_folder(
+    listing: Listing, root: str, root_uri: str, relative: str, filters: Filters
+) -> list[str]:
+    """Add the files of one folder; return its sub-folders that may be entered."""
+    try:
+        content = _content_of(root, root_uri, relative, filters)
+        if _is_moved(listing, f"{root}/{relative}", relative, filters, content):
+            listing.moved.add(relative)
+    except FileNotFoundError:
+        return []  # deleted since the folder above was read
+    except OSError as error:
+        raise TidemarkError(
+            f"cannot list {root_uri}/{relative}: {error.strerror} ({root}/{relative}); make the "
+            "folder readable and run again, the bookmark is unchanged"
+        ) from error
+    for uri, stat in content.files:
+        _add(listing, uri, stat, filters, is_moved=relative in listing.moved)
+    listing.hidden += hidden_files(content.hidden, root, root_uri, filters)
+    return content.folders
+
+
+@dataclass
+class _Content:
+    """What a folder has: sub-folders that may be entered, files, hidden names, what is new."""
+
+    folders: list[str] = field(default_factory=list)
+    files: list[tuple[str, os.stat_result]] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    is_changed: bool = False
+
+
+def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _Content:
+    found = _Content()
+    prefix = f"{relative}/" if relative else ""
+    with os.scandir(f"{root}/{relative}") as entries:
+        for entry in entries:
+            name = f"{prefix}{entry.name}"
+            if is_hidden(entry.name):
+                found.hidden.append(name)
+                continue
+            if filters.check_link and entry.is_symlink():
+                filters.check_link(f"{root_uri}/{name}")
+            with contextlib.suppress(FileNotFoundError):  # deleted since the folder was read
+                if entry.is_dir():
+                    if filters.recurse or "=" in entry.name:
+                        found.folders.append(name)
+                elif filters.is_excluded and filters.is_excluded(name):
+                    continue
+                else:
+                    found.files.append((f"{root_uri}/{name}", entry.stat()))
+                found.is_changed = found.is_changed or _has_arrived(entry, filters)
+    return found
+
+
+def _is_moved(
+    listing: Listing, folder: str, relative: str, filters: Filters, content: _Content
+) -> bool:
+    """Return whether a folder came as it is after the moment, alone or in another one.
+
+    Only its own place is new then, and nothing in it.
+    """
+    since_ms = filters.unlisted.arrived_after_ms
+    if since_ms is None:
+        return False
+    if relative and relative.rpartition("/")[0] in listing.moved:
+        return True
+    place = Path(folder)
+    is_older = place.stat().st_mtime_ns // NANOSECONDS_PER_MS <= since_ms
+    return is_older and not content.is_changed and _has_arrived(place, filters)
+
+
+def _has_arrived(place: "os.DirEntry[str] | Path", filters: Filters) -> bool:
+    """Return whether a file or folder came into its folder after the moment; False without one."""
+    since_ms = filters.unlisted.arrived_after_ms
+    return since_ms is not None and _changed_ms(place.stat()) > since_ms
+
+
+def _changed_ms(stat: os.stat_result) -> int:
+    """Return when a file got its name here, or was changed last; nothing can set that back."""
+    return stat.st_ctime_ns // NANOSECONDS_PER_MS
+
+
+def hidden_files(names: Iterable[str], root: str, root_uri: str, filters: Filters) -> Iterator[str]:
+    """Yield the URIs of files with data that are hidden, and that a run would read otherwise.
+
+    Args:
+        names: hidden files and folders, relative to the root.
+        root: the path of a source.
+        root_uri: its URI.
+        filters: of the source.
+    """
+    for name in names:
+        for relative, stat in hidden_data(f"{root}/{name}", name):
+            is_new = stat.st_mtime_ns // NANOSECONDS_PER_MS > (
+                filters.unlisted.hidden_until_ms or 0
+            )
+            if is_new and not (filters.is_excluded and filters.is_excluded(relative)):
+                yield f"{root_uri}/{relative}"
+
+
+def _add(
+    listing: Listing, uri: str, stat: os.stat_result, filters: Filters, *, is_moved: bool = False
+) -> None:
+    modified_ms = stat.st_mtime_ns // NANOSECONDS_PER_MS
+    if filters.unlisted.until_ms is None or modified_ms > filters.unlisted.until_ms:
+        listing.files.append(FileVersion(uri, modified_ms, stat.st_size))
+    elif filters.unlisted.arrived_after_ms is not None and (
+        is_moved or _changed_ms(stat) > filters.unlisted.arrived_after_ms
+    ):
+        listing.late_count += 1
+        if len(listing.late) < EXAMPLES:
+            listing.late.append(uri)

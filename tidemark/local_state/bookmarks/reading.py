@@ -1,0 +1,109 @@
+"""What one run reads of a source of files: listing, filters and bookmark.
+
+The same functions serve the run itself and the question what a run would read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.process.run_warnings import RunWarning
+from tidemark.local_state.bookmarks.files import (
+    NOTHING_READ,
+    FileVersion,
+    SourceState,
+    select_new_files,
+)
+from tidemark.local_state.bookmarks.listing import Unlisted
+from tidemark.local_state.bookmarks.seen_files import SeenFiles
+from tidemark.local_state.bookmarks.skips import Earlier, Look, skips_to_tell, view_of
+from tidemark.local_state.bookmarks.sources import (
+    Edges,
+    FolderOf,
+    Predicate,
+    S3Source,
+    list_source,
+)
+from tidemark.local_state.machine.clock import is_moved
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one run reads of a source.
+
+    Attributes:
+        files: the chosen files, oldest first.
+        next_state: the state to store if the run commits, as JSON values; None without bookmark.
+        warnings: what the user should know, with what it is about.
+    """
+
+    files: tuple[FileVersion, ...]
+    next_state: dict[str, Any] | None = None
+    warnings: tuple[tuple[RunWarning, str], ...] = field(default=())
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """How many files, and their bytes."""
+        return len(self.files), sum(file.size for file in self.files)
+
+
+def read_s3_source(
+    source: S3Source,
+    folder_of: FolderOf,
+    opened_at_ms: int,
+    edges: Edges | None = None,
+    predicate: Predicate | None = None,
+    earlier: Earlier | None = None,
+) -> Reading:
+    """Return what a run reads of a source that it opens at a moment.
+
+    Args:
+        source: what is asked for.
+        folder_of: where a URI is on this machine.
+        opened_at_ms: the frozen upper edge, epoch milliseconds.
+        edges: of its bookmark; None reads without one, and the reading has no next state.
+        predicate: the push_down_predicate, ready to be asked; None enters every partition.
+        earlier: the partitions of an earlier run; None: the source has no partitions that are
+            chosen or registered.
+    """
+    low, high = (edges.low, edges.high) if edges else (None, None)
+    _check_kind(source, low)
+    _check_kind(source, high)
+    state = SourceState.from_json(low) if low else None
+    until = None if high is None else SourceState.from_json(high) if high else NOTHING_READ
+    seen = SeenFiles.of_state(low)
+    listing = list_source(source, folder_of, predicate, _unlisted(state, seen, edges))
+    selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
+    look = Look(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
+    told = skips_to_tell(look, listing, low, selection.next_state if edges else None)
+    if edges is None:
+        return Reading(selection.files, None, told)
+    next_state = {"kind": "s3", **view_of(source, opened_at_ms), **selection.next_state.to_json()}
+    read = filter(selection.next_state.has_read, listing.files)
+    next_state["seen"] = seen.with_files(read).to_json()
+    return Reading(selection.files, next_state, told)
+
+
+def _unlisted(state: SourceState | None, seen: SeenFiles, edges: Edges | None) -> Unlisted:
+    """Return what is not listed: what runs have read, and is too old to tell if they have seen it.
+
+    The times at which files arrive are those of the machine, so they say nothing where a test has
+    moved the clock.
+    """
+    if state is None or edges is None or edges.low is None:
+        return Unlisted()
+    until_ms = min(state.low_ms, seen.floor_ms)
+    if edges.low_made_at_ms is None or is_moved():
+        return Unlisted(until_ms, state.low_ms)
+    looked_at_ms = int(edges.low.get("opened_at_ms", edges.low_made_at_ms))
+    return Unlisted(until_ms, state.low_ms, looked_at_ms)
+
+
+def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
+    if state and state["kind"] != "s3":
+        raise UsageError(
+            f"the bookmark of the transformation_ctx {source.transformation_ctx!r} was made by a "
+            f"source of kind {state['kind']!r}, and this one reads files of S3: give the source a "
+            "transformation_ctx of its own, or reset the bookmark"
+        )

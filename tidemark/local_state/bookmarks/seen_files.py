@@ -1,0 +1,62 @@
+"""The newest files that the runs of a source have seen: another one of such a time came since.
+
+Times alone cannot tell that. A run while the clock is ahead reads files with times ahead; what
+comes when the clock is right again has older times, and no run reads it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import nlargest
+from typing import Any
+
+from tidemark.local_state.bookmarks.files import FileVersion
+
+MOST_SEEN = 100
+NAME_BYTES = 6
+
+
+@dataclass(frozen=True)
+class SeenFiles:
+    """Files that runs have seen, by time and digest of the path.
+
+    Attributes:
+        floor_ms: all that are later than this are in `files`; of others nothing is known.
+        files: the newest ones.
+    """
+
+    floor_ms: int = -1
+    files: frozenset[tuple[int, str]] = frozenset()
+
+    def has(self, file: FileVersion) -> bool:
+        """Return whether a file is one of those that are known."""
+        return (file.modified_ms, _digest(file.path)) in self.files
+
+    def has_come_since(self, file: FileVersion) -> bool:
+        """Return whether a file is later than the floor and was not there when runs looked."""
+        return file.modified_ms > self.floor_ms and not self.has(file)
+
+    def with_files(self, files: Iterable[FileVersion]) -> "SeenFiles":
+        """Return what is known once a run has seen some more."""
+        newest = nlargest(MOST_SEEN + 1, files, key=lambda file: file.modified_ms)
+        found = {(file.modified_ms, _digest(file.path)) for file in newest}
+        known = sorted(self.files | found, reverse=True)
+        floor_ms = max([self.floor_ms, *(ms for ms, _ in known[MOST_SEEN : MOST_SEEN + 1])])
+        return SeenFiles(floor_ms, frozenset(one for one in known[:MOST_SEEN] if one[0] > floor_ms))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is known as plain JSON values."""
+        return {"floor_ms": self.floor_ms, "files": [list(one) for one in sorted(self.files)]}
+
+    @classmethod
+    def of_state(cls, state: Mapping[str, Any] | None) -> "SeenFiles":
+        """Return what a state of a bookmark knows; of older versions it is the newest time."""
+        if not state:
+            return cls()
+        if kept := state.get("seen"):
+            return cls(kept["floor_ms"], frozenset((ms, name) for ms, name in kept["files"]))
+        return cls(min(state["low_ms"], state.get("newest_ms", state["low_ms"])))
+
+
+def _digest(path: str) -> str:
+    return blake2b(path.encode(errors="surrogatepass"), digest_size=NAME_BYTES).hexdigest()

@@ -1,0 +1,204 @@
+"""Files that no run is going to read, as far as they can be seen: told with the remedy.
+
+A bookmark of Glue is a point in time. What the paths, exclusions, predicate or partitions of a run
+leave out counts as read once that point has passed it; so does what arrives with an older time.
+Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.process.run_warnings import RunWarning
+from tidemark.local_state.bookmarks.files import SourceState, with_one_scheme
+from tidemark.local_state.bookmarks.hidden import of_each_kind
+from tidemark.local_state.bookmarks.listing import Listing
+from tidemark.local_state.bookmarks.seen_files import SeenFiles
+from tidemark.local_state.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
+
+CLOCK_TOLERANCE_MS = 300_000
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """Which partitions a run enters: a predicate over folders, and those in folders elsewhere."""
+
+    predicate: Predicate | None = None
+    located: tuple[str, ...] = ()
+
+
+def _every_partition(_: str, __: int) -> Partitions:
+    return Partitions()
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The partitions of an earlier run.
+
+    Attributes:
+        partitions: given its push_down_predicate and the moment at which it opened the source,
+            returns which it entered.
+        changed_at_ms: when the newest partition was registered.
+    """
+
+    partitions: Callable[[str, int], Partitions] = _every_partition
+    changed_at_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Look:
+    """A source as a run looks at it: see `reading.read_s3_source`."""
+
+    source: S3Source
+    folder_of: FolderOf
+    predicate: Predicate | None
+    earlier: Earlier
+    opened_at_ms: int
+
+
+def view_of(source: S3Source, opened_at_ms: int) -> dict[str, Any]:
+    """Return what a bookmark keeps of how a source was looked at, as JSON values."""
+    view: dict[str, Any] = {"paths": source.own_paths, "opened_at_ms": opened_at_ms}
+    for name in ("exclusions", "recurse", "push_down_predicate"):
+        if value := getattr(source, name):
+            view[name] = list(value) if isinstance(value, tuple) else value
+    return view
+
+
+def skips_to_tell(
+    look: Look, listing: Listing, low: Mapping[str, Any] | None, after: SourceState | None
+) -> tuple[tuple[RunWarning, str], ...]:
+    """Return what to warn of, with what it is about.
+
+    Args:
+        look: the source of this run.
+        listing: its files that are newer than the band of the bookmark, or than all that an
+            earlier run has seen.
+        low: the state of the bookmark before, as JSON values; None for nothing.
+        after: the state that a commit stores; None without a bookmark.
+    """
+    source = look.source
+    mark_ms = after.high_ms if after else 0
+    found = list(_of_times(look, listing, mark_ms))
+    if hidden := set(listing.hidden):
+        found.append((RunWarning.HIDDEN_FILES, of_each_kind(hidden)))
+    if after is None:
+        if source.limits.is_bounded:
+            found.append((RunWarning.BOUND_WITHOUT_BOOKMARK, source.name))
+        return tuple(found)
+    if low:
+        found += _hidden_by_mark(look, listing, low)
+    left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
+    if left and source.limits.max_files_in_band is not None:
+        found.append((RunWarning.BAND_FULL, f"{len(left)} files of {source.name}"))
+    return tuple(found)
+
+
+def _hidden_by_mark(
+    look: Look, listing: Listing, low: Mapping[str, Any]
+) -> Iterator[tuple[RunWarning, str]]:
+    """Yield what to warn of because the mark of the bookmark is later than files that are new."""
+    state, name = SourceState.from_json(low), look.source.name
+    seen = SeenFiles.of_state(low)
+    left_out = _left_out_before(look, low, state, seen)
+    # No run has seen these: the clock was ahead when the mark was set, or they came with old times.
+    passed = (file for file in listing.files if file.modified_ms <= state.low_ms)
+    unseen = {file.path for file in passed if seen.has_come_since(file)} - {*left_out}
+    late_count = listing.late_count + len(unseen)
+    late = named({*listing.late} | unseen, late_count)
+    if state.low_ms > look.opened_at_ms + CLOCK_TOLERANCE_MS:
+        # A later time of the late files would not help: the mark is later than all of them.
+        about = f"{name} is at {_moment(state.low_ms)}, and the clock says "
+        about += _moment(look.opened_at_ms)
+        yield RunWarning.MARK_AHEAD, f"{about}; skipped: {late}" if late_count else about
+    elif late_count:
+        yield RunWarning.OLD_FILES, late
+    if left_out:
+        yield RunWarning.LEFT_OUT_BEFORE, named(left_out, len(left_out))
+
+
+def named(examples: Iterable[str], count: int) -> str:
+    """Return the first few of some names, and how many more there are."""
+    shown = sorted(examples)[:MOST_NAMED]
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _of_times(look: Look, listing: Listing, mark_ms: int) -> Iterator[tuple[RunWarning, str]]:
+    edge_ms = max(look.opened_at_ms + CLOCK_TOLERANCE_MS, mark_ms)  # up to the mark they are read
+    ahead = [file for file in listing.files if file.modified_ms > edge_ms]
+    if ahead:
+        until = _moment(max(file.modified_ms for file in ahead))
+        files = named((file.path for file in ahead), len(ahead))
+        yield RunWarning.FUTURE_FILES, f"{files} (up to {until})"
+
+
+def _left_out_before(
+    look: Look, low: Mapping[str, Any], state: SourceState, seen: SeenFiles
+) -> list[str]:
+    """Return the files that this run does not leave out, the last one did, and the mark hides."""
+    before = _source_before(look.source, low)
+    opened_at_ms: int | None = low.get("opened_at_ms")
+    has_new = opened_at_ms is not None and look.earlier.changed_at_ms > opened_at_ms
+    if view_of(before, 0) == view_of(look.source, 0) and not has_new:
+        return []
+    now = list_source(look.source, look.folder_of, look.predicate).files
+    hidden = {file.path for file in now if file.modified_ms <= state.low_ms and not seen.has(file)}
+    if not hidden:
+        return []
+    partitions = Partitions(look.predicate, look.source.located)
+    if opened_at_ms is not None:
+        partitions = look.earlier.partitions(before.push_down_predicate, opened_at_ms)
+    paths = (*before.paths, *partitions.located)
+    before = replace(before, paths=paths, located=partitions.located)
+    try:
+        then = list_source(before, look.folder_of, partitions.predicate).files
+    except UsageError:  # the folders are no longer those of its predicate
+        then = []
+    return sorted(hidden - {file.path for file in then})
+
+
+def _source_before(source: S3Source, low: Mapping[str, Any]) -> S3Source:
+    """Return the source as the last run asked for it; older states know less of it."""
+    has_all = "opened_at_ms" in low
+    return replace(
+        source,
+        paths=tuple(low.get("paths", source.own_paths)),
+        located=(),
+        exclusions=tuple(low.get("exclusions", ())),
+        recurse=low.get("recurse", False) if has_all else source.recurse,
+        push_down_predicate=(
+            low.get("push_down_predicate", "") if has_all else source.push_down_predicate
+        ),
+    )
+
+
+def renamed_contexts(before: Mapping[str, Any], used: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the old and the new context of each source that went from one to the other.
+
+    Args:
+        before: the states that a run began with, by context.
+        used: the states of the contexts that it has used, None for a source without bookmark.
+    """
+    left = {key: ctx for ctx, state in before.items() if (key := _key(state)) and ctx not in used}
+    return [
+        (left[key], ctx)
+        for ctx, state in used.items()
+        if ctx not in before and (key := _key(state)) in left
+    ]
+
+
+def _key(state: Mapping[str, Any] | None) -> tuple[str, ...] | None:
+    """Return what tells the source of a state; None if it does not say."""
+    if not state:
+        return None
+    if state.get("paths"):
+        return ("s3", *map(with_one_scheme, state["paths"]))
+    return ("jdbc", state["table"]) if state.get("table") else None
+
+
+def _moment(epoch_ms: int) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(" ", "seconds")

@@ -1,0 +1,87 @@
+"""The tables of the local Data Catalog, kept in the store."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable
+
+from tidemark.errors import EntityNotFoundError
+from tidemark.local_state.catalog.databases import existing_database
+from tidemark.local_state.catalog.table_versions import keep_version
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_tables import CatalogTable
+
+
+def put_tables(
+    store: Store, tables: Iterable[CatalogTable], *, keeps_replaced: bool = True
+) -> None:
+    """Insert or replace tables, all of them or none; their partitions stay.
+
+    A table that is replaced gets the next version; what it was is kept, unless that is not wanted.
+    """
+    now_ms = time.time_ns() // 1_000_000
+    with store.transaction():
+        for table in tables:
+            if keeps_replaced:
+                keep_version(store, table)
+            store.query(
+                "INSERT INTO catalog_table (database, name, definition, created_at_ms, "
+                "changed_at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (database, name) DO UPDATE SET "
+                "definition = excluded.definition, changed_at_ms = excluded.changed_at_ms, "
+                "version = version + 1",
+                (table.database, table.name, json.dumps(table.definition), now_ms, now_ms),
+            )
+
+
+def catalog_tables(store: Store, database: str | None = None) -> list[CatalogTable]:
+    """Return every table, or those of one database, by database and name."""
+    if database is None:
+        rows = store.query("SELECT * FROM catalog_table ORDER BY database, name")
+    else:
+        where = "SELECT * FROM catalog_table WHERE database = ? ORDER BY name"
+        rows = store.query(where, (database.lower(),))
+    return [_table(row) for row in rows]
+
+
+def table_or_none(store: Store, database: str, name: str) -> CatalogTable | None:
+    """Return one table, None if it is not there."""
+    wanted = (database.lower(), name.lower())
+    rows = store.query("SELECT * FROM catalog_table WHERE database = ? AND name = ?", wanted)
+    return _table(rows[0]) if rows else None
+
+
+def find_table(store: Store, database: str, name: str) -> CatalogTable:
+    """Return one table.
+
+    Raises:
+        EntityNotFoundError: there is no such database or table; the text is Glue's, and the tables
+            that are there.
+    """
+    if found := table_or_none(store, database, name):
+        return found
+    existing_database(store, database)
+    known = ", ".join(table.full_name for table in catalog_tables(store, database)) or "no table"
+    raise EntityNotFoundError(
+        "Entity Not Found (Service: AWSGlue; Status Code: 400; Error Code: "
+        f"EntityNotFoundException): there is no table {name!r} in the database {database!r}, which "
+        f"has {known}; add it with `tidemark catalog put FILE.json`, `tidemark catalog crawl`, or "
+        "as AWS::Glue::Table to the app"
+    )
+
+
+def drop_table(store: Store, database: str, name: str) -> None:
+    """Forget a table with its partitions; its data stay."""
+    with store.transaction():
+        store.query("DELETE FROM catalog_table WHERE database = ? AND name = ?", (database, name))
+        store.query(
+            "DELETE FROM catalog_table_version WHERE database = ? AND name = ?", (database, name)
+        )
+        for table in ("catalog_partition", "catalog_registration"):
+            store.query(
+                f"DELETE FROM {table} WHERE database = ? AND table_name = ?",  # noqa: S608 (our own)
+                (database, name),
+            )
+
+
+def _table(row: sqlite3.Row) -> CatalogTable:
+    return CatalogTable(row["database"], row["name"], json.loads(row["definition"]))

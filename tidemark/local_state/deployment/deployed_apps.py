@@ -1,0 +1,140 @@
+"""Where the code of a home came from: which assembly was deployed, and the files around it then."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tidemark.local_state.deployment.project_files import PROJECT_MARK, code_files
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.own_files import read_own_file, write_own_file
+from tidemark.model.assembly.synthesis_record import digest_of_assembly, read_synthesis
+
+APPS_FILE = "deployed-apps.json"
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class DeployedApp:
+    """One app that was deployed into a home.
+
+    Attributes:
+        assembly: the folder that was deployed.
+        digest: of the assembly at that time.
+        deployed_at_ms: epoch milliseconds.
+        names: of its jobs, triggers and workflows, each as `job/NAME`.
+        project: the folder of the `cdk.json` around the assembly; empty if there is none.
+        context: what it was synthesized with; None if another program has synthesized it.
+        sources: the digest of each code file of the project, by its path below the project.
+    """
+
+    assembly: str
+    digest: str
+    deployed_at_ms: int
+    names: tuple[str, ...]
+    project: str = ""
+    context: Mapping[str, str] | None = None
+    sources: Mapping[str, str] | None = None
+
+    @property
+    def deployed_at(self) -> str:
+        """When it was deployed, for people."""
+        return f"{datetime.fromtimestamp(self.deployed_at_ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+def describe_app(assembly: Path, names: Sequence[str], now_ms: int) -> DeployedApp:
+    """Return the record of an assembly that is deployed now."""
+    folder = assembly.absolute()
+    synthesis = read_synthesis(folder)
+    project = synthesis.project if synthesis else ""
+    if not project and (folder.parent / PROJECT_MARK).is_file():
+        project = str(folder.parent)
+    return DeployedApp(
+        assembly=str(folder),
+        digest=digest_of_assembly(folder),
+        deployed_at_ms=now_ms,
+        names=tuple(names),
+        project=project,
+        context=synthesis.context if synthesis else None,
+        sources=digests_of(Path(project)) if project else {},
+    )
+
+
+def record_app(home: Home, app: DeployedApp) -> None:
+    """Record that an app was deployed; a name belongs to the app that defined it last."""
+    mine = set(app.names)
+    others = [
+        replace(other, names=tuple(name for name in other.names if name not in mine))
+        for other in deployed_apps(home)
+        if other.assembly != app.assembly or other.context != app.context
+    ]
+    apps = [asdict(one) for one in (app, *others) if one.names]
+    write_own_file(home.root / APPS_FILE, {"apps": apps})
+
+
+def deployed_apps(home: Home) -> list[DeployedApp]:
+    """Return the apps that were deployed into a home, the last one first."""
+    try:
+        content = read_own_file(home.root / APPS_FILE)
+        found = json.loads(content)["apps"] if content else []
+        return [DeployedApp(**{**one, "names": tuple(one["names"])}) for one in found]
+    except (ValueError, KeyError, TypeError):  # not of ours: nothing is known
+        return []
+
+
+def apps_with(apps: Sequence[DeployedApp], kind: str, name: str | None) -> list[DeployedApp]:
+    """Return the apps that define something of a name; without a name, anything of that kind."""
+    begin = f"{kind}/"
+    return [
+        app
+        for app in apps
+        if any(it == begin + name if name else it.startswith(begin) for it in app.names)
+    ]
+
+
+def digests_of(project: Path) -> dict[str, str]:
+    """Return the digest of each code file of a project, by its path below the project."""
+    return {
+        path.relative_to(project).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in code_files(project)
+    }
+
+
+def changed_sources(app: DeployedApp) -> list[str]:
+    """Return the code files of an app's project that differ from those of its deployment."""
+    if not app.project or not Path(app.project).is_dir():
+        return []
+    before, now = app.sources or {}, digests_of(Path(app.project))
+    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+def changes_text(app: DeployedApp, changed: Sequence[str]) -> str:
+    """Return which files have changed and when, for people."""
+    named = [f"{name} ({_changed_at(Path(app.project, name))})" for name in changed[:MOST_NAMED]]
+    more = len(changed) - len(named)
+    return ", ".join([*named, *([f"{more} more"] if more else [])])
+
+
+def is_synthesized_again(app: DeployedApp, changed: Sequence[str]) -> bool:
+    """Return whether an assembly on disk is newer than its deployment and than all that changed."""
+    folder = Path(app.assembly)
+    manifest = folder / "manifest.json"
+    if not manifest.is_file() or digest_of_assembly(folder) == app.digest:
+        return False
+    return all(time <= manifest.stat().st_mtime_ns for time in _times(app, changed))
+
+
+def _times(app: DeployedApp, changed: Sequence[str]) -> Iterator[int]:
+    for name in changed:
+        path = Path(app.project, name)
+        existing = path if path.is_file() else path.parent  # what was deleted changed its folder
+        if existing.exists():
+            yield existing.stat().st_mtime_ns
+
+
+def _changed_at(path: Path) -> str:
+    if not path.is_file():
+        return "deleted"
+    return f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d %H:%M:%SZ}"

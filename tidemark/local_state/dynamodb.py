@@ -1,0 +1,182 @@
+"""The DynamoDB of a home, behind a front (`engine.front`), and clients of it.
+
+It is the embedded engine, which a command starts for itself; or another DynamoDB, which
+`AWS_ENDPOINT_URL_DYNAMODB` names. Only that command reaches the engine; jobs use the front.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.local_state.access_key import key_of_environment
+from tidemark.local_state.engine.embedded import embedded_engine
+from tidemark.local_state.engine.front import front_of, is_front
+from tidemark.local_state.engine.kept_by import check_kept_here, keep_in, kept_by
+from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
+from tidemark.local_state.machine.secrets_in_text import show_endpoint
+from tidemark.model.assembly.definitions import TableDefinition
+
+if TYPE_CHECKING:
+    import boto3
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+NOWHERE = "http://127.0.0.1:9"  # where nothing listens: the port of discard
+CONNECT_TIMEOUT_S = 5
+ANY_REGION = "us-east-1"  # a home has the same tables in all
+
+
+@contextmanager
+def dynamodb_endpoint(home: Home) -> Iterator[str]:
+    """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards.
+
+    Raises:
+        DamagedDatabaseError: the file with the tables is damaged.
+        DiskFullError: the engine does not start, and the disk of the home is full.
+        UsageError: the setting names no DynamoDB, or one that lacks what watermarks need; or the
+            watermarks of the home are elsewhere.
+        TidemarkError: the engine does not start, or ends while it is needed; its output is in the
+            message.
+    """
+    configured = os.environ.get(ENDPOINT_VARIABLE)
+    if configured and is_front(configured):  # in a job, which has what its command has
+        yield configured
+    elif configured:
+        engine = OtherEngine(configured)
+        with front_of(engine) as url:
+            with dynamodb_client(url, ANY_REGION) as client:
+                keep_in(home, engine, client)
+            yield url
+    else:
+        check_kept_here(home)
+        with embedded_engine(home) as embedded, front_of(embedded) as url:
+            yield url
+
+
+def may_have_tables(home: Home) -> bool:
+    """Return whether a DynamoDB was ever used in a home; nothing is started."""
+    return home.dynamodb_tables.is_file() or kept_by(home) is not None
+
+
+_local = threading.local()  # what makes clients is not for several threads at once
+
+
+def _clients() -> "boto3.Session":
+    """Return what makes clients, and keeps what it has read of the service's model."""
+    import boto3
+    import botocore.session
+
+    if not hasattr(_local, "session"):
+        # Neither a profile of the caller, which may not exist, nor a proxy has a say here.
+        own = botocore.session.Session({"profile": (None, None, None, None)})
+        _local.session = boto3.Session(botocore_session=own)
+    found: boto3.Session = _local.session
+    return found
+
+
+@contextmanager
+def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
+    """Yield a boto3 client for the endpoint, with no credentials but those of a port.
+
+    Raises:
+        UsageError: the endpoint is no URL.
+        TidemarkError: it does not answer, or refuses a request made in the block.
+    """
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    key = key_of_environment()
+    try:
+        is_here = urlsplit(endpoint).hostname in LOOPBACK_NAMES
+        client = _clients().client(
+            "dynamodb",
+            endpoint_url=endpoint,
+            region_name=region,
+            aws_access_key_id=key.key_id,
+            aws_secret_access_key=key.secret,
+            config=Config(
+                connect_timeout=CONNECT_TIMEOUT_S,
+                retries={"total_max_attempts": 3},
+                proxies={} if is_here else None,
+            ),
+        )
+    except ValueError as error:
+        raise UsageError(
+            f"{ENDPOINT_VARIABLE} is {endpoint!r}; allowed: a URL such as http://127.0.0.1:8000; "
+            "correct it, or unset it to use the embedded engine"
+        ) from error
+    try:
+        yield client
+    except (BotoCoreError, ClientError) as error:
+        if endpoint == NOWHERE:
+            raise TidemarkError(
+                "the run has no DynamoDB, and its script asks for one: in a test, add the fixture "
+                "`watermarks`"
+            ) from error
+        raise TidemarkError(
+            f"the DynamoDB at {show_endpoint(endpoint)} does not do what the run needs: "
+            f"{str(error).replace(endpoint, show_endpoint(endpoint))}; unset "
+            f"{ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
+        ) from error
+    finally:
+        client.close()
+
+
+@contextmanager
+def naming_the_table(client: "DynamoDBClient", table: str) -> Iterator[None]:
+    """Say of a table that is not there that it is not.
+
+    Raises:
+        EntityNotFoundError: DynamoDB has no such table.
+    """
+    try:
+        yield
+    except client.exceptions.ResourceNotFoundException as error:
+        raise EntityNotFoundError(
+            f"there is no table {table} in the DynamoDB at "
+            f"{show_endpoint(client.meta.endpoint_url)}; declare it in the app, or create it with "
+            f"boto3 at the {ENDPOINT_VARIABLE} of the job"
+        ) from error
+
+
+def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> None:
+    """Create the tables that do not exist yet, with their TTL attribute.
+
+    Point-in-time recovery, encryption and deletion protection have no meaning locally.
+
+    Raises:
+        TidemarkError: a table exists with other keys than the template defines.
+    """
+    for table in tables:
+        try:
+            found = dynamodb.describe_table(TableName=table.name)["Table"]
+        except dynamodb.exceptions.ResourceNotFoundException:
+            _create_table(dynamodb, table)
+        else:
+            _check_keys(found, table)
+
+
+def _create_table(dynamodb: "DynamoDBClient", table: TableDefinition) -> None:
+    request: Any = dict(table.create_request)
+    dynamodb.create_table(**request)
+    dynamodb.get_waiter("table_exists").wait(TableName=table.name)
+    if table.ttl_attribute:
+        dynamodb.update_time_to_live(
+            TableName=table.name,
+            TimeToLiveSpecification={"Enabled": True, "AttributeName": table.ttl_attribute},
+        )
+
+
+def _check_keys(found: Mapping[str, Any], table: TableDefinition) -> None:
+    stored, defined = found["KeySchema"], table.create_request["KeySchema"]
+    if stored != defined:
+        raise TidemarkError(
+            f"the local table {table.name} has the keys {stored}, the template defines {defined}; "
+            "give the table of the template another name, or, if its watermarks are no longer "
+            "wanted, `tidemark local backup FILE` and then `tidemark local reset`"
+        )

@@ -1,0 +1,155 @@
+"""The front of a home's DynamoDB: the way in for jobs and commands, which have its URL.
+
+The URL ends in a secret path, such as ``http://127.0.0.1:40123/3kJ...``. Jobs get it in their
+environment, which other users cannot read. A request without the path is refused, and so is one
+that a web page sends, even with the path. No answer has a CORS header.
+"""
+
+import hmac
+import http.client
+import json
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol
+
+from tidemark.local_state.engine.closed_port import Answer
+from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, why_refused
+from tidemark.local_state.machine.secrets_in_text import FRONT
+
+LARGEST_BODY = 20_000_000
+LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
+JSON = "application/x-amz-json-1.0"
+CORS = "access-control-"
+SENT_ON = (
+    *("authorization", "content-type", "user-agent"),
+    *("x-amz-date", "x-amz-target", "x-amz-security-token"),
+)
+OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
+NOT_ALLOWED = "AccessDeniedException"
+REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"
+SECRET_BYTES = 32
+
+
+class Engine(Protocol):
+    """What a front hands requests to."""
+
+    def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Return the response to a request."""
+
+
+@contextmanager
+def front_of(engine: Engine) -> Iterator[str]:
+    """Answer DynamoDB requests for as long as the block takes; yield the secret URL."""
+    path = f"/{secrets.token_urlsafe(SECRET_BYTES)}"
+    server = _Server(engine, path)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="dynamodb", daemon=True
+    )
+    thread.start()
+    try:
+        yield f"http://{LOOPBACK}:{server.server_port}{path}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # a client that is silent holds nothing up
+    request_queue_size = 128
+
+    def __init__(self, engine: Engine, secret_path: str) -> None:
+        super().__init__((LOOPBACK, 0), _Handler)
+        self.engine, self.secret_path = engine, secret_path
+
+
+def is_front(url: str) -> bool:
+    """Return whether a URL is that of a front, as a job has it in its environment."""
+    return FRONT.fullmatch(url) is not None
+
+
+def why_not_answered(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
+    """Return why a request is not answered; None if it is.
+
+    Args:
+        path: of the request.
+        secret_path: which the front's URL ends in.
+        headers: of the request, with lower-case names.
+    """
+    if why := why_refused(headers, LOOPBACK_NAMES):
+        return why
+    if not hmac.compare_digest(path.rstrip("/").encode(), secret_path.encode()):
+        return f"the URL lacks the secret path of this DynamoDB; {REMEDY}"
+    return None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # the head and the body of an answer in one packet
+
+    def do_POST(self) -> None:
+        """Answer a request of DynamoDB's protocol."""
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        if why := why_not_answered(self.path, self.server.secret_path, headers):
+            self._refuse(403, why)
+            return
+        length = headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > LARGEST_BODY:
+            self._refuse(413, f"a request has a Content-Length of at most {LARGEST_BODY:,} bytes")
+            return
+        body = self.rfile.read(int(length))
+        sent = {name: headers[name] for name in SENT_ON if name in headers}
+        self._answer(*_answer_of(lambda: self.server.engine.request("POST", "/", sent, body)))
+
+    def do_GET(self) -> None:
+        """Refuse: DynamoDB's protocol has POST only."""
+        self._refuse(403, f"only POST is answered; {REMEDY}")
+
+    do_OPTIONS = do_PUT = do_HEAD = do_DELETE = do_GET  # noqa: N815 (the names of the library)
+
+    def _refuse(self, status: int, why: str) -> None:
+        self.close_connection = True  # the body is not read
+        text = json.dumps({"__type": f"com.amazon.coral.service#{NOT_ALLOWED}", "message": why})
+        self._answer(status, [("content-type", JSON)], text.encode())
+        self._read_the_rest()
+
+    def _read_the_rest(self) -> None:
+        """Take what the client still sends: closing before that would discard the answer."""
+        with suppress(OSError):
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(LINGER_S)
+            for _ in range(LINGER_READS):
+                if not self.connection.recv(LINGER_BYTES):
+                    return
+
+    def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.send_response_only(status)
+        for name, value in headers:
+            if name.lower() not in OF_THE_CONNECTION and not name.lower().startswith(CORS):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (of the library)
+        """Log nothing: the output is that of the user's commands."""
+
+
+def _answer_of(send: Callable[[], Answer]) -> Answer:
+    try:
+        return send()
+    except (OSError, http.client.HTTPException) as error:
+        kind = "com.amazon.coral.service#InternalServerError"
+        text = json.dumps({"__type": kind, "message": f"the engine does not answer: {error!r}"})
+        return 500, [("content-type", JSON)], text.encode()

@@ -1,0 +1,174 @@
+"""Which DynamoDB keeps the watermarks of a home, so that no command looks for them elsewhere.
+
+A home whose watermarks another DynamoDB keeps has a mark. That DynamoDB has a row for the home.
+Each command counts up in both. A row that is gone, or behind the mark, is one that was lost.
+"""
+
+import json
+import os
+import sqlite3
+import sys
+import uuid
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidemark.errors import UsageError
+from tidemark.local_state.engine.features import HASH, RANGE, TABLE, check_features
+from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
+from tidemark.local_state.home import TABLES_FILE, Home
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+MARK = "kept-by.json"
+SAID = "watermarks are kept by the DynamoDB at {url}, as long as that keeps them ({variable})\n"
+HAS_TABLES = (
+    "warning: the DynamoDB at {url}, which this home uses for the first time, has tables already: "
+    "{tables}; jobs go on from the watermarks that are in them\n"
+)
+
+
+@dataclass(frozen=True)
+class KeptBy:
+    """The DynamoDB that keeps the watermarks of a home.
+
+    Attributes:
+        url: where it was when it was used last.
+        home: the key of the home's row there.
+        starts: how many commands have used it.
+    """
+
+    url: str
+    home: str
+    starts: int
+
+
+def kept_by(home: Home) -> KeptBy | None:
+    """Return which other DynamoDB keeps the watermarks of a home; None if none does.
+
+    Raises:
+        UsageError: the mark is damaged.
+    """
+    try:
+        found = json.loads((home.dynamodb / MARK).read_text(encoding="utf-8"))
+        return KeptBy(str(found["url"]), str(found["home"]), int(found["starts"]))
+    except FileNotFoundError:
+        return None
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{home.shown / 'dynamodb' / MARK}, which says what keeps the watermarks of the home, "
+            f"is damaged ({error!r}); delete it: the next command makes it anew, for the DynamoDB "
+            f"that {ENDPOINT_VARIABLE} names then"
+        ) from error
+
+
+def check_kept_here(home: Home) -> None:
+    """Check that the embedded engine is the one which has a home's watermarks.
+
+    Raises:
+        UsageError: another DynamoDB has them.
+    """
+    mark = kept_by(home)
+    if mark is not None:
+        raise UsageError(
+            f"the watermarks of {home.shown} are in the DynamoDB at {mark.url}, and "
+            f"{ENDPOINT_VARIABLE} is not set; set it to {mark.url}, or set TIDEMARK_HOME to "
+            f"another folder; to begin without them, delete {home.shown / 'dynamodb' / MARK}"
+        )
+
+
+def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
+    """Check that a DynamoDB has a home's watermarks; one that is new to the home is tried first.
+
+    Args:
+        home: whose mark is written.
+        engine: which the environment names.
+        client: of it.
+
+    Raises:
+        UsageError: the embedded engine has watermarks of the home, the DynamoDB lacks what they
+            need, or it has lost them.
+    """
+    mark = kept_by(home)
+    tables = [name for name in engine.tables() if name != TABLE]
+    if mark is None:
+        _refuse_two_places(home, engine.url)
+        check_features(client, engine.url)
+        mark = KeptBy(engine.url, uuid.uuid4().hex, 0)
+        client.put_item(TableName=TABLE, Item=_row(mark))
+        if tables:
+            sys.stderr.write(HAS_TABLES.format(url=engine.url, tables=", ".join(tables)))
+    _count_up(home, mark, client, engine.url)
+    if os.access(home.dynamodb, os.W_OK):
+        _write(home.dynamodb, replace(mark, url=engine.url, starts=mark.starts + 1))
+    _say(SAID.format(url=engine.url, variable=ENDPOINT_VARIABLE))
+
+
+@cache
+def _say(text: str) -> None:
+    """Say it once, however often a command asks for the watermarks."""
+    sys.stderr.write(text)
+
+
+def _refuse_two_places(home: Home, url: str) -> None:
+    if has_rows(home.dynamodb_tables):
+        raise UsageError(
+            f"{ENDPOINT_VARIABLE} is {url}, and the watermarks of {home.shown} are in its embedded "
+            f"engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another folder; to begin "
+            f"without them, delete {home.shown / 'dynamodb' / TABLES_FILE}"
+        )
+
+
+def _count_up(home: Home, mark: KeptBy, client: "DynamoDBClient", url: str) -> None:
+    try:
+        client.update_item(
+            TableName=TABLE,
+            Key=_key(mark),
+            UpdateExpression="SET starts = starts + :one",
+            ConditionExpression="starts >= :known",
+            ExpressionAttributeValues={":one": {"N": "1"}, ":known": {"N": str(mark.starts)}},
+        )
+    except (
+        client.exceptions.ConditionalCheckFailedException,
+        client.exceptions.ResourceNotFoundException,
+    ) as error:
+        raise UsageError(
+            f"the DynamoDB at {url} lacks watermarks of {home.shown} that were kept at {mark.url}: "
+            "it is another one, or lost them when it ended; start it with its data, then run "
+            f"again; to begin without them, delete {home.shown / 'dynamodb' / MARK}: jobs "
+            "then read all again"
+        ) from error
+
+
+def has_rows(database: Path) -> bool:
+    """Return whether the embedded engine's file has any row; one that cannot be read counts."""
+    if not database.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as tables:
+            names = [name for (name,) in tables.execute("SELECT table_name FROM _tables")]
+            return any(_first(tables, name) for name in names)
+    except sqlite3.Error:
+        return True
+
+
+def _first(tables: sqlite3.Connection, name: str) -> Any:
+    quoted = name.replace('"', '""')
+    return tables.execute(f'SELECT 1 FROM "{quoted}" LIMIT 1').fetchone()  # noqa: S608 (quoted)
+
+
+def _key(mark: KeptBy) -> dict[str, Any]:
+    return {HASH: {"S": mark.home}, RANGE: {"S": "starts"}}
+
+
+def _row(mark: KeptBy) -> dict[str, Any]:
+    return {**_key(mark), "starts": {"N": str(mark.starts)}}
+
+
+def _write(folder: Path, mark: KeptBy) -> None:
+    unfinished = folder / f"{MARK}.{os.getpid()}"
+    unfinished.write_text(json.dumps(vars(mark)), encoding="utf-8")
+    unfinished.replace(folder / MARK)

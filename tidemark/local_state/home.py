@@ -1,0 +1,372 @@
+"""The state home: where the lake, the databases and the logs of local runs live."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from errno import EACCES, EROFS
+from functools import lru_cache
+from pathlib import Path
+from typing import TextIO
+
+from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
+from tidemark.local_state.machine.disk import full_disk_text, is_full
+from tidemark.local_state.store.read_only import copy_to_look_at, is_read_only
+from tidemark.local_state.store.restored import finish_restore, has_unfinished_restore
+
+PROJECT_FILE = "cdk.json"
+DEFAULT_HOME = ".tidemark"
+RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
+S3_SCHEMES = ("s3", "s3a", "s3n")
+BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowed before 2018
+# Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+NEW_BUCKET_NAME = re.compile(
+    r"(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)(?!xn--|sthree-|amzn-s3-demo-)"
+    r"(?!.*(-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+)
+BUCKET_NAMES = (
+    "3 to 63 lower-case letters, digits, hyphens and dots, with a letter or a digit at both ends; "
+    "no IP address, and no beginning or end that AWS keeps for itself, such as 'xn--' or '-s3alias'"
+)
+# The text of S3's error in Spark.
+NO_BUCKET = (
+    "The specified bucket does not exist "
+    "(Service: Amazon S3; Status Code: 404; Error Code: NoSuchBucket)"
+)
+TABLES_FILE = "tables.db"
+OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
+DATABASES = ("glue.sqlite", f"dynamodb/{TABLES_FILE}", OBJECTS_FILE)
+ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
+MARKER = "tidemark-home"
+REWIND_LOCK = "rewind-lock"
+JVMS_FOLDER = "jvms"  # of commands that run now
+JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
+PORT_FILE = "port.json"  # by which commands find the port that serves the home
+KEY_FILE = "access-key.json"  # with which clients of the port sign; shells have it
+GIT_IGNORES = ".gitignore"  # all of the home: it has secrets, and no repository is asked first
+# Maybe: a reset keeps them.
+IN_USE = (MARKER, GIT_IGNORES, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
+LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
+ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
+MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
+
+
+def _open_lock(file: Path) -> TextIO:
+    try:
+        return file.open("a+", encoding="utf-8")
+    except OSError as error:  # of a home that is looked at: a lock needs no right to write
+        if error.errno not in (EACCES, EROFS):
+            raise
+        return file.open(encoding="utf-8")
+
+
+def delete_entry(path: Path) -> None:
+    """Delete a file, a folder or a symbolic link; what a link leads to stays."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+@lru_cache
+def _close_to_others(root: Path) -> None:
+    """Take from the group and from others what they may do in a home."""
+    if _is_private(root):
+        return
+    with contextlib.suppress(PermissionError):  # another user's folder: said below
+        root.chmod(ONLY_ITS_OWNER)
+    if not _is_private(root):
+        sys.stderr.write(
+            f"warning: other users of this machine may read the state folder {root}, with its data "
+            "and passwords: its file system keeps no modes, or it is another user's; set "
+            "TIDEMARK_HOME to a folder of yours on a file system with modes\n"
+        )
+
+
+def _is_private(folder: Path) -> bool:
+    return not stat.S_IMODE(folder.stat().st_mode) & 0o077
+
+
+@dataclass(frozen=True)
+class Home:
+    """Paths inside one state home; the folder exists and is writable.
+
+    Attributes:
+        root: the folder.
+        copy_of: the home that it is a copy of, to look at what cannot be written; else None.
+    """
+
+    root: Path
+    copy_of: Path | None = None
+
+    @classmethod
+    def from_environment(cls) -> "Home":
+        """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
+
+        A command that `only_looks` gets a copy of one that it may not write.
+
+        Raises:
+            UsageError: the current folder is one within a project, whose home is further up; or it
+                cannot be written.
+        """
+        if named := os.environ.get("TIDEMARK_HOME"):
+            return cls._for_command(Path(named))
+        if project := _project_above(Path.cwd()):
+            raise UsageError(
+                f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
+                "run tidemark in the folder of the project, or set TIDEMARK_HOME"
+            )
+        return cls._for_command(Path(DEFAULT_HOME))
+
+    @classmethod
+    def _for_command(cls, root: Path) -> "Home":
+        root = root.absolute()
+        if ONLY_LOOKS.get() and is_read_only(root) and (root / MARKER).exists():
+            return cls(copy_to_look_at(root, DATABASES), copy_of=root)
+        return cls.open(root)
+
+    @classmethod
+    def open(cls, root: Path) -> "Home":
+        """Create the folder if needed and return it as a home.
+
+        Raises:
+            UsageError: the folder cannot be written, or holds something that is not a home.
+            DiskFullError: there is no room for it.
+        """
+        home = cls(root.absolute())
+        try:
+            home._claim()
+            if has_unfinished_restore(home.root):
+                with home.exclusive():
+                    finish_restore(home.root)
+        except OSError as error:
+            if is_full(error):
+                raise DiskFullError(
+                    f"{full_disk_text(home.root)}; nothing was changed: make room, then run again"
+                ) from error
+            raise UsageError(
+                f"cannot write the state folder {home.root}: {error.strerror}; make it writable or "
+                "set TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark "
+                "status`, and `tidemark local backup FILE` work without"
+            ) from error
+        return home
+
+    def _claim(self) -> None:
+        marker = self.root / MARKER
+        if not marker.exists():
+            # A lake may be laid out before the first command: `mkdir -p .tidemark/lake/landing`.
+            if self.root.is_dir() and {entry.name for entry in self.root.iterdir()} - {"lake"}:
+                raise UsageError(
+                    f"{self.root} is not empty and not a state folder of Tidemark (no file "
+                    f"{MARKER!r} in it); set TIDEMARK_HOME to an empty or a new folder"
+                )
+            self.root.mkdir(mode=ONLY_ITS_OWNER, parents=True, exist_ok=True)
+            marker.write_text(MARKER_TEXT, encoding="utf-8")
+            (self.root / GIT_IGNORES).write_text("*\n", encoding="utf-8")
+        _close_to_others(self.root)
+        for folder in (self.lake, self.runs, self.dynamodb, self.derby):
+            folder.mkdir(exist_ok=True)
+        if not os.access(self.root, os.W_OK):
+            number = EROFS if os.statvfs(self.root).f_flag & os.ST_RDONLY else EACCES
+            raise OSError(number, os.strerror(number), str(self.root))
+
+    @property
+    def shown(self) -> Path:
+        """The folder that messages name."""
+        return self.copy_of or self.root
+
+    @property
+    def lake(self) -> Path:
+        """The folder whose sub-folders are the buckets."""
+        return self.root / "lake"
+
+    @property
+    def runs(self) -> Path:
+        """The folder with one sub-folder per job run: script, logs, Spark events."""
+        return self.root / "runs"
+
+    @property
+    def dynamodb(self) -> Path:
+        """The folder of the embedded DynamoDB engine."""
+        return self.root / "dynamodb"
+
+    @property
+    def dynamodb_tables(self) -> Path:
+        """The SQLite file of the embedded DynamoDB engine."""
+        return self.dynamodb / TABLES_FILE
+
+    @property
+    def derby(self) -> Path:
+        """The folder of embedded Derby databases (``jdbc:derby:NAME``)."""
+        return self.root / "derby"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file of job runs, workflow runs and bookmarks."""
+        return self.root / "glue.sqlite"
+
+    def local_path(self, uri: str) -> Path:
+        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI.
+
+        Raises:
+            UsageError: it is no such URI, or its key has a part ``..``.
+        """
+        scheme, _, rest = uri.partition("://")
+        bucket, _, key = rest.partition("/")
+        if scheme not in S3_SCHEMES or not BUCKET_NAME.fullmatch(bucket):
+            raise UsageError(f"{uri!r} is no place in S3; write it as s3://bucket/key")
+        parts = key.split("/")
+        if ".." in parts:
+            raise UsageError(
+                f"{uri!r} has a part '..', which leads out of its folder; leave it out"
+            )
+        return self.lake.joinpath(bucket, *filter(None, parts))
+
+    def existing_path(self, uri: str) -> Path:
+        """Return `local_path`, for a bucket that exists.
+
+        Raises:
+            EntityNotFoundError: there is no such bucket; the text is the one of S3 and the remedy.
+            UsageError: the URI is no place in S3, or a symbolic link there leads out of the lake
+                or back to itself.
+        """
+        path = self.local_path(uri)
+        bucket = path.relative_to(self.lake).parts[0]
+        if not (self.lake / bucket).is_dir():
+            buckets = sorted(folder.name for folder in self.lake.iterdir())
+            remedy = (
+                f"create it with `tidemark local bucket {bucket}`"
+                if NEW_BUCKET_NAME.fullmatch(bucket)
+                else f"no bucket can have the name {bucket!r} (allowed: {BUCKET_NAMES}): correct "
+                "it in the script or in the argument that it comes from"
+            )
+            raise EntityNotFoundError(
+                f"{NO_BUCKET}: s3://{bucket} has no folder in the local lake "
+                f"{self.shown / 'lake'}, which has {', '.join(buckets) or 'none'}; {remedy}"
+            )
+        try:
+            parent = _real_folder(path.parent)
+            real = path.resolve() if path.is_symlink() else parent / path.name
+        except (OSError, RuntimeError) as error:  # the latter before Python 3.13
+            raise UsageError(
+                f"{uri} leads back to itself by a symbolic link; delete the link in the lake "
+                f"{self.shown / 'lake'}"
+            ) from error
+        if not real.is_relative_to(_real_folder(self.lake)):
+            raise UsageError(
+                f"{uri} leads out of the lake by a symbolic link, to {real}; copy the files into "
+                f"the lake {self.shown / 'lake'}"
+            )
+        return path
+
+    def create_bucket(self, name: str) -> bool:
+        """Create a bucket, a folder of the lake; return False if it is there already.
+
+        Raises:
+            UsageError: S3 would not take the name.
+        """
+        if not NEW_BUCKET_NAME.fullmatch(name):
+            raise UsageError(f"{name!r} cannot be the name of a bucket; allowed: {BUCKET_NAMES}")
+        folder = self.lake / name
+        is_new = not folder.is_dir()
+        folder.mkdir(exist_ok=True)
+        return is_new
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the home for one workflow run at a time.
+
+        Raises:
+            UsageError: another process holds it; the message names its process id.
+        """
+        text = "is using {root}; wait for it, stop it, or set TIDEMARK_HOME to another folder"
+        with self._locked("lock", text):
+            yield
+
+    @contextmanager
+    def alone_to_rewind(self) -> Iterator[None]:
+        """Let no other process carry a rewind out meanwhile, finish it or take it back.
+
+        Raises:
+            UsageError: another process does; the message names its process id.
+        """
+        text = (
+            "carries out a rewind of {root} now; nothing was changed: wait for it, then look at "
+            "`tidemark rewind --list`"
+        )
+        with self._locked(REWIND_LOCK, text):
+            yield
+
+    @contextmanager
+    def _locked(self, name: str, text: str) -> Iterator[None]:
+        with _open_lock(self.root / name) as lock:
+            if not _lock(lock):
+                lock.seek(0)
+                holder = lock.read().strip() or "unknown"
+                raise UsageError(f"process {holder} {text.format(root=self.shown)}")
+            with contextlib.suppress(OSError):  # on a full disk no one learns who holds it
+                os.ftruncate(lock.fileno(), 0)
+                os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
+            yield
+
+    def is_held(self) -> bool:
+        """Return whether a command holds the home now: the runs that count as RUNNING do run."""
+        try:
+            with (self.root / "lock").open(encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
+
+    def holder(self) -> int | None:
+        """Return the process id of the command that holds the home now; None if none does."""
+        if not self.is_held():
+            return None
+        text = (self.root / "lock").read_text(encoding="utf-8", errors="replace").strip()
+        return int(text) if text.isascii() and text.isdigit() else None
+
+    def reset(self) -> None:
+        """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
+        with self.exclusive():
+            for entry in self.root.iterdir():
+                if entry.name in IN_USE:
+                    continue
+                delete_entry(entry)
+        self._claim()
+
+
+@lru_cache(maxsize=4096)
+def _real_folder(folder: Path) -> Path:
+    """Return a folder without symbolic links; asked once, as the files of a source share theirs."""
+    return folder.resolve()
+
+
+def _lock(lock: TextIO) -> bool:
+    """Take the lock of a file; return False if another process keeps it."""
+    deadline = time.monotonic() + LOCK_PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
+
+
+def _project_above(folder: Path) -> Path | None:
+    """Return the project that a folder lies in, None if it is one itself or in none."""
+    if (folder / DEFAULT_HOME).is_dir() or (folder / PROJECT_FILE).is_file():
+        return None
+    return next((above for above in folder.parents if (above / PROJECT_FILE).is_file()), None)

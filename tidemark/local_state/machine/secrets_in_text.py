@@ -1,0 +1,32 @@
+"""Takes out of texts what only the programs of one user may know: URLs of fronts, the access key.
+
+What a run prints and why it failed goes into files, pages and events, which people pass on.
+"""
+
+import os
+import re
+from urllib.parse import urlsplit
+
+from tidemark.local_state.machine.local_requests import LOOPBACK
+
+# The URL of a front (`engine.front`): 32 bytes in base64 behind the port.
+FRONT = re.compile(rf"(http://{re.escape(LOOPBACK)}:\d+)/[\w-]{{43}}(?![\w-])")
+KEY_VARIABLE = "AWS_SECRET_ACCESS_KEY"
+SHORTEST_SECRET = 20  # shorter ones, such as "test", are words
+HIDDEN = "***"
+
+
+def without_secrets(text: str) -> str:
+    """Return a text without the secret paths of fronts and the secret key of this process.
+
+    Example: without_secrets("no answer from http://127.0.0.1:4/AbC..43../") ends in "127.0.0.1:4/".
+    """
+    text = FRONT.sub(r"\1", text)
+    key = os.environ.get(KEY_VARIABLE, "")
+    return text.replace(key, HIDDEN) if len(key) >= SHORTEST_SECRET else text
+
+
+def show_endpoint(endpoint: str) -> str:
+    """Return an endpoint as messages have it: without its path and user, which may be secrets."""
+    place = urlsplit(endpoint)
+    return f"{place.scheme}://{place.netloc.rpartition('@')[2]}"

@@ -1,0 +1,148 @@
+"""The records of rewinds in the state database, and the mark of one that is not finished.
+
+    begun ──▶ done        carried out; `tidemark rewind --resume` continues one that is begun
+      └─────▶ given up    everything is as it was
+    nothing to do         all was where it was to be: kept, so that `--undo` undoes no other
+
+The mark is a file of the home, so that a job run looks at nothing more than whether it is there.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_state.home import Home
+from tidemark.local_state.rewinds.steps import Steps
+from tidemark.local_state.store.database import Store
+
+BEGUN, DONE, GIVEN_UP, NOTHING = "begun", "done", "given up", "nothing to do"
+MARK = "rewind-unfinished"
+CLEARED = "rewinds"  # folder of the home: what rewinds have deleted, so that it can come back
+
+
+@dataclass(frozen=True)
+class RewindRecord:
+    """One rewind, or the undoing of one.
+
+    Attributes:
+        rewind_id: counts up.
+        state: ``begun``, ``done``, ``given up`` or ``nothing to do``.
+        at_ms: when it was decided on, epoch milliseconds.
+        actor: who asked.
+        why: as they said.
+        undoes: the rewind that this one takes back; None for one that does not.
+        document: the steps, as plain JSON values.
+    """
+
+    rewind_id: int
+    state: str
+    at_ms: int
+    actor: str
+    why: str
+    undoes: int | None
+    document: Mapping[str, Any]
+
+
+def rewinds(store: Store) -> list[RewindRecord]:
+    """Return every rewind of this home, newest first."""
+    rows = store.query("SELECT * FROM rewind ORDER BY rewind_id DESC")
+    return [RewindRecord(**{**dict(row), "document": json.loads(row["document"])}) for row in rows]
+
+
+def open_rewind(store: Store) -> RewindRecord | None:
+    """Return the rewind that was begun and has not come to its end, None if there is none."""
+    return next((one for one in rewinds(store) if one.state == BEGUN), None)
+
+
+def begin(
+    store: Store,
+    at_ms: int,
+    actor: str,
+    why: str,
+    document: Mapping[str, Any],
+    undoes: int | None = None,
+) -> RewindRecord:
+    """Record a rewind that begins; call it in a transaction. Return it.
+
+    Raises:
+        UsageError: another one is not finished.
+    """
+    check_none_is_open(store)
+    (row,) = store.query(
+        "INSERT INTO rewind (state, at_ms, actor, why, undoes, document) "
+        "VALUES (?, ?, ?, ?, ?, ?) RETURNING rewind_id",
+        (BEGUN, at_ms, actor, why, undoes, json.dumps(document)),
+    )
+    return RewindRecord(row["rewind_id"], BEGUN, at_ms, actor, why, undoes, document)
+
+
+def note_nothing(store: Store, at_ms: int, actor: str, why: str, to: str) -> None:
+    """Record a rewind that had nothing to do."""
+    document = {"to": to, "steps": Steps().to_json()}
+    store.query(
+        "INSERT INTO rewind (state, at_ms, actor, why, document) VALUES (?, ?, ?, ?, ?)",
+        (NOTHING, at_ms, actor, why, json.dumps(document)),
+    )
+
+
+def end(store: Store, rewind_id: int, state: str) -> None:
+    """Record how a rewind ended; call it in a transaction."""
+    store.query("UPDATE rewind SET state = ? WHERE rewind_id = ?", (state, rewind_id))
+
+
+def check_none_is_open(store: Store) -> None:
+    """Refuse while a rewind is half done.
+
+    Raises:
+        UsageError: one is.
+    """
+    if (found := open_rewind(store)) is not None:
+        raise UsageError(unfinished_text(found.rewind_id))
+
+
+def check_still_open(store: Store, record: RewindRecord) -> None:
+    """Refuse to go on with a rewind that another process has ended since it was looked up.
+
+    Raises:
+        UsageError: it has.
+    """
+    state = next((one.state for one in rewinds(store) if one.rewind_id == record.rewind_id), "gone")
+    if state != BEGUN:
+        raise UsageError(
+            f"rewind {record.rewind_id} is {state} by now: another command has ended it; nothing "
+            "was changed: look at `tidemark rewind --list`"
+        )
+
+
+def unfinished_text(rewind_id: int) -> str:
+    """Return what to say of a rewind that is half done."""
+    return (
+        f"rewind {rewind_id} was interrupted and is half done; `tidemark rewind --resume` finishes "
+        f"it, `tidemark rewind --undo {rewind_id}` takes it back"
+    )
+
+
+def refuse_half_rewound(home: Home) -> None:
+    """Refuse to run a job on a state that is half rewound.
+
+    Raises:
+        TidemarkError: a rewind was interrupted.
+    """
+    if not (home.root / MARK).exists():
+        return
+    with home.alone_to_rewind(), Store(home.database) as store:
+        found = open_rewind(store)
+    if found is not None:
+        raise TidemarkError(unfinished_text(found.rewind_id))
+
+
+def refuse_unfinished(home: Home, store: Store) -> None:
+    """Refuse to plan a rewind while another one is carried out, or is half done.
+
+    Raises:
+        UsageError: one is.
+    """
+    with home.alone_to_rewind():
+        check_none_is_open(store)

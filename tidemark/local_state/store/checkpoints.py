@@ -1,0 +1,61 @@
+"""The checkpoints of job runs in the state database: one row for each run that has one."""
+
+import json
+
+from tidemark.errors import DamagedDatabaseError
+from tidemark.local_state.store.database import Store
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+
+
+def put_checkpoint(store: Store, checkpoint: Checkpoint) -> None:
+    """Store what a run has done, in place of what was stored of it before.
+
+    Call it in the transaction of what it tells of, so that both are there or neither.
+    """
+    values = (checkpoint.run_id, checkpoint.job_name, checkpoint.committed_at_ms)
+    document = json.dumps(checkpoint.to_json(), separators=(",", ":"))
+    with store.transaction():
+        store.query(
+            "INSERT INTO checkpoint VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "
+            "job_name = excluded.job_name, committed_at_ms = excluded.committed_at_ms, "
+            "document = excluded.document",
+            (*values, document),
+        )
+
+
+def checkpoint_of_run(store: Store, run_id: str) -> Checkpoint | None:
+    """Return the checkpoint of a run, None if it has none."""
+    rows = store.query("SELECT run_id, document FROM checkpoint WHERE run_id = ?", (run_id,))
+    return _read(*rows[0]) if rows else None
+
+
+def stored_checkpoints(
+    store: Store, job_name: str | None = None, since_ms: int | None = None, limit: int = -1
+) -> list[Checkpoint]:
+    """Return the checkpoints of a job's runs, the one committed last first.
+
+    Args:
+        store: the state of a home.
+        job_name: the job; None takes every job.
+        since_ms: leave out what was committed before, epoch milliseconds; None takes all.
+        limit: at most so many; -1 takes all.
+    """
+    where = "job_name = ? AND committed_at_ms >= ?" if job_name else "committed_at_ms >= ?"
+    values = (job_name,) if job_name else ()
+    rows = store.query(
+        f"SELECT run_id, document FROM checkpoint WHERE {where} "  # noqa: S608 (fixed texts)
+        "ORDER BY committed_at_ms DESC, rowid DESC LIMIT ?",
+        (*values, since_ms or 0, limit),
+    )
+    return [_read(*row) for row in rows]
+
+
+def _read(run_id: str, document: str) -> Checkpoint:
+    try:
+        return Checkpoint.from_json(json.loads(document))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DamagedDatabaseError(
+            f"the checkpoint of the run {run_id} cannot be read ({type(error).__name__}: "
+            f"{error}): the state database was changed by something else; restore a backup with "
+            "`tidemark local restore FILE`"
+        ) from error

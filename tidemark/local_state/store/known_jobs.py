@@ -1,0 +1,59 @@
+"""The jobs this home has heard of, so that a wrong name is told from a job that has not run yet."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from tidemark.local_state.bookmarks.versions import latest_bookmark
+from tidemark.local_state.store.database import Store
+
+ENABLE = "job-bookmark-enable"
+
+
+def known_jobs(store: Store) -> list[str]:
+    """Return the names of the jobs that were deployed here, ran here or have a bookmark here."""
+    rows = store.query(
+        "SELECT job_name FROM deployed_job UNION SELECT job_name FROM job_run "
+        "UNION SELECT job_name FROM bookmark ORDER BY job_name"
+    )
+    return [row["job_name"] for row in rows]
+
+
+def name_hint(name: str, names: Collection[str]) -> str:
+    """Return what to say after a name that is unknown: the nearest names, or all there are."""
+    if nearest := get_close_matches(name, names):
+        return f"did you mean {' or '.join(nearest)}?"
+    return f"known are {', '.join(names)}" if names else "no job has run here yet"
+
+
+def has_bookmark_job(store: Store, name: str) -> bool:
+    """Return whether a job has a bookmark, or had job bookmarks enabled in its last run."""
+    last = store.latest_job_run(name)
+    is_enabled = last is not None and last.bookmark_option == ENABLE
+    return is_enabled or latest_bookmark(store, name) is not None
+
+
+def why_no_bookmark(store: Store, name: str) -> str:
+    """Return why a job has no bookmark, and where it may keep its place instead."""
+    names = known_jobs(store)
+    if name not in names:
+        return f"job {name} has no bookmark and never ran here: {name_hint(name, names)}"
+    if has_bookmark_job(store, name) or store.latest_job_run(name) is None:
+        return f"job {name} has no bookmark: it never committed one"
+    return (
+        f"job {name} has no bookmark: job bookmarks are not enabled in its runs; if it keeps "
+        f"watermarks, see `tidemark watermark show {name}`"
+    )
+
+
+def why_no_source(store: Store, name: str) -> str:
+    """Return why it is not known what the next run of a job would read."""
+    text = f"no run of job {name} has opened a source here, so what it reads is not known: "
+    names = known_jobs(store)
+    if name not in names:
+        return f"{text}it never ran here; {name_hint(name, names)}"
+    if store.latest_job_run(name) is None:
+        return f"{text}run it once (its first run reads everything)"
+    return (
+        f"{text}its runs read without awsglue; if it keeps watermarks, `tidemark watermark show "
+        f"{name}` tells where the next one continues"
+    )

@@ -1,0 +1,69 @@
+"""Turns what SQLite says into what is wrong with the state database, and what to do."""
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+from tidemark.errors import DamagedDatabaseError, DiskFullError, TidemarkError, UsageError
+from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.store.sqlite_files import DATABASE_IS_DAMAGED, check_soundness
+
+UNCHANGED = "nothing was stored and the bookmark is unchanged"
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_UNUSABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
+_PRIMARY = 0xFF  # an extended result code has the primary one in its lowest byte
+
+
+def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
+    """Return the error to raise for one of SQLite; what has been stored before is never touched.
+
+    Source: https://www.sqlite.org/rescode.html
+    """
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+    if code in _DAMAGED or str(error) == DATABASE_IS_DAMAGED:
+        return DamagedDatabaseError(damaged_text(database, str(error)))
+    # With no room for its files beside the database, SQLite speaks of I/O or of opening.
+    if code == sqlite3.SQLITE_FULL or not has_room(database.parent):
+        return DiskFullError(
+            f"{full_disk_text(database.parent)}; cannot write the state database {database}: "
+            f"{error}; {UNCHANGED}: make room, then run again"
+        )
+    if code == sqlite3.SQLITE_BUSY:
+        return TidemarkError(
+            f"another process keeps the state database {database} locked ({error}); {UNCHANGED}: "
+            "wait for it or stop it, then run again"
+        )
+    if code in _UNUSABLE:
+        return UsageError(
+            f"cannot use the state database {database}: {error}; make it a file that can be "
+            "written, or set TIDEMARK_HOME to another folder"
+        )
+    return TidemarkError(
+        f"cannot write the state database {database}: {error}; {UNCHANGED}: make room or make the "
+        "folder writable, then run again"
+    )
+
+
+def check_database(database: Path) -> None:
+    """Check an SQLite file, if it is there.
+
+    Raises:
+        DamagedDatabaseError: it is damaged, anywhere.
+        TidemarkError: it cannot be read.
+    """
+    if not database.exists():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            check_soundness(connection, database, is_asked_for=True)
+    except sqlite3.Error as error:
+        raise error_of(database, error) from error
+
+
+def damaged_text(database: Path, reason: str) -> str:
+    """Return what is wrong with a damaged database, and what can be done about it."""
+    return (
+        f"the state database {database} is damaged ({reason}) and was left as it is; restore a "
+        "backup with `tidemark local restore FILE`; without one, `sqlite3 FILE .recover` reads "
+        "what is left of it, and a file that is moved away begins anew: jobs read all again"
+    )

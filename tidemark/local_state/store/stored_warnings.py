@@ -1,0 +1,109 @@
+"""The warnings of job runs in the state database: which are unseen, and which are still open."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tidemark.local_state.store.database import Store
+
+
+@dataclass(frozen=True)
+class RunWarning:
+    """One warning of one job run.
+
+    Attributes:
+        run_id: the run.
+        job_name: its job.
+        started_at_ms: when it was started, epoch milliseconds.
+        text: what is wrong, and what to do.
+    """
+
+    run_id: str
+    job_name: str
+    started_at_ms: int
+    text: str
+
+
+ENABLE = "job-bookmark-enable"
+ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
+"""Shows warnings to somebody; what it returns from without an error counts as seen.
+
+A BrokenPipeError says that no one reads any more: they stay unseen, and nothing else happens.
+"""
+
+
+def keep_warnings(store: Store, run_id: str, texts: Iterable[str]) -> None:
+    """Store warnings of a run; one that it has already is stored once."""
+    with store.transaction():
+        for text in texts:
+            store.query("INSERT OR IGNORE INTO run_warning VALUES (?, ?, NULL)", (run_id, text))
+
+
+def unseen_warnings(store: Store) -> list[RunWarning]:
+    """Return the warnings that no one has been shown, oldest first."""
+    rows = store.query(
+        "SELECT warning.run_id, job_name, started_at_ms, text FROM run_warning AS warning "
+        "JOIN job_run ON job_run.run_id = warning.run_id WHERE seen_at_ms IS NULL "
+        "ORDER BY started_at_ms, warning.rowid"
+    )
+    return [RunWarning(**dict(row)) for row in rows]
+
+
+def open_warnings(store: Store) -> list[RunWarning]:
+    """Return the warnings that no later run of their job has resolved, oldest first.
+
+    A later run resolves them if it has committed, or if it SUCCEEDED without Glue's bookmark. A
+    text that several runs of a job have is returned once, of the newest of them.
+    """
+    resolved_at = {
+        row["job_name"]: row["at_ms"]
+        for row in store.query(
+            "SELECT job_name, max(started_at_ms) AS at_ms FROM job_run "
+            "LEFT JOIN (SELECT run_id AS id, document FROM checkpoint) ON id = job_run.run_id "
+            "WHERE coalesce(json_extract(document, '$.is_committed'), document IS NOT NULL) "
+            "OR (state = 'SUCCEEDED' AND bookmark_option <> ?) GROUP BY job_name",
+            (ENABLE,),
+        )
+    }
+    rows = store.query(
+        "SELECT warning.run_id, job_name, started_at_ms, text FROM run_warning AS warning "
+        "JOIN job_run ON job_run.run_id = warning.run_id ORDER BY started_at_ms, warning.rowid"
+    )
+    found: dict[tuple[str, str], RunWarning] = {}
+    for warning in (RunWarning(**dict(row)) for row in rows):
+        if warning.started_at_ms >= resolved_at.get(warning.job_name, 0):
+            found.pop((warning.job_name, warning.text), None)
+            found[warning.job_name, warning.text] = warning
+    return list(found.values())
+
+
+def without_those(warnings: Sequence[RunWarning], shown: Sequence[RunWarning]) -> list[RunWarning]:
+    """Return the warnings without those whose job and text are among others."""
+    known = {(one.job_name, one.text) for one in shown}
+    return [one for one in warnings if (one.job_name, one.text) not in known]
+
+
+def show_unseen(store: Store, show: ShowWarnings | None) -> None:
+    """Show the warnings that no one has been shown, and then record that they were.
+
+    A process that is killed in between shows them once more, never once less.
+
+    Args:
+        store: the state of a home.
+        show: shows them; None leaves them to be shown later.
+    """
+    unseen = unseen_warnings(store) if show else []
+    if show is None or not unseen:
+        return
+    try:
+        show(unseen)
+    except BrokenPipeError:  # such as `| head`: a later command shows them
+        return
+    now_ms = time.time_ns() // 1_000_000
+    with store.transaction():
+        for warning in unseen:
+            store.query(
+                "UPDATE run_warning SET seen_at_ms = ? WHERE run_id = ? AND text = ?",
+                (now_ms, warning.run_id, warning.text),
+            )

@@ -1,0 +1,102 @@
+"""Tells what a role lacks: statements that are needed, less what its policies allow; pure.
+
+What is not sure is taken for missing: an Allow with a condition that is not the one that is needed,
+or with NotResource, and any action that a Deny may refuse.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from tidemark.model.assembly.grants import policy
+
+Statement: TypeAlias = Mapping[str, Any]
+
+
+def policy_of(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return policies as one policy document."""
+    return policy(tuple(one for document in documents for one in statements_of(document)))
+
+
+def statements_of(document: Mapping[str, Any]) -> list[Statement]:
+    """Return the statements of a policy document, of which there may be one without a list."""
+    found = document.get("Statement", [])
+    return [found] if isinstance(found, Mapping) else list(found)
+
+
+def missing(needed: Iterable[Statement], given: Iterable[Statement]) -> list[Statement]:
+    """Return what of the statements that are needed the given ones do not allow.
+
+    Args:
+        needed: statements that allow, each with `Action` and `Resource`.
+        given: statements of all policies of a role.
+
+    Returns:
+        Statements like those needed, with the actions and resources that lack.
+    """
+    given = list(given)
+    found: list[Statement] = []
+    for statement in needed:
+        lacking: dict[tuple[str, ...], list[str]] = {}
+        for action in _texts(statement.get("Action")):
+            resources = tuple(
+                resource
+                for resource in _texts(statement.get("Resource"))
+                if not _is_allowed(action, resource, statement.get("Condition"), given)
+            )
+            if resources:
+                lacking.setdefault(resources, []).append(action)
+        for resources, actions in lacking.items():
+            one = {**statement, "Action": _one_or_all(actions), "Resource": _one_or_all(resources)}
+            if one not in found:
+                found.append(one)
+    return found
+
+
+def _is_allowed(action: str, resource: str, condition: object, given: Sequence[Statement]) -> bool:
+    if any(_refuses(one, action, resource) for one in given if one.get("Effect") == "Deny"):
+        return False
+    return any(
+        _has_action(one, action)
+        and any(covers(pattern, resource) for pattern in _texts(one.get("Resource")))
+        and one.get("Condition") in (None, {}, condition)
+        for one in given
+        if one.get("Effect") == "Allow"
+    )
+
+
+def _refuses(statement: Statement, action: str, resource: str) -> bool:
+    """Return whether a Deny refuses an action somewhere in a resource, whatever its condition."""
+    resources = _texts(statement.get("Resource"))
+    is_place = any(covers(one, resource) or covers(resource, one) for one in resources)
+    if "NotResource" in statement:
+        is_place = not any(covers(one, resource) for one in _texts(statement["NotResource"]))
+    return is_place and _has_action(statement, action)
+
+
+def _has_action(statement: Statement, action: str) -> bool:
+    if "NotAction" in statement:
+        others = _texts(statement["NotAction"])
+        return not any(covers(one.lower(), action.lower()) for one in others)
+    return any(covers(one.lower(), action.lower()) for one in _texts(statement.get("Action")))
+
+
+def covers(pattern: str, text: str) -> bool:
+    """Return whether a pattern of IAM matches all that another one, or a text, does."""
+    parts = re.split(r"([*?])", pattern)
+    rules = {"*": ".*", "?": "[^*]"}  # a * of the other stands for more than one character
+    return bool(
+        re.fullmatch("".join(rules.get(part) or re.escape(part) for part in parts), text, re.DOTALL)
+    )
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+def _one_or_all(texts: Sequence[str]) -> str | list[str]:
+    return texts[0] if len(texts) == 1 else list(texts)

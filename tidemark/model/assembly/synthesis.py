@@ -1,0 +1,90 @@
+"""Synthesizes the CDK app of a project the way the CDK command line does."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.assembly.synthesis_record import Synthesis, note_synthesis
+
+DEFAULT_OUTPUT = "cdk.out"
+USAGE_EXIT_CODE = 2
+
+
+def synthesize(project: Path, context: Mapping[str, str], output: Path | None = None) -> Path:
+    """Run the app command of ``cdk.json`` and return the folder of the cloud assembly.
+
+    Args:
+        project: the folder that holds ``cdk.json``.
+        context: values that override the context of ``cdk.json``, as ``cdk synth -c`` does.
+        output: where the assembly goes; None takes ``cdk.out`` in the project.
+
+    Raises:
+        UsageError: there is no readable ``cdk.json``, or the app refuses its configuration.
+        TidemarkError: the app fails; what it printed is in the message.
+    """
+    command = app_command(project)
+    output = (output or project / DEFAULT_OUTPUT).absolute()
+    # The CDK's own validation, two seconds, is for what is deployed: `cdk` makes it.
+    environment = {"CDK_VALIDATION": "false", **os.environ, "CDK_OUTDIR": str(output)}
+    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(project) | dict(context))
+    run = subprocess.run(  # noqa: S603 (the project's own app)
+        command, cwd=project, env=environment, capture_output=True, text=True
+    )
+    if run.returncode == 0:
+        if output.is_dir():
+            note_synthesis(output, Synthesis(str(project.absolute()), dict(context)))
+        return output
+    text = run.stderr.strip() or run.stdout.strip() or "no output"
+    if run.returncode == USAGE_EXIT_CODE:
+        raise UsageError(text.removeprefix("error: "))
+    raise TidemarkError(f"the CDK app failed with exit code {run.returncode}:\n{text}")
+
+
+def _context(project: Path) -> dict[str, Any]:
+    """Return the context that the CDK command line hands to the app, before what -c says.
+
+    Source: https://docs.aws.amazon.com/cdk/v2/guide/context.html
+    """
+    looked_up = project / "cdk.context.json"
+    texts = {"the context in cdk.json": json.dumps(_cdk_json(project).get("context", {}))}
+    if looked_up.is_file():
+        texts[str(looked_up)] = looked_up.read_text(encoding="utf-8")
+    if given := os.environ.get("CDK_CONTEXT_JSON"):
+        texts["the variable CDK_CONTEXT_JSON"] = given
+    found: dict[str, Any] = {}
+    for name, text in texts.items():
+        try:
+            found |= json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise UsageError(f"{name} is no JSON object ({error}); correct it") from error
+    return found
+
+
+def _cdk_json(project: Path) -> dict[str, Any]:
+    path = project / "cdk.json"
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        document["app"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"cannot read the app command from {path} ({reason}); run tidemark in the folder of "
+            'the CDK app, whose cdk.json has "app": "python app.py"'
+        ) from error
+    return document
+
+
+def app_command(project: Path) -> list[str]:
+    """Return the words of the app command; ``python`` becomes the running interpreter.
+
+    Raises:
+        UsageError: ``cdk.json`` is missing, not JSON, or has no app command.
+    """
+    words = shlex.split(_cdk_json(project)["app"])
+    return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words

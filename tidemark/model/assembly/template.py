@@ -1,0 +1,327 @@
+"""Turns the templates of an assembly into definitions: names given, intrinsics resolved."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request
+from tidemark.model.assembly.catalog_databases import database_of_request
+from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack
+from tidemark.model.assembly.definitions import (
+    CRAWLER,
+    SHELL,
+    SPARK,
+    STREAMING,
+    Action,
+    Condition,
+    Deployment,
+    JobDefinition,
+    ScheduleDefinition,
+    TableDefinition,
+    TriggerDefinition,
+)
+from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, RUN_HERE
+from tidemark.model.assembly.intrinsics import TOPIC, Scope
+from tidemark.model.assembly.resources import (
+    NAME_PROPERTIES,
+    REQUEST_SOURCE,
+    STARTS_WORKFLOW,
+    stated_name,
+)
+
+OF_SSM = "AWS::SSM::Parameter::"  # types of parameters whose default names where the value is
+# NotificationProperty only says when Glue tells EventBridge: `tidemark run` tells nobody.
+ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
+TABLE_REQUEST_PROPERTIES = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+    "LocalSecondaryIndexes",
+    "ProvisionedThroughput",
+)
+
+WATERMARK_TABLE = "--watermark_table"
+
+
+def read_deployment(assembly: Assembly, region: str) -> Deployment:
+    """Resolve every stack and return what this machine runs.
+
+    Raises:
+        UsageError: the assembly defines no Glue job, or two resources of one name.
+        UnsupportedError: it uses something that cannot be resolved or run here.
+    """
+    outputs: dict[str, str] = {}
+    resources: dict[tuple[str, str], dict[str, Any]] = {}
+    stack_of_job: dict[str, str] = {}
+    schedules: list[ScheduleDefinition] = []
+    for stack, scope in resolve_stacks(assembly, region):
+        for _, kind, name, properties in stack_resources(stack, scope):
+            if (kind, name) in resources:
+                problem = f"the assembly defines two {kind} named {name!r}, the second in stack "
+                raise UsageError(assembly.with_stage_named(f"{problem}{stack.name}"))
+            resources[kind, name] = properties
+            if kind == "AWS::Glue::Job":
+                stack_of_job[name] = stack.name
+        schedules += _schedules(stack, scope)
+        for output_id, output in stack.template.get("Outputs", {}).items():
+            outputs[output_id] = scope.resolve(output["Value"])
+    deployment = replace(
+        _deployment(resources, outputs, region),
+        stack_of_job=stack_of_job,
+        schedules=tuple(schedules),
+    )
+    if not deployment.jobs and not deployment.streaming_jobs:
+        names = ", ".join(stack.name for stack in assembly.stacks) or "none"
+        raise UsageError(
+            f"the assembly defines no AWS::Glue::Job (stacks: {names}); "
+            "add one with pipeline.add_job(...) and synthesize again"
+        )
+    return deployment
+
+
+def resolve_stacks(
+    assembly: Assembly, region: str, *, may_guess: bool = False
+) -> Iterator[tuple[Stack, Scope]]:
+    """Yield every stack with the names it sees, those that stacks before it export among them.
+
+    Args:
+        assembly: the synthesized app.
+        region: where it would be deployed.
+        may_guess: whether what only AWS knows stands as text in braces, instead of an error.
+    """
+    exports: dict[str, Any] = {}
+    for stack in assembly.stacks:
+        scope = scope_of(stack, region, exports, may_guess=may_guess)
+        yield stack, scope
+        for output in stack.template.get("Outputs", {}).values():
+            if "Export" in output:
+                exports[scope.resolve(output["Export"]["Name"])] = scope.resolve(output["Value"])
+
+
+def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield logical id, type, physical name and resolved properties of what this machine runs.
+
+    Raises:
+        UnsupportedError: a property cannot be resolved.
+    """
+    for logical_id, resource in stack.template.get("Resources", {}).items():
+        kind = resource["Type"]
+        if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
+            properties = scope.resolve(resource.get("Properties", {}))
+            yield logical_id, *_key(kind, scope.physical_names[logical_id], properties), properties
+
+
+def scope_of(
+    stack: Stack, region: str, exports: dict[str, Any], *, may_guess: bool = False
+) -> Scope:
+    """Return what the intrinsics of a stack are resolved against; resources get names here."""
+    resources = stack.template.get("Resources", {})
+    names = _generated_names(stack.name, resources)
+    scope = Scope(
+        stack_name=stack.name,
+        region=region,
+        resource_types={key: value["Type"] for key, value in resources.items()},
+        physical_names=names,
+        parameters={
+            key: value["Default"]
+            for key, value in stack.template.get("Parameters", {}).items()
+            if "Default" in value and not str(value.get("Type")).startswith(OF_SSM)
+        },
+        exports=exports,
+        may_guess=may_guess,
+    )
+    for logical_id, resource in resources.items():
+        stated = stated_name(resource)
+        if resource["Type"] == TOPIC:  # which this machine makes only where rules are followed
+            stated = resource.get("Properties", {}).get("TopicName")
+        if stated is not None:
+            names[logical_id] = scope.resolve(stated)
+    return scope
+
+
+def _key(kind: str, name: str, properties: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what tells a resource from others: a table's name is unique in its database only."""
+    database = properties.get("DatabaseName") if kind == "AWS::Glue::Table" else None
+    return kind, f"{database}.{name}" if database else name
+
+
+def _generated_names(stack_name: str, resources: Mapping[str, Any]) -> dict[str, str]:
+    """Name resources ``<stack>-<logical id without CDK's hash>``, with the hash where needed."""
+    names: dict[str, str] = {}
+    for logical_id in resources:
+        short = re.sub(r"[0-9A-F]{8}$", "", logical_id)
+        generated = f"{stack_name}-{short}".lower()
+        if generated in names.values():
+            generated = f"{stack_name}-{logical_id}".lower()
+        names[logical_id] = generated
+    return names
+
+
+def _deployment(
+    resources: Mapping[tuple[str, str], dict[str, Any]], outputs: dict[str, str], region: str
+) -> Deployment:
+    def of(kind: str) -> list[tuple[str, dict[str, Any]]]:
+        return [(name, value) for (found, name), value in resources.items() if found == kind]
+
+    return Deployment(
+        jobs={
+            name: runnable_job(name, p) for name, p in of("AWS::Glue::Job") if not _is_streaming(p)
+        },
+        streaming_jobs=tuple(name for name, p in of("AWS::Glue::Job") if _is_streaming(p)),
+        triggers=tuple(_trigger(name, p) for name, p in of("AWS::Glue::Trigger")),
+        workflows=tuple(name for name, _ in of("AWS::Glue::Workflow")),
+        tables=tuple(_table(name, p) for name, p in of("AWS::DynamoDB::Table")),
+        buckets=tuple(name for name, _ in of("AWS::S3::Bucket")),
+        outputs=outputs,
+        region=region,
+        catalog_databases=tuple(
+            database_of_request({"DatabaseInput": {"Name": name, **p.get("DatabaseInput", {})}})
+            for name, p in of("AWS::Glue::Database")
+        ),
+        catalog_tables=tuple(_catalog_table(name, p) for name, p in of("AWS::Glue::Table")),
+        catalog_connections=tuple(
+            _catalog_connection(name, p) for name, p in of("AWS::Glue::Connection")
+        ),
+    )
+
+
+def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
+    """Yield what starts workflows on AWS; a schedule of anything else is not for this machine."""
+    for resource in stack.template.get("Resources", {}).values():
+        properties = resource.get("Properties", {})
+        if resource["Type"] != "AWS::Scheduler::Schedule" or properties.get("State") == "DISABLED":
+            continue
+        target = properties.get("Target", {})
+        try:
+            request = target.get("EventBridgeParameters", {})
+            by_event = scope.resolve(request.get("Source")) == REQUEST_SOURCE
+            arn = str(scope.resolve(target.get("Arn")))
+            if not (by_event or arn.endswith(STARTS_WORKFLOW)):
+                continue
+            yield ScheduleDefinition(
+                workflow_name=json.loads(scope.resolve(target["Input"]))[
+                    "pipeline" if by_event else "Name"
+                ],
+                expression=scope.resolve(properties["ScheduleExpression"]),
+                time_zone=scope.resolve(properties.get("ScheduleExpressionTimezone", "UTC")),
+            )
+        except (UnsupportedError, ValueError, KeyError):
+            continue  # only AWS knows what it starts, or will refuse it
+
+
+def _with_local_table(arguments: Mapping[str, str]) -> Mapping[str, str]:
+    """Return arguments with the name of the watermark table, where they give its ARN.
+
+    DynamoDB takes both; a table on this machine has a name only.
+    """
+    table = arguments.get(WATERMARK_TABLE)
+    if not isinstance(table, str) or ":table/" not in table:
+        return arguments
+    return {**arguments, WATERMARK_TABLE: table.rpartition("/")[2]}
+
+
+def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
+    """Return the job that resolved properties of an ``AWS::Glue::Job`` define."""
+    return JobDefinition(
+        name=name,
+        script_location=properties["Command"]["ScriptLocation"],
+        command=properties["Command"].get("Name", SPARK),
+        glue_version=str(properties.get("GlueVersion", DEFAULT_GLUE_VERSION)),
+        default_arguments=_with_local_table(properties.get("DefaultArguments", {})),
+        non_overridable_arguments=properties.get("NonOverridableArguments", {}),
+        timeout_minutes=int(properties.get("Timeout", 480)),
+        max_retries=int(properties.get("MaxRetries", 0)),
+        max_concurrent_runs=int(
+            properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
+        ),
+    )
+
+
+def runnable_job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
+    """Return the job that resolved properties define.
+
+    Raises:
+        UnsupportedError: its kind, or its version of Glue or Python, does not run here.
+    """
+    command = {"Name": SPARK, **properties["Command"]}
+    if command["Name"] not in (SPARK, SHELL):
+        raise UnsupportedError(
+            f"job {name} has the command {command['Name']!r}; only '{SPARK}' (Spark) and '{SHELL}' "
+            "run locally"
+        )
+    job = job_definition(name, properties)
+    if job.command == SHELL and command.get("PythonVersion") != "3.9":
+        raise UnsupportedError(
+            f"job {name} has PythonVersion {command.get('PythonVersion')!r}; of Python shell jobs "
+            "those of 3.9 run locally"
+        )
+    if job.command == SPARK and job.glue_version not in RUN_HERE:
+        raise UnsupportedError(
+            f"job {name} has GlueVersion {job.glue_version}; this machine runs the Spark of "
+            f"{' and '.join(RUN_HERE)}"
+        )
+    return job
+
+
+def _is_streaming(properties: Mapping[str, Any]) -> bool:
+    return bool(properties["Command"]["Name"] == STREAMING)
+
+
+def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
+    predicate = properties.get("Predicate", {})
+    for action in properties["Actions"]:
+        if unknown := sorted(set(action) - ACTION_PROPERTIES - {"CrawlerName"}):
+            raise UnsupportedError(
+                f"trigger {name} sets {', '.join(unknown)} for the job {_node(action)}; a "
+                f"local trigger knows {', '.join(sorted(ACTION_PROPERTIES))}"
+            )
+    kind = properties["Type"]
+    return TriggerDefinition(
+        name=name,
+        type=kind,
+        actions=tuple(
+            Action(
+                _node(action),
+                action.get("Arguments", {}),
+                None if action.get("Timeout") is None else int(action["Timeout"]),
+            )
+            for action in properties["Actions"]
+        ),
+        workflow_name=properties.get("WorkflowName"),
+        logical=predicate.get("Logical", "AND"),
+        conditions=tuple(
+            Condition(_node(condition), condition.get("State") or condition["CrawlState"])
+            for condition in predicate.get("Conditions", [])
+        ),
+        # ON_DEMAND triggers are fired, never activated.
+        is_active=kind == "ON_DEMAND" or properties.get("StartOnCreation", False) is True,
+    )
+
+
+def _node(item: Mapping[str, Any]) -> str:
+    """Return the job or crawler that an action or a condition names."""
+    return CRAWLER + item["CrawlerName"] if "CrawlerName" in item else str(item["JobName"])
+
+
+def _table(name: str, properties: Mapping[str, Any]) -> TableDefinition:
+    request = {key: properties[key] for key in TABLE_REQUEST_PROPERTIES if key in properties}
+    return TableDefinition(
+        name=name,
+        create_request={"TableName": name, **request},
+        ttl_attribute=properties.get("TimeToLiveSpecification", {}).get("AttributeName"),
+    )
+
+
+def _catalog_table(full_name: str, properties: Mapping[str, Any]) -> CatalogTable:
+    definition = {"Name": full_name.rpartition(".")[2], **properties.get("TableInput", {})}
+    return table_of_request({**properties, "TableInput": definition})
+
+
+def _catalog_connection(name: str, properties: Mapping[str, Any]) -> CatalogConnection:
+    definition = {"Name": name, **properties.get("ConnectionInput", {})}
+    return connection_of_request({"ConnectionInput": definition})

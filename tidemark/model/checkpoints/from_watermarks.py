@@ -1,0 +1,111 @@
+"""What the library `watermarks` has recorded of runs, as checkpoints."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tidemark.model.checkpoints.checkpoint import (
+    Checkpoint,
+    DatasetRead,
+    DatasetWritten,
+    WatermarkMove,
+)
+
+if TYPE_CHECKING:
+    from watermarks import RunRecord
+
+
+def move_of(record: "RunRecord", table: str) -> WatermarkMove:
+    """Return what a run has done to watermarks."""
+    return WatermarkMove(
+        table,
+        record.source,
+        before=texts_of(record.before) if record.before else None,
+        after=texts_of(record.watermarks),
+        before_version=record.before_version,
+        after_version=record.version,
+        windows=tuple(
+            {
+                "cursor": window.cursor,
+                "window_id": window.window_id,
+                "low": None if window.low is None else str(window.low),
+                "high": str(window.high),
+            }
+            for window in record.windows
+        ),
+    )
+
+
+def moves_of(records: Iterable["RunRecord"], table: str) -> tuple[WatermarkMove, ...]:
+    """Return what a run has done to the watermarks of its job and of its sources."""
+    found = sorted(records, key=lambda record: record.source)
+    return tuple(move_of(record, table) for record in found if record.version)
+
+
+def reads_of(records: Iterable["RunRecord"]) -> tuple[DatasetRead, ...]:
+    """Return the datasets that the library has seen a run read."""
+    found: dict[str, DatasetRead] = {}
+    committed: dict[str, DatasetRead] = {}
+    for record in records:
+        for dataset in record.notes.get("read", ()):
+            found.setdefault(dataset, DatasetRead(dataset, record.source))
+        for dataset in record.notes.get("committed", ()):
+            committed.setdefault(dataset, DatasetRead(dataset, is_committed=True))
+    return (*found.values(), *(committed[one] for one in committed if one not in found))
+
+
+def writes_of(records: Iterable["RunRecord"]) -> tuple[DatasetWritten, ...]:
+    """Return the datasets that the library has seen a run write."""
+    found: dict[str, Any] = {}
+    for record in records:
+        found |= record.notes.get("written", {})
+    return tuple(DatasetWritten(dataset, mode) for dataset, mode in found.items())
+
+
+def checkpoints_of_job(
+    job_name: str, records: Iterable["RunRecord"], table: str
+) -> list[Checkpoint]:
+    """Return one checkpoint for each run of a job, the one that committed last first.
+
+    Args:
+        job_name: the job.
+        records: of all its runs.
+        table: where they are.
+    """
+    runs: dict[str, list[RunRecord]] = {}
+    for record in records:
+        runs.setdefault(record.run_id, []).append(record)
+    found = [_checkpoint(job_name, run_id, one, table) for run_id, one in runs.items()]
+    return sorted(found, key=lambda one: one.committed_at_ms, reverse=True)
+
+
+def _checkpoint(
+    job_name: str, run_id: str, records: "Sequence[RunRecord]", table: str
+) -> Checkpoint:
+    code: dict[str, str] = {}
+    for record in records:
+        code |= record.notes.get("code", {})
+    return Checkpoint(
+        job_name,
+        run_id,
+        max(_ms(record.committed_at) for record in records),
+        watermarks=moves_of(records, table),
+        read=reads_of(records),
+        written=writes_of(records),
+        code=code,
+    )
+
+
+def _ms(at: datetime) -> int:
+    return int(at.astimezone(UTC).timestamp() * 1000)
+
+
+def texts_of(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as text by name, the names of nested ones joined by dots."""
+    found: dict[str, str] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name}.{inner}": text for inner, text in texts_of(value).items()}
+        else:
+            found[name] = str(value)
+    return found

@@ -1,0 +1,81 @@
+"""What a streaming job of Glue runs on.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html,
+https://docs.aws.amazon.com/glue/latest/dg/glue-streaming-maintenance.html,
+https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
+"""
+
+import re
+from dataclasses import dataclass
+
+from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.stage.runtime import (
+    DPUS,
+    MOST_G2X_WORKERS,
+    MOST_MINUTES,
+    MOST_WORKERS,
+    WORKER_TYPES,
+)
+from tidemark.model.stage.values import between, one_of
+
+STREAMING_WORKER_TYPES = ("G.025X", *WORKER_TYPES)
+WINDOW = re.compile(r"(Sun|Mon|Tue|Wed|Thu|Fri|Sat):([01]?[0-9]|2[0-3])")
+
+
+@dataclass(frozen=True)
+class StreamingRuntime:
+    """What a streaming job runs on.
+
+    Attributes:
+        worker_type: Glue worker type; G.025X is for streaming jobs of low volume only.
+        number_of_workers: workers of a run; with auto scaling the most that it may have.
+        auto_scaling: True lets Glue add and remove workers during a run.
+        max_retries: how often Glue starts a failed run again.
+        maintenance_window: day and hour in GMT, `Sun:10`, within three hours of which Glue starts
+            a run of more than 7 days again. None leaves the hour to Glue.
+        timeout_minutes: after this many minutes Glue stops a run, for a stream that is to end.
+            None: a run does not end by itself.
+        glue_version: Glue version, which brings Spark and Python.
+
+    Raises:
+        JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
+    """
+
+    worker_type: str = "G.025X"
+    number_of_workers: int = 2
+    auto_scaling: bool = False
+    max_retries: int = 0
+    maintenance_window: str | None = None
+    timeout_minutes: int | None = None
+    glue_version: str = DEFAULT_GLUE_VERSION
+
+    def __post_init__(self) -> None:
+        one_of("glue_version", self.glue_version, DECLARABLE)
+        one_of("worker_type", self.worker_type, STREAMING_WORKER_TYPES)
+        most = MOST_G2X_WORKERS if self.worker_type == "G.2X" else MOST_WORKERS
+        between("number_of_workers", self.number_of_workers, 2, most)
+        one_of("auto_scaling", self.auto_scaling, (True, False))
+        between("max_retries", self.max_retries, 0, 10)
+        self._check_end()
+
+    @property
+    def dpus_of_worker(self) -> float:
+        """Return how many DPUs one worker is billed as."""
+        return DPUS.get(self.worker_type, 0.25)
+
+    def _check_end(self) -> None:
+        window: object = self.maintenance_window
+        if window is not None and not (isinstance(window, str) and WINDOW.fullmatch(window)):
+            raise JobDefinitionError(
+                f"maintenance_window is {window!r}; allowed: a day and an hour in GMT, from Sun:0 "
+                "to Sat:23; write it like 'Sun:10'"
+            )
+        if self.timeout_minutes is None:
+            return
+        between("timeout_minutes", self.timeout_minutes, 1, MOST_MINUTES - 1)
+        if window is not None:
+            raise JobDefinitionError(
+                f"timeout_minutes is {self.timeout_minutes} and maintenance_window {window!r}; "
+                "Glue starts only runs of more than 7 days again; leave one of the two out"
+            )

@@ -1,0 +1,268 @@
+"""Carries a rewind out so that a crash at any instant leaves it to be finished or taken back.
+
+    1  the record, with every step in it           SQLite, one transaction
+    2  the mark: no job run starts from here on    a file
+    3  what is deleted moves into a folder         renames, each of which may be repeated
+    4  watermarks                                  DynamoDB, one transaction a table
+    5  bookmarks, and the record is done           SQLite, one transaction
+
+Until 5 everything can be taken back; each of the steps may be done again.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+from tidemark.errors import BookmarkVersionMismatchError, UsageError
+from tidemark.local_state.bookmarks.versions import latest_bookmark, restore_version
+from tidemark.local_state.home import Home
+from tidemark.local_state.rewinds.records import (
+    BEGUN,
+    CLEARED,
+    DONE,
+    GIVEN_UP,
+    MARK,
+    RewindRecord,
+    begin,
+    check_still_open,
+    end,
+)
+from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_state.store.database import Store
+from watermarks import WatermarkAdmin, WatermarkConflictError
+from watermarks.admin import Rewind
+
+OpenTable: TypeAlias = Callable[[str], AbstractContextManager[WatermarkAdmin]]
+"""Opens a table of watermarks by its name."""
+
+
+def no_step(_: str) -> None:
+    """Do nothing before a step."""
+
+
+def carry_out(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    steps: Steps,
+    *,
+    actor: str,
+    why: str,
+    at_ms: int,
+    to: str,
+    undoes: int | None = None,
+    before: Callable[[str], None] = no_step,
+) -> RewindRecord:
+    """Do all steps, or nothing; return the record.
+
+    Args:
+        home: whose state it is.
+        store: its database.
+        open_table: opens a table of watermarks.
+        steps: what to do.
+        actor: who asks.
+        why: as they say it.
+        at_ms: now, epoch milliseconds.
+        to: where to, for people.
+        undoes: the rewind that this one takes back.
+        before: called with the name of each step; for tests.
+
+    Raises:
+        UsageError: a job has moved on since it was planned, or another rewind is half done.
+    """
+    before("record")
+    with home.alone_to_rewind():
+        with store.transaction():
+            _check_bookmarks(store, steps)
+            document = {"to": to, "steps": steps.to_json()}
+            record = begin(store, at_ms, actor, why, document, undoes)
+            filed = _filed(steps, record.rewind_id)
+            if filed != steps:
+                record = replace(record, document={"to": to, "steps": filed.to_json()})
+                _put_document(store, record)
+        return _finish(home, store, open_table, record, at_ms, before)
+
+
+def finish(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    record: RewindRecord,
+    *,
+    at_ms: int,
+    before: Callable[[str], None] = no_step,
+) -> RewindRecord:
+    """Do what is left of a rewind that was begun; return its record.
+
+    Raises:
+        UsageError: a job has moved on, and everything is as it was before the rewind; or another
+            process is at it, or has ended it meanwhile.
+    """
+    with home.alone_to_rewind():
+        check_still_open(store, record)
+        return _finish(home, store, open_table, record, at_ms, before)
+
+
+def _finish(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    record: RewindRecord,
+    at_ms: int,
+    before: Callable[[str], None],
+) -> RewindRecord:
+    steps = Steps.from_json(record.document["steps"])
+    try:
+        before("mark")
+        (home.root / MARK).touch()
+        before("files")
+        for from_, to in steps.files:
+            before(f"file {from_}")
+            _move(home, from_, to)
+        for table, group in groupby(steps.watermarks, key=lambda step: step.table):
+            before(f"watermarks {table}")
+            with open_table(table) as admin:
+                _rewind(admin, list(group), record, "rewind")
+        before("bookmarks")
+        with store.transaction():
+            for step in steps.bookmarks:
+                restore_version(store, step.job, step.expected, step.version, at_ms)
+            end(store, record.rewind_id, DONE)
+    except (
+        WatermarkConflictError,
+        BookmarkVersionMismatchError,
+        FileNotFoundError,
+        FileExistsError,
+    ) as error:
+        _take_back(home, store, open_table, record, no_step)
+        raise UsageError(
+            f"something has moved since the rewind was planned ({error}); everything is as it was: "
+            "plan it again"
+        ) from error
+    before("unmark")
+    (home.root / MARK).unlink(missing_ok=True)
+    return replace(record, state=DONE)
+
+
+def take_back(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    record: RewindRecord,
+    before: Callable[[str], None] = no_step,
+) -> RewindRecord:
+    """Make everything as it was before a rewind that was begun and not finished.
+
+    May be repeated, as each of its steps may.
+
+    Raises:
+        UsageError: a job has moved its watermarks since; or another process is at it, or has ended
+            it meanwhile.
+    """
+    with home.alone_to_rewind():
+        check_still_open(store, record)
+        return _take_back(home, store, open_table, record, before)
+
+
+def _take_back(
+    home: Home,
+    store: Store,
+    open_table: OpenTable,
+    record: RewindRecord,
+    before: Callable[[str], None],
+) -> RewindRecord:
+    steps = Steps.from_json(record.document["steps"])
+    back = steps.backwards()
+    for table, group in groupby(
+        zip(steps.watermarks, back.watermarks, strict=True), key=lambda pair: pair[0].table
+    ):
+        before(f"watermarks back {table}")
+        with open_table(table) as admin:
+            _rewind_back(admin, list(group), record)
+    for to, from_ in back.files:
+        before(f"file back {from_}")
+        if (home.root / to).exists() and not (home.root / from_).exists():  # it was moved
+            _move(home, to, from_)
+    before("given up")
+    with store.transaction():
+        end(store, record.rewind_id, GIVEN_UP)
+    (home.root / MARK).unlink(missing_ok=True)
+    return replace(record, state=GIVEN_UP)
+
+
+def _check_bookmarks(store: Store, steps: Steps) -> None:
+    for step in steps.bookmarks:
+        latest = latest_bookmark(store, step.job)
+        if (latest.version if latest else 0) != step.expected:
+            raise UsageError(
+                f"the bookmark of {step.job} is at version {latest.version if latest else 0}, not "
+                f"at {step.expected} as when it was planned: a run has committed since, or "
+                "somebody has set it; nothing was changed: plan it again"
+            )
+
+
+def _filed(steps: Steps, rewind_id: int) -> Steps:
+    """Return the steps with a folder of this rewind for what goes away."""
+    pairs = [(from_, to or str(Path(CLEARED, str(rewind_id), from_))) for from_, to in steps.files]
+    return replace(steps, files=tuple(pairs))
+
+
+def _put_document(store: Store, record: RewindRecord) -> None:
+    store.query(
+        "UPDATE rewind SET document = ? WHERE rewind_id = ? AND state = ?",
+        (json.dumps(record.document), record.rewind_id, BEGUN),
+    )
+
+
+def _move(home: Home, from_: str, to: str) -> None:
+    """Move a file within the home, unless that is done; its time of modification stays.
+
+    Raises:
+        FileNotFoundError: it is at neither place.
+        FileExistsError: another one has taken its place.
+    """
+    source, target = home.root / from_, home.root / to
+    if target.exists():
+        if source.exists():  # a crash leaves it at one place: this is another file
+            raise FileExistsError(f"{to} is there already, and {from_} would replace it")
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source.rename(target)
+    for folder in source.parents:  # S3 has no empty folders; a bucket stays
+        if folder.parent in (home.lake, home.root) or folder == home.root or any(folder.iterdir()):
+            return
+        folder.rmdir()
+
+
+def _rewind(
+    admin: WatermarkAdmin, steps: list[WatermarkStep], record: RewindRecord, what: str
+) -> None:
+    admin.rewind_together(
+        [Rewind(s.job, s.to_run or None, s.expected, s.source, s.windows) for s in steps],
+        reason=_reason(record, what),
+        actor=record.actor,
+    )
+
+
+def _reason(record: RewindRecord, what: str) -> str:
+    return f"{record.why} ({what} {record.rewind_id})"
+
+
+def _rewind_back(
+    admin: WatermarkAdmin, pairs: list[tuple[WatermarkStep, WatermarkStep]], record: RewindRecord
+) -> None:
+    """Take back what was applied; one that was not, or was taken back already, is left alone."""
+    moved = []
+    for step, back in pairs:
+        last = next(admin.history(step.job, 1, source=step.source), None)
+        if last is not None and last.reason == _reason(record, "rewind"):
+            moved.append(back)
+    if moved:
+        try:
+            _rewind(admin, moved, record, "taking back of rewind")
+        except WatermarkConflictError as error:
+            raise UsageError(str(error)) from error

@@ -1,0 +1,108 @@
+"""Sends events beside the runs, from a thread of its own: no run waits for it or fails by it."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import FINAL_STATES, JobRun
+from tidemark.report.lineage.destination import Destination, destination_of
+
+CLOSE_S = 3.0  # what the end of a command waits for events that are not sent yet
+PAUSE_S = 60.0  # for which a place that took no event is left alone
+LONGEST_CAUSE = 200
+Tell = Callable[[JobRun], None]
+
+
+class Emitter:
+    """Takes runs that have started or ended, and sends an event of each, in this order."""
+
+    def __init__(self, destination: Destination, home: Home, say: Callable[[str], None]) -> None:
+        """Start the thread.
+
+        Args:
+            destination: where events go.
+            home: where runs are recorded.
+            say: told once if events cannot be sent.
+        """
+        self._destination = destination
+        self._home = home
+        self._say = say
+        self._runs: queue.SimpleQueue[JobRun | None] = queue.SimpleQueue()
+        self._started: set[str] = set()
+        self._silent_until = 0.0  # of the monotonic clock
+        self._has_said = False
+        self._thread = threading.Thread(target=self._main, name="lineage", daemon=True)
+        self._thread.start()
+
+    def tell(self, run: JobRun) -> None:
+        """Take a run that was recorded as RUNNING, or in its final state; never waits."""
+        self._runs.put(run)
+
+    def close(self) -> None:
+        """Send what is left, for a few seconds at most; say so if that is too short."""
+        self._runs.put(None)
+        self._thread.join(CLOSE_S)
+        if self._thread.is_alive():
+            self._say_once(f"no answer within {CLOSE_S:.0f} s")
+
+    def _main(self) -> None:
+        while (run := self._runs.get()) is not None:
+            try:
+                self._send(run)
+            except Exception as error:  # noqa: BLE001 (no run fails by its event)
+                self._silent_until = time.monotonic() + PAUSE_S
+                self._say_once(_cause(error))
+        if not self._silent_until:
+            self._destination.client.close(CLOSE_S)
+
+    def _send(self, run: JobRun) -> None:
+        if time.monotonic() < self._silent_until:
+            return
+        # Here: it takes half a second to load, and only this thread waits.
+        from tidemark.report.lineage.events import event_of
+        from tidemark.report.lineage.recorded import as_it_started, facts_of
+
+        facts = facts_of(self._home, run)
+        if run.state in FINAL_STATES and run.run_id not in self._started:
+            self._destination.client.emit(event_of(as_it_started(facts)))
+        self._started.add(run.run_id)
+        self._destination.client.emit(event_of(facts))
+
+    def _say_once(self, cause: str) -> None:
+        if not self._has_said:
+            self._has_said = True
+            self._say(
+                f"lineage events are missing: {self._destination.shown} did not take one "
+                f"({cause}); the runs are not affected"
+            )
+
+
+def _cause(error: Exception) -> str:
+    text = f"{type(error).__name__}: {error}".splitlines()[0]
+    return text if len(text) <= LONGEST_CAUSE else f"{text[:LONGEST_CAUSE]}..."
+
+
+@contextmanager
+def lineage_to(option: str | None, home: Home, say: Callable[[str], None]) -> Iterator[Tell]:
+    """Yield what takes the runs of a command, and sends their events while the block takes.
+
+    Args:
+        option: a file or a URL; None follows the settings of openlineage-python, if there are any.
+        home: where the runs are recorded.
+        say: told once if events cannot be sent.
+
+    Raises:
+        UsageError: the option is no place for events, or openlineage-python is not installed.
+    """
+    destination = destination_of(option, say)
+    if destination is None:
+        yield lambda _: None
+        return
+    emitter = Emitter(destination, home, say)
+    try:
+        yield emitter.tell
+    finally:
+        emitter.close()

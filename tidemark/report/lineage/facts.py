@@ -1,0 +1,56 @@
+"""What an event tells of a job run, as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidemark.model.checkpoints.checkpoint import (
+    BookmarkMove,
+    DatasetRead,
+    DatasetWritten,
+    WatermarkMove,
+)
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """A job run; times in epoch milliseconds.
+
+    Attributes:
+        job_name: the job.
+        run_id: ``jr_...``.
+        state: of Glue: RUNNING, or the one that it ended in.
+        started_at_ms: when it started.
+        ended_at_ms: None while it runs.
+        region: where the job is defined.
+        account: its id.
+        error_message: why it did not succeed.
+        is_spark: False for a Python shell job.
+        script: where the script is, ``s3://...``.
+        code: SHA-256 of ``script`` and of ``libs``, as far as known.
+        workflow_name: None for a run of no workflow.
+        workflow_run_id: likewise.
+        nominal_start_ms: when the workflow run began; that of the job run otherwise.
+        read: what it has opened.
+        written: what it has written.
+        bookmark: what it did to the bookmark of its job.
+        watermarks: those that it moved.
+    """
+
+    job_name: str
+    run_id: str
+    state: str
+    started_at_ms: int
+    region: str
+    account: str
+    ended_at_ms: int | None = None
+    error_message: str | None = None
+    is_spark: bool = True
+    script: str = ""
+    code: Mapping[str, str] = field(default_factory=dict)
+    workflow_name: str | None = None
+    workflow_run_id: str | None = None
+    nominal_start_ms: int | None = None
+    read: tuple[DatasetRead, ...] = ()
+    written: tuple[DatasetWritten, ...] = ()
+    bookmark: BookmarkMove | None = None
+    watermarks: tuple[WatermarkMove, ...] = ()

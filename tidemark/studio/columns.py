@@ -1,0 +1,108 @@
+"""Visual transforms of Glue Studio that make columns of text, and identifiers of rows.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/edit-jobs-transforms.html and its pages of each
+transform.
+"""
+
+import time
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
+
+from tidemark.errors import UsageError
+from tidemark.studio.transforms import bare, names_in
+
+IDS_OF_A_RUN = 10**19  # above every long
+UNIQUE = "decimal(38,0)"
+
+
+def with_matches(
+    frame: DataFrame, colName: str, regex: str, newCols: Sequence[str] | str
+) -> DataFrame:
+    """Return the rows with what a regular expression finds in a text, in columns of its groups.
+
+    As on AWS a column is empty text where nothing matches, and null where the text is.
+
+    Args:
+        frame: any rows.
+        colName: the text.
+        regex: of Java; without groups the whole match counts.
+        newCols: a column for each group; an empty name leaves a group out.
+
+    Raises:
+        UsageError: there are more columns than groups.
+    """
+    names = names_in(newCols)
+    groups = _groups_in(frame, regex)
+    if len(names) > max(groups, 1):
+        raise UsageError(
+            f"gs_regex_extract has {len(names)} columns {names} and the regular expression "
+            f"{regex!r} has {groups} groups; name a column for each group"
+        )
+    first = 1 if groups else 0
+    made = {
+        bare(name): F.regexp_extract(F.col(colName).cast("string"), regex, first + place)
+        for place, name in enumerate(names)
+        if name
+    }
+    return frame.withColumns(made)
+
+
+def _groups_in(frame: DataFrame, regex: str) -> int:
+    jvm = frame.sparkSession._jvm
+    assert jvm is not None  # noqa: S101 (the session runs)
+    groups: int = jvm.java.util.regex.Pattern.compile(regex).matcher("").groupCount()
+    return groups
+
+
+def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> DataFrame:
+    """Return the rows with a number each, a long that is of no other row of the run.
+
+    Args:
+        frame: any rows.
+        colName: the new column.
+        unique: whether it is of no row of another run either: a decimal that begins with the time.
+    """
+    number = F.monotonically_increasing_id()
+    if unique:
+        run = F.lit(str(int(time.time() * 1000) * IDS_OF_A_RUN)).cast(UNIQUE)
+        number = (run + number.cast(UNIQUE)).cast(UNIQUE)
+    return frame.withColumn(bare(colName), number)
+
+
+def with_parsed_json(
+    frame: DataFrame, colName: str, schema: str = "", newColName: str | None = None
+) -> DataFrame:
+    """Return the rows with a text of JSON as a struct or an array, null where it is none.
+
+    Args:
+        frame: any rows.
+        colName: the text.
+        schema: of the JSON, as Spark's SQL writes it; without, the type of all objects.
+        newColName: the new column; without, the text itself is replaced.
+
+    Raises:
+        UsageError: the column is no text, or no value is an object and there is no schema.
+    """
+    column = F.col(colName)
+    found = frame.select(column).schema[0].dataType
+    if not isinstance(found, StringType):
+        raise UsageError(f"the column {colName} is {found.simpleString()}; it must be text of JSON")
+    kind = schema or _schema_of_objects(frame, colName)
+    is_json = F.get_json_object(column, "$").isNotNull()
+    parsed = F.when(is_json, F.from_json(column, kind))
+    return frame.withColumn(bare(newColName or colName), parsed)
+
+
+def _schema_of_objects(frame: DataFrame, name: str) -> str:
+    texts = frame.select(F.col(name).alias("text")).filter("text LIKE '%{%'")
+    reader = frame.sparkSession.read.option("mode", "DROPMALFORMED")
+    schema = reader.json(texts.rdd.map(lambda row: row[0])).schema
+    if not schema.names:
+        raise UsageError(
+            f"no value of the column {name} is an object of JSON: give its schema, as "
+            "schema='ARRAY<STRING>'"
+        )
+    return schema.simpleString()
