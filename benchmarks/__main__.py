@@ -18,8 +18,15 @@ from benchmarks import (
 from benchmarks.results import RESULTS, document, provenance
 
 MODULES = (
-    *(synth, watermarks, bookmarks, job_overhead, little_data, graph_overhead, unit_tests),
-    *(awsglue, cold_setup),
+    synth,
+    watermarks,
+    bookmarks,
+    job_overhead,
+    little_data,
+    graph_overhead,
+    unit_tests,
+    awsglue,
+    cold_setup,
 )
 
 

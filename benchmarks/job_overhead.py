@@ -118,8 +118,12 @@ def _spark_submit(home: Home, script: Path, number: int) -> float:
     no_archive = {"spark.driver.defaultJavaOptions": ""}
     variables = write_spark_conf(folder, home, find_java_home(), no_archive)
     command = [
-        *(f"{variables['SPARK_HOME']}/bin/spark-submit", "--properties-file"),
-        *(str(folder / CONF_FILE), str(script), "--JOB_NAME", "plain"),
+        f"{variables['SPARK_HOME']}/bin/spark-submit",
+        "--properties-file",
+        str(folder / CONF_FILE),
+        str(script),
+        "--JOB_NAME",
+        "plain",
     ]
     environment = {
         **variables,

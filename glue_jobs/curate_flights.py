@@ -109,10 +109,25 @@ def curate(flights: DataFrame, weather: DataFrame) -> DataFrame:
         newest(flights, FLIGHT_KEY)
         .join(observed, on=list(WEATHER_KEY), how="left")
         .select(
-            *("year", "month", "day", "flight_date", "carrier", "flight", "tailnum", "origin"),
-            *("dest", "sched_dep_time", "dep_delay", "arr_delay", "distance"),
+            "year",
+            "month",
+            "day",
+            "flight_date",
+            "carrier",
+            "flight",
+            "tailnum",
+            "origin",
+            "dest",
+            "sched_dep_time",
+            "dep_delay",
+            "arr_delay",
+            "distance",
             is_cancelled.alias("is_cancelled"),
-            *("temp", "wind_speed", "precip", "visib", "updated_at"),
+            "temp",
+            "wind_speed",
+            "precip",
+            "visib",
+            "updated_at",
         )
     )
 

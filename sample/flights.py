@@ -12,9 +12,25 @@ from pathlib import Path
 YEAR = 2013
 FIRST_DAY, LAST_DAY = date(YEAR, 1, 1), date(YEAR, 12, 31)
 FLIGHT_COLUMNS = (
-    *("year", "month", "day", "dep_time", "sched_dep_time", "dep_delay", "arr_time"),
-    *("sched_arr_time", "arr_delay", "carrier", "flight", "tailnum", "origin", "dest"),
-    *("air_time", "distance", "hour", "minute", "time_hour"),
+    "year",
+    "month",
+    "day",
+    "dep_time",
+    "sched_dep_time",
+    "dep_delay",
+    "arr_time",
+    "sched_arr_time",
+    "arr_delay",
+    "carrier",
+    "flight",
+    "tailnum",
+    "origin",
+    "dest",
+    "air_time",
+    "distance",
+    "hour",
+    "minute",
+    "time_hour",
 )
 WEATHER_NUMBERS = ("temp", "humid", "wind_speed", "precip", "visib")
 

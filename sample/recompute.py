@@ -12,8 +12,15 @@ from pathlib import Path
 import duckdb
 
 MART_COLUMNS = (
-    *("flight_date", "origin", "dest", "flights", "cancelled", "delayed"),
-    *("dep_delay_minutes", "arr_delay_minutes", "flights_in_rain"),
+    "flight_date",
+    "origin",
+    "dest",
+    "flights",
+    "cancelled",
+    "delayed",
+    "dep_delay_minutes",
+    "arr_delay_minutes",
+    "flights_in_rain",
 )
 FROM_SCRATCH = """
 CREATE VIEW recomputed AS

@@ -29,7 +29,7 @@ pytest_plugins = (
     "tests.fixtures.synthesis",
     "tidemark.testing.plugin",
 )
-MOST_JVMS = 2  # at once, for job processes: as many as cores
+MAX_JVMS = 2  # at once, for job processes: as many as cores
 JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # What the CDK knows of CloudFormation's rules costs two seconds a synthesis: tests/infra asks once.
 os.environ.setdefault("CDK_VALIDATION", "false")
@@ -41,11 +41,18 @@ settings.load_profile("tidemark")
 
 
 # Modules that take a minute and more: begun first, they leave no worker idle at the end.
-LONGEST = (
-    *("runs/jvms/test_nasty.py", "scaffold/test_new_job_project.py", "e2e/test_story.py"),
-    *("crash/test_crash_matrix.py", "runs/jvms/test_random.py", "runs/jvms/test_faults.py"),
-    *("docs/test_add_a_job_doc.py", "libs/test_window_machine.py", "e2e/test_jdbc.py"),
-    *("scenarios/test_scenarios.py", "runs/test_class_archive.py"),
+MAX_LENGTH = (
+    "runs/jvms/test_nasty.py",
+    "scaffold/test_new_job_project.py",
+    "e2e/test_story.py",
+    "crash/test_crash_matrix.py",
+    "runs/jvms/test_random.py",
+    "runs/jvms/test_faults.py",
+    "docs/test_add_a_job_doc.py",
+    "libs/test_window_machine.py",
+    "e2e/test_jdbc.py",
+    "scenarios/test_scenarios.py",
+    "runs/test_class_archive.py",
 )
 # What starts Spark in the test process: its code gets fast with use, so one process runs it all.
 FEW = 3
@@ -53,18 +60,22 @@ GIVES_WAY = 5  # steps of niceness: a third of the time, where three want a core
 SHARE_SPARK = tuple(
     f"tests/{place}"
     for place in (
-        *("glue_jobs/", "libs/spark/", "postgres/", "docs/test_watermarks_doc.py"),
+        "glue_jobs/",
+        "libs/spark/",
+        "postgres/",
+        "docs/test_watermarks_doc.py",
         *(
             f"tidemark/{name}/"
             for name in ("data_quality", "studio", "glue_job/frames", "glue_job/readers")
         ),
-        *("tidemark/glue_job/writers/", "tidemark/glue_job/site/test_glue_s_jvm.py"),
-        *("tidemark/glue_service/runs/test_lake.py", "tidemark/glue_service/runs/test_spark_"),
-        *(
-            "tidemark/glue_service/runs/jvms/test_class_names.py",
-            "tidemark/testing/test_in_process.py",
-        ),
-        *("tidemark/testing/test_assertions.py", "tidemark/testing/test_fixtures.py"),
+        "tidemark/glue_job/writers/",
+        "tidemark/glue_job/site/test_glue_s_jvm.py",
+        "tidemark/glue_service/runs/test_lake.py",
+        "tidemark/glue_service/runs/test_spark_",
+        "tidemark/glue_service/runs/jvms/test_class_names.py",
+        "tidemark/testing/test_in_process.py",
+        "tidemark/testing/test_assertions.py",
+        "tidemark/testing/test_fixtures.py",
     )
 )
 
@@ -83,7 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(stack.close)
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="tidemark-tests-")))
     patch = stack.enter_context(pytest.MonkeyPatch.context())
-    _, file = stack.enter_context(serve_pool(folder, find_java_home(), MOST_JVMS))
+    _, file = stack.enter_context(serve_pool(folder, find_java_home(), MAX_JVMS))
     patch.setenv(POOL_VARIABLE, str(file))
 
 
@@ -101,7 +112,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+    items.sort(key=lambda item: not item.path.as_posix().endswith(MAX_LENGTH))
     items.sort(key=lambda item: not item.nodeid.startswith(SHARE_SPARK))
     if not config.getoption("--aws"):
         skip = pytest.mark.skip(reason="needs a real account: --aws, see CONTRIBUTING.md")

@@ -10,8 +10,16 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
 LEFT_OUT = shutil.ignore_patterns(
-    *(".git", ".venv*", "node_modules", "cdk.out", "build", "*.egg-info"),
-    *(".tidemark*", ".hypothesis", ".*_cache", "__pycache__"),
+    ".git",
+    ".venv*",
+    "node_modules",
+    "cdk.out",
+    "build",
+    "*.egg-info",
+    ".tidemark*",
+    ".hypothesis",
+    ".*_cache",
+    "__pycache__",
 )
 
 

@@ -18,10 +18,24 @@ SOURCES: dict[str, str] = json.loads(
     Path(__file__).with_name("sources.json").read_text(encoding="utf-8")
 )
 SECTIONS = (
-    *("Modes", "State and commit", "transformation_ctx", "Files of S3", "Formats", "Partitions"),
-    *("JDBC sources", "Frames", "Relationalize", "Data Quality", "Reset and rewind"),
-    *("Windows of runs", "Sinks", "Warnings"),
-    *("Bad input", "Triggers and workflows", "Arguments", "The API on a port"),
+    "Modes",
+    "State and commit",
+    "transformation_ctx",
+    "Files of S3",
+    "Formats",
+    "Partitions",
+    "JDBC sources",
+    "Frames",
+    "Relationalize",
+    "Data Quality",
+    "Reset and rewind",
+    "Windows of runs",
+    "Sinks",
+    "Warnings",
+    "Bad input",
+    "Triggers and workflows",
+    "Arguments",
+    "The API on a port",
 )
 UPPER = {"aws", "csv", "id", "jdbc", "json", "orc", "s3", "uri", "xml"}
 HEAD = """# Semantics

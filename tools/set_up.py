@@ -23,8 +23,14 @@ RUNTIME, ALL = "requirements.txt", "requirements-dev.txt"
 # uv does not compile modules: most of them are never imported.
 UV = ("uv", "pip", "install", "--python", sys.executable, "--no-deps", "--no-build-isolation")
 PIP = (
-    *(sys.executable, "-m", "pip", "install", "--quiet", "--no-compile"),
-    *("--no-deps", "--no-build-isolation"),
+    sys.executable,
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--no-compile",
+    "--no-deps",
+    "--no-build-isolation",
 )
 # What uv does not read of pip's own settings: option of pip to the variable of uv, and how uv
 # separates several. Sources: https://docs.astral.sh/uv/reference/environment/ and
@@ -44,7 +50,8 @@ PIP_SETTING = re.compile(r"^(?::?\w+:?)\.(?P<name>[\w-]+)='(?P<value>[^']*)'$", 
 # let it try for seven minutes behind a proxy that it does not trust.
 NPM = ("npm", "install", "--no-save", "--no-fund", "--no-audit", "--fetch-retries=2")
 NPM_LIMITS = (
-    *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
+    "--fetch-retry-mintimeout=1000",
+    "--fetch-retry-maxtimeout=5000",
     "--fetch-timeout=60000",
 )
 CLASS_ARCHIVE = (sys.executable, "-m", "tidemark.glue_job.process.class_archive.make")

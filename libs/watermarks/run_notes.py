@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAME = "wmCheckpoint"
 MODES = ("append", "overwrite", "overwrite_partitions", "window", "merge", "unknown")
 _ROW_BYTES = 1024
-_MOST_RUNS = 100
+_MAX_RUNS = 100
 _CREDENTIALS = re.compile(r"^(jdbc:oracle:\w+:|[^/]*//).*@")
 _DATABASE = re.compile(r";database(?:Name)?=[^;]*", re.IGNORECASE)
 _notes: dict[tuple[str, str], tuple[dict[str, None], dict[str, str]]] = {}
@@ -109,7 +109,7 @@ def size_of(attribute: Mapping[str, Any]) -> int:
 
 def _of(window: Window) -> tuple[dict[str, None], dict[str, str]]:
     names = window.__dict__  # to note something is not to look at the window
-    while len(_notes) >= _MOST_RUNS:
+    while len(_notes) >= _MAX_RUNS:
         del _notes[next(iter(_notes))]
     return _notes.setdefault((names["job_id"], names["run_id"]), ({}, {}))
 

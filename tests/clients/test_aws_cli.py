@@ -19,8 +19,16 @@ def test_a_script_is_uploaded_run_and_its_log_read(aws, port, tmp_path):
     aws("s3", "cp", "hello.py", "s3://cli-scripts/jobs/hello.py")
     command = {**SHELL, "ScriptLocation": "s3://cli-scripts/jobs/hello.py"}
     created = aws(
-        *("glue", "create-job", "--name", "hello", "--role", "anyone"),
-        *("--command", json.dumps(command), "--tags", "team=data"),
+        "glue",
+        "create-job",
+        "--name",
+        "hello",
+        "--role",
+        "anyone",
+        "--command",
+        json.dumps(command),
+        "--tags",
+        "team=data",
     )
     run_id = aws("glue", "start-job-run", "--job-name", "hello")["JobRunId"]
     port.ended("hello", run_id)
@@ -28,12 +36,22 @@ def test_a_script_is_uploaded_run_and_its_log_read(aws, port, tmp_path):
     run = aws("glue", "get-job-run", "--job-name", "hello", "--run-id", run_id)["JobRun"]
     runs = aws("glue", "get-job-runs", "--job-name", "hello")["JobRuns"]
     events = aws(
-        *("logs", "get-log-events", "--log-group-name", "/aws-glue/python-jobs/output"),
-        *("--log-stream-name", run_id),
+        "logs",
+        "get-log-events",
+        "--log-group-name",
+        "/aws-glue/python-jobs/output",
+        "--log-stream-name",
+        run_id,
     )["events"]
     filtered = aws(
-        *("logs", "filter-log-events", "--log-group-name", "/aws-glue/python-jobs/output"),
-        *("--filter-pattern", "hello", "--start-time", str(events[0]["timestamp"])),
+        "logs",
+        "filter-log-events",
+        "--log-group-name",
+        "/aws-glue/python-jobs/output",
+        "--filter-pattern",
+        "hello",
+        "--start-time",
+        str(events[0]["timestamp"]),
     )["events"]
 
     assert created == {"Name": "hello"}
@@ -54,14 +72,30 @@ def test_a_workflow_is_started_watched_and_resumed(aws, port):
     aws("glue", "create-workflow", "--name", "flow", "--default-run-properties", "day=1")
     in_flow = ("--workflow-name", "flow")
     aws(
-        *("glue", "create-trigger", "--name", "start", "--type", "ON_DEMAND", *in_flow),
-        *("--actions", "JobName=first"),
+        "glue",
+        "create-trigger",
+        "--name",
+        "start",
+        "--type",
+        "ON_DEMAND",
+        *in_flow,
+        "--actions",
+        "JobName=first",
     )
     condition = {"LogicalOperator": "EQUALS", "JobName": "first", "State": "SUCCEEDED"}
     aws(
-        *("glue", "create-trigger", "--name", "then", "--type", "CONDITIONAL", *in_flow),
-        *("--start-on-creation", "--actions", "JobName=second,Arguments={--a=1}"),
-        *("--predicate", json.dumps({"Conditions": [condition]})),
+        "glue",
+        "create-trigger",
+        "--name",
+        "then",
+        "--type",
+        "CONDITIONAL",
+        *in_flow,
+        "--start-on-creation",
+        "--actions",
+        "JobName=second,Arguments={--a=1}",
+        "--predicate",
+        json.dumps({"Conditions": [condition]}),
     )
 
     def finished(run_id):
@@ -73,14 +107,21 @@ def test_a_workflow_is_started_watched_and_resumed(aws, port):
     port.script("second", "")
     (node,) = [one for one in run["Graph"]["Nodes"] if one["Name"] == "second"]
     resumed = aws(
-        *("glue", "resume-workflow-run", "--name", "flow", "--node-ids", node["UniqueId"]),
-        *("--run-id", run["WorkflowRunId"]),
+        "glue",
+        "resume-workflow-run",
+        "--name",
+        "flow",
+        "--node-ids",
+        node["UniqueId"],
+        "--run-id",
+        run["WorkflowRunId"],
     )
     again = finished(resumed["RunId"])
 
     assert (run["Statistics"]["SucceededActions"], run["Statistics"]["FailedActions"]) == (1, 1)
     assert (again["Statistics"]["SucceededActions"], again["PreviousRunId"]) == (
-        *(2, run["WorkflowRunId"]),
+        2,
+        run["WorkflowRunId"],
     )
     properties = ("--name", "flow", "--run-id", again["WorkflowRunId"])
     aws("glue", "put-workflow-run-properties", *properties, "--run-properties", "a=b")
@@ -144,7 +185,10 @@ def test_folders_are_synchronised_copied_and_removed(aws, port, tmp_path):
 
     assert again == ""
     assert [line.split(maxsplit=3)[3] for line in listed.splitlines()] == [
-        *("in/a.csv", "in/b/c d.csv", "in/big", "in/é.txt"),
+        "in/a.csv",
+        "in/b/c d.csv",
+        "in/big",
+        "in/é.txt",
     ]
     for name in ("a.csv", "b/c d.csv", "é.txt", "big"):
         original = (tmp_path / "data" / name).read_bytes()

@@ -15,8 +15,10 @@ def test_awswrangler_writes_and_reads_tables_of_the_data_catalog(facts, port):
     days = [["2026-01-01"], ["2026-01-02"]]
     assert found["partitions written"] == [[days[0]], [days[1]], [days[1]]]
     assert found["rows"] == [
-        *([1, 1.5, "2026-01-01"], [1, 9.5, "2026-01-02"]),
-        *([2, 2.5, "2026-01-01"], [2, 10.5, "2026-01-02"]),
+        [1, 1.5, "2026-01-01"],
+        [1, 9.5, "2026-01-02"],
+        [2, 2.5, "2026-01-01"],
+        [2, 10.5, "2026-01-02"],
     ]
     assert (found["rows of a partition"], found["read by path"]) == (2, 4)
     assert found["types"] == {"id": "bigint", "amount": "double", "day": "string"}

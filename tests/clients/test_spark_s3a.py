@@ -15,7 +15,11 @@ JARS = VENVS / "s3a"
 
 def program(client, *words, code=0, **variables):
     return client(
-        *("s3a", sys.executable, str(PROGRAMS / "spark_s3a.py"), *words, str(JARS)),
+        "s3a",
+        sys.executable,
+        str(PROGRAMS / "spark_s3a.py"),
+        *words,
+        str(JARS),
         code=code,
         **variables,
     )

@@ -18,7 +18,7 @@ from tests.deploy.compare import Deployed, differences
 from tests.deploy.readers import wrong_with
 
 PROJECT = Path(__file__).parents[2]
-LEAST_LIMIT_SECONDS, LIMIT_FACTOR = 600.0, 200.0
+MIN_LIMIT_SECONDS, LIMIT_FACTOR = 600.0, 200.0
 STORAGE, FLIGHTS = STACKS = ("tidemark-dev-storage", "tidemark-dev-flights")
 ADDED = "publish-origins"
 ADD_JOB = """\
@@ -60,7 +60,7 @@ def limit_seconds() -> float:
     cdk = PROJECT / "node_modules" / ".bin" / "cdk"
     path = os.pathsep.join([str(PROJECT / ".venv" / "bin"), os.environ["PATH"]])
     subprocess.run([cdk, "--version"], env={"PATH": path}, capture_output=True, check=True)
-    return max(LEAST_LIMIT_SECONDS, LIMIT_FACTOR * (time.monotonic() - begin))
+    return max(MIN_LIMIT_SECONDS, LIMIT_FACTOR * (time.monotonic() - begin))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.deploy.story import LEAST_LIMIT_SECONDS, limit_seconds
+from tests.deploy.story import MIN_LIMIT_SECONDS, limit_seconds
 
 pytest_plugins = ["pytester"]
 STORY = """
@@ -40,5 +40,5 @@ def test_a_failed_step_is_told_once(pytester: pytest.Pytester) -> None:
 
 
 def test_the_limit_of_a_command_grows_with_the_load_and_is_never_tight() -> None:
-    assert limit_seconds() >= LEAST_LIMIT_SECONDS
+    assert limit_seconds() >= MIN_LIMIT_SECONDS
     assert limit_seconds() == limit_seconds()

@@ -160,9 +160,18 @@ def test_several_contexts_and_arguments_in_all_spellings(submit, land, home):
     (home / "lake" / "lake").mkdir()
 
     shown = submit(
-        *("contexts_and_arguments", "--TempDir", "s3://temp/t/", "--ENV=dev", "--n_rows", "5"),
-        *("--source-path", "s3://landing/sales/", "--conf", "spark.sql.session.timeZone=UTC"),
-        *("--conf", "spark.sql.ansi.enabled=true"),
+        "contexts_and_arguments",
+        "--TempDir",
+        "s3://temp/t/",
+        "--ENV=dev",
+        "--n_rows",
+        "5",
+        "--source-path",
+        "s3://landing/sales/",
+        "--conf",
+        "spark.sql.session.timeZone=UTC",
+        "--conf",
+        "spark.sql.ansi.enabled=true",
     )
 
     assert "s3://landing/sales/ 5 dev s3://temp/t/ False\n" in shown

@@ -124,7 +124,10 @@ def test_each_run_has_recorded_what_it_read_wrote_and_moved(told) -> None:
     assert [(one.mode, one.rows) for one in weather.written] == [("append", 67)]
     curated = found["curate-flights"]
     assert [(one.source, one.rows) for one in curated.read] == [
-        *(("raw_flights", 1785), ("raw_weather", 67), ("", 1785), ("", 67)),
+        ("raw_flights", 1785),
+        ("raw_weather", 67),
+        ("", 1785),
+        ("", 67),
     ]
     assert curated.read[0].dataset == raw.dataset
     assert [(one.mode, one.rows) for one in curated.written] == [("overwrite_partitions", 1785)]
@@ -174,7 +177,9 @@ def test_no_report_of_weather_has_the_id_of_one_of_an_earlier_run(told) -> None:
 
     assert [id_ for id_, *_ in reports] == list(range(1, 10))
     assert [(origin, days) for _, origin, days in reports] == [
-        *(("EWR", 1), ("JFK", 1), ("LGA", 1)),
+        ("EWR", 1),
+        ("JFK", 1),
+        ("LGA", 1),
     ] * 3
 
 

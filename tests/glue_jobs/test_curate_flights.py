@@ -72,7 +72,9 @@ def test_newest_keeps_one_row_per_key_the_last_updated(spark, job):
 
     assert newest.columns == ["origin", "hour", "version", "updated_at"]
     assert newest.select("origin", "hour", "version").orderBy("origin", "hour").collect() == [
-        *(("EWR", 1, "new"), ("EWR", 2, "only"), ("JFK", 1, "other"))
+        ("EWR", 1, "new"),
+        ("EWR", 2, "only"),
+        ("JFK", 1, "other"),
     ]
 
 
@@ -115,12 +117,25 @@ def test_curated_rows_have_the_columns_they_promise(spark, job):
     curated = job.curate(spark.sql(FLIGHTS), spark.sql(WEATHER))
 
     assert curated.dtypes == [
-        *(("year", "int"), ("month", "int"), ("day", "int"), ("flight_date", "date")),
-        *(("carrier", "string"), ("flight", "int"), ("tailnum", "string"), ("origin", "string")),
-        *(("dest", "string"), ("sched_dep_time", "int"), ("dep_delay", "int")),
-        *(("arr_delay", "int"), ("distance", "int"), ("is_cancelled", "boolean")),
-        *(("temp", "double"), ("wind_speed", "double"), ("precip", "double")),
-        *(("visib", "double"), ("updated_at", "timestamp")),
+        ("year", "int"),
+        ("month", "int"),
+        ("day", "int"),
+        ("flight_date", "date"),
+        ("carrier", "string"),
+        ("flight", "int"),
+        ("tailnum", "string"),
+        ("origin", "string"),
+        ("dest", "string"),
+        ("sched_dep_time", "int"),
+        ("dep_delay", "int"),
+        ("arr_delay", "int"),
+        ("distance", "int"),
+        ("is_cancelled", "boolean"),
+        ("temp", "double"),
+        ("wind_speed", "double"),
+        ("precip", "double"),
+        ("visib", "double"),
+        ("updated_at", "timestamp"),
     ]
 
 

@@ -63,7 +63,8 @@ def test_flights_have_the_date_of_the_flight_and_not_of_the_landing(spark, job):
 
     assert flights.columns == ["year", "month", "day", "flight", "updated_at", "flight_date"]
     assert flights.selectExpr("flight", "string(flight_date)").collect() == [
-        *((1, "2013-01-31"), (2, "2013-02-28"))
+        (1, "2013-01-31"),
+        (2, "2013-02-28"),
     ]
 
 

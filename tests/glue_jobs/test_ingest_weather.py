@@ -62,13 +62,19 @@ def test_every_observation_has_the_airport_of_its_report_and_utc_times(flat):
     weather = flat(report("EWR", WHOLE, FRACTIONS), report("JFK", NULLS, WHOLE))
 
     rows = weather.selectExpr(
-        *("report_id", "origin", "hour", "string(time_hour)", "string(updated_at)"),
+        "report_id",
+        "origin",
+        "hour",
+        "string(time_hour)",
+        "string(updated_at)",
         "string(weather_date)",
     )
     times = ("2013-01-01 06:00:00", "2013-01-01 07:00:00", "2013-01-01")
     assert rows.collect() == [
-        *((1, "EWR", 1, *times), (1, "EWR", 2, *times)),
-        *((2, "JFK", 1, *times), (2, "JFK", 2, *times)),
+        (1, "EWR", 1, *times),
+        (1, "EWR", 2, *times),
+        (2, "JFK", 1, *times),
+        (2, "JFK", 2, *times),
     ]
 
 
@@ -87,6 +93,8 @@ def test_a_run_reads_the_reports_that_are_new(lake, glue_job, bookmark):
     assert second.files_read == ["landing/weather/2.json"]
     rows = lake.rows("raw/weather/")
     assert sorted((row["report_id"], row["origin"], row["hour"]) for row in rows) == [
-        *((1, "EWR", 1), (2, "JFK", 1), (2, "JFK", 2))
+        (1, "EWR", 1),
+        (2, "JFK", 1),
+        (2, "JFK", 2),
     ]
     assert bookmark("ingest-weather").new_files == []

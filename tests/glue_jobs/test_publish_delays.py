@@ -24,7 +24,11 @@ CURATED = """
 """
 DELAYS = "SELECT flights, DATE(day) AS flight_date FROM VALUES {} AS delays(flights, day)"
 MEASURES = (
-    *("flights", "cancelled", "delayed", "dep_delay_minutes", "arr_delay_minutes"),
+    "flights",
+    "cancelled",
+    "delayed",
+    "dep_delay_minutes",
+    "arr_delay_minutes",
     "flights_in_rain",
 )
 
@@ -65,7 +69,9 @@ def test_flight_is_delayed_from_fifteen_minutes_on(spark, job, minutes, delayed)
 
 def test_delays_have_the_columns_they_promise(spark, job):
     assert job.daily_delays(spark.sql(CURATED)).dtypes == [
-        *(("flight_date", "date"), ("origin", "string"), ("dest", "string")),
+        ("flight_date", "date"),
+        ("origin", "string"),
+        ("dest", "string"),
         *((name, "bigint") for name in MEASURES),
     ]
 

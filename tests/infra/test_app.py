@@ -55,7 +55,13 @@ def test_cdk_synth_writes_the_same_bytes_as_the_app(synth, tmp_path):
 
     done = run(
         str(node / "node"),
-        *(cdk, "synth", "--quiet", "--output", tmp_path, "-c", "stage=prod"),
+        cdk,
+        "synth",
+        "--quiet",
+        "--output",
+        tmp_path,
+        "-c",
+        "stage=prod",
         cwd=ROOT,
         PATH=os.pathsep.join([str(Path(sys.executable).parent), str(node), os.environ["PATH"]]),
         AWS_EC2_METADATA_DISABLED="true",

@@ -123,8 +123,17 @@ def test_a_zone_that_nobody_could_read_back_is_refused(watermarks, job, rows):
         {"wmSeen": {"M": {"id": {"S": '[{"N": "1"}, {"S": "?"}, "2026-01-01T00:00:00+00:00"]'}}}},
     ],
     ids=[
-        *("zone", "type", "version", "window", "seen", "time", "values", "digest", "region"),
-        *("bounds", "seen type"),
+        "zone",
+        "type",
+        "version",
+        "window",
+        "seen",
+        "time",
+        "values",
+        "digest",
+        "region",
+        "bounds",
+        "seen type",
     ],
 )
 def test_a_rewind_repairs_every_head(watermarks, job, client, table_name, attributes):

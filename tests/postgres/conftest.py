@@ -149,9 +149,14 @@ def _binaries() -> Path | None:
 
 def _initialise(binaries: Path, folder: Path) -> None:
     command = [
-        *(str(binaries / "initdb"), f"--pgdata={folder / 'data'}", f"--username={USER}"),
-        *("--auth=scram-sha-256", f"--pwfile={folder / 'password'}"),
-        *("--encoding=UTF8", "--locale=C", "--no-sync"),
+        str(binaries / "initdb"),
+        f"--pgdata={folder / 'data'}",
+        f"--username={USER}",
+        "--auth=scram-sha-256",
+        f"--pwfile={folder / 'password'}",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync",
     ]
     done = subprocess.run(
         [*_as_its_user(), *command], cwd=folder, capture_output=True, text=True, check=False

@@ -19,7 +19,7 @@ from sample.landing import (
     plan_delivery,
 )
 
-KEY = (*("year", "month", "day", "carrier", "flight", "origin", "dest"), "sched_dep_time")
+KEY = ("year", "month", "day", "carrier", "flight", "origin", "dest", "sched_dep_time")
 
 
 def csv_rows(content):
@@ -53,8 +53,24 @@ def test_days_are_read_with_both_ends(text, first, last, count):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "..", "1..", "..7", "0", "366", "-1", "1..2..3", "1-14", "one", "1.5", " 1", "1,2"),
-        *("2012-12-31", "2014-01-01", "2013-02-29", "2013-13-01", "2013-01-01..2014-01-01"),
+        "",
+        "..",
+        "1..",
+        "..7",
+        "0",
+        "366",
+        "-1",
+        "1..2..3",
+        "1-14",
+        "one",
+        "1.5",
+        " 1",
+        "1,2",
+        "2012-12-31",
+        "2014-01-01",
+        "2013-02-29",
+        "2013-13-01",
+        "2013-01-01..2014-01-01",
         "9" * 30,
     ],
 )
@@ -161,8 +177,17 @@ def test_missing_weather_values_are_explicit_nulls():
 
     assert {tuple(one) for one in found} == {
         (
-            *("year", "month", "day", "hour", "temp", "humid", "wind_speed", "precip"),
-            *("visib", "time_hour", "updated_at"),
+            "year",
+            "month",
+            "day",
+            "hour",
+            "temp",
+            "humid",
+            "wind_speed",
+            "precip",
+            "visib",
+            "time_hour",
+            "updated_at",
         )
     }
     (gap,) = [one for one in found if None in one.values()]
@@ -175,7 +200,9 @@ def test_weather_is_a_report_per_airport():
     reports = [json.loads(line) for line in text["weather/2013-01-01.json"].splitlines()]
 
     assert [(one["origin"], len(one["observations"])) for one in reports] == [
-        *(("EWR", 22), ("JFK", 22), ("LGA", 23)),
+        ("EWR", 22),
+        ("JFK", 22),
+        ("LGA", 23),
     ]
 
 

@@ -34,7 +34,11 @@ BOOKMARKS = {
     "reset": (7, 0, 0, None, "run after the rewind"),
     "run after the reset": (8, 6, 0, "run after the reset", None),
     "run that fails after its commit": (
-        *(9, 7, 0, "run that fails after its commit", "run after the reset"),
+        9,
+        7,
+        0,
+        "run that fails after its commit",
+        "run after the reset",
     ),
 }
 

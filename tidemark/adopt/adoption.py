@@ -6,7 +6,7 @@ from dataclasses import replace
 from tidemark.adopt.choosing import Chosen, choose
 from tidemark.adopt.data import broken_rules
 from tidemark.adopt.model import Adoption, Found, LeftOut, Resource
-from tidemark.adopt.names import MOST_OF_JOB, MOST_OF_PIPELINE, free_name
+from tidemark.adopt.names import MAX_JOB_NAME, MAX_PIPELINE_NAME, free_name
 from tidemark.adopt.nodes import make_nodes
 from tidemark.adopt.order import ordered
 from tidemark.adopt.others import others_of
@@ -112,7 +112,7 @@ def _started_by(found: Found, stopped: Sequence[Resource], job: str) -> str:
 def _names(jobs: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for job in jobs:
-        names[job] = free_name(job.removeprefix(CRAWLER), {*taken, *names.values()}, MOST_OF_JOB)
+        names[job] = free_name(job.removeprefix(CRAWLER), {*taken, *names.values()}, MAX_JOB_NAME)
     return names
 
 
@@ -126,4 +126,4 @@ def _pipeline_name(found: Found, jobs: Sequence[str], name: str | None) -> str:
         if found.workflow
         else next((job for job in jobs if not job.startswith(CRAWLER)), jobs[0])
     ).removeprefix(CRAWLER)
-    return free_name(old, found.taken, MOST_OF_PIPELINE)
+    return free_name(old, found.taken, MAX_PIPELINE_NAME)

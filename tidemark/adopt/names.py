@@ -4,7 +4,7 @@ import keyword
 import re
 from collections.abc import Iterable
 
-MOST_OF_JOB, MOST_OF_PIPELINE = 255, 64
+MAX_JOB_NAME, MAX_PIPELINE_NAME = 255, 64
 # Construct ids that a pipeline has itself, as the names of jobs that would get them.
 OF_THE_PIPELINE = {"workflow", "start", "libs", "security", "operations", "validation"}
 

@@ -6,7 +6,7 @@ from typing import Any
 from tidemark.adopt.model import Difference, Path, Resource
 from tidemark.model.plain_secrets import shows_secret
 
-LONGEST = 160  # characters of a value that a plan shows
+MAX_LENGTH = 160  # characters of a value that a plan shows
 
 
 class Reading:
@@ -91,4 +91,4 @@ def shown(path: Path, value: Any) -> str | None:
         shows_secret(leaf[-1] if leaf else "", str(part)) for leaf, part in leaves(value)
     ):
         return None
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 3]}..."

@@ -65,7 +65,9 @@ def reset(job: str, yes: bool) -> None:
 def rewind(job: str, run: str | None, yes: bool) -> None:
     """Set JOB back to the end of an earlier run: its next run reads what came after that run."""
     _set_back(
-        *(job, run or _chosen_run(job), yes),
+        job,
+        run or _chosen_run(job),
+        yes,
         f"Let the next run of {job} read again all that came after it?",
     )
 

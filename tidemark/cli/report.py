@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidemark.operate.clients import Glue
     from tidemark.report.model import Report
 
-MOST_LEDGERS = 50  # jobs whose sources are listed
+MAX_LEDGERS = 50  # jobs whose sources are listed
 OUTPUT_HELP = "The file to write; report.html in the state home if not given."
 LIMIT_HELP = "Look at the last N runs of each job."
 
@@ -120,13 +120,13 @@ def with_gaps(report: "Report", glue: "Glue", where: Where) -> "Report":
     gaps: list[Gap] = []
     unknown: list[str] = []
     names = [job.name for job in report.jobs if job.has_ranges]
-    for name in names[:MOST_LEDGERS]:
+    for name in names[:MAX_LEDGERS]:
         try:
             gaps += [Gap(name, *it) for it in gaps_of(name, glue, where)]
         except UsageError:  # it is not there, or its table is not
             unknown.append(f"The gaps of {name} cannot be told.")
-    if len(names) > MOST_LEDGERS:
-        unknown.append(f"Gaps are those of the first {MOST_LEDGERS} of {len(names)} jobs.")
+    if len(names) > MAX_LEDGERS:
+        unknown.append(f"Gaps are those of the first {MAX_LEDGERS} of {len(names)} jobs.")
     return replace(report, gaps=tuple(gaps), unknown=(*report.unknown, *unknown))
 
 

@@ -156,7 +156,10 @@ class Here:
                 f"Rewind {', '.join(one.job for one in plan.jobs if one.states)}?", abort=True
             )
         record = carry_out(
-            *(self.home, self.store, self.open_table, steps),
+            self.home,
+            self.store,
+            self.open_table,
+            steps,
             actor=request.actor,
             why=why,
             at_ms=_now_ms(),
@@ -187,7 +190,10 @@ class Here:
         if not request.yes:
             click.confirm(f"Undo rewind {number} of {', '.join(jobs_of(found))}?", abort=True)
         record = undo(
-            *(self.home, self.store, self.open_table, number),
+            self.home,
+            self.store,
+            self.open_table,
+            number,
             actor=request.actor,
             why=request.why or "undo",
             at_ms=_now_ms(),

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 BEGINNING = "beginning"
 PREVIOUS = "previous"
 LAST = "last"
-MOST_WHY, MOST_ACTOR = 9_000, 900  # bytes: what the table of watermarks has room for, and a number
+# Bytes: what the table of watermarks has room for, and a number.
+MAX_REASON_LENGTH, MAX_ACTOR = 9_000, 900
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
 
@@ -50,9 +51,9 @@ class Request:
         Raises:
             UsageError: they do not, one is missing, or cannot be recorded.
         """
-        _check_text("--actor", self.actor, MOST_ACTOR)
+        _check_text("--actor", self.actor, MAX_ACTOR)
         if self.why:
-            _check_text("--why", self.why, MOST_WHY)
+            _check_text("--why", self.why, MAX_REASON_LENGTH)
         kinds = [self.undo is not None, self.resume, self.lists]
         if any(kinds) and (self.jobs or self.to or sum(kinds) > 1):
             raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
@@ -78,7 +79,7 @@ class Request:
         if not sys.stdin.isatty():
             raise UsageError("say why, for the record: --why TEXT")
         why = str(click.prompt("Why, for the record"))
-        _check_text("why", why, MOST_WHY)
+        _check_text("why", why, MAX_REASON_LENGTH)
         return why
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
 
-MOST_NAMED = 5
-NEAR, MOST_COMPARED = 0.3, 500
+MAX_NAMED = 5
+NEAR, MAX_COMPARED = 0.3, 500
 LOG_LINES, LOG_BYTES = 10, 65_536
 LOGS = ("stdout.log", "script-stderr.log", "stderr.log")
 
@@ -217,7 +217,7 @@ def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, 
         )
     if not known:
         raise UsageError(f"there is no run {text!r}: no job has run in {where}")
-    ids = {run_id: (run_id, job) for run_id, job in known[:MOST_COMPARED]}
+    ids = {run_id: (run_id, job) for run_id, job in known[:MAX_COMPARED]}
     begins = {one.removeprefix(PREFIX)[: len(digits)]: one for one in reversed(ids)}
     near = [begins[one] for one in get_close_matches(digits, begins, 3, NEAR)]
     nearest = _listed([ids[one] for one in near] or known[:1])
@@ -227,4 +227,4 @@ def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, 
 
 
 def _listed(runs: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{run_id} of {job}" for run_id, job in list(runs)[:MOST_NAMED])
+    return ", ".join(f"{run_id} of {job}" for run_id, job in list(runs)[:MAX_NAMED])

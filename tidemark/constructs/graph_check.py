@@ -20,7 +20,7 @@ from tidemark.constructs.security.network_check import OTHER_SUBNET, problems_of
 from tidemark.model.assembly.resources import Templates
 
 TOO_LARGE = "template-too-large"
-MOST_BYTES = 1_000_000  # of a template, that CloudFormation takes
+MAX_BYTES = 1_000_000  # of a template, that CloudFormation takes
 _CHECKED: WeakSet[IConstruct] = WeakSet()
 
 
@@ -95,11 +95,11 @@ def _too_large(path_of: Mapping[str, str], templates: Templates) -> Iterator[Pro
     """
     for name, path in path_of.items():
         size = Path(path).stat().st_size
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             yield Problem(
                 TOO_LARGE,
                 f"{name}/{next(iter(templates[name]['Resources']))}",
-                f"the template of '{name}' has {size:,} bytes; CloudFormation takes {MOST_BYTES:,}",
+                f"the template of '{name}' has {size:,} bytes; CloudFormation takes {MAX_BYTES:,}",
                 'set "@aws-cdk/core:suppressTemplateIndentation" to true in the context of '
                 "cdk.json, declare fewer tags, or split the pipeline in two",
             )

@@ -11,7 +11,7 @@ from tidemark.errors import JobDefinitionError
 
 LOGS_BY_POLICY = "@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy"
 ACCESS_LOG_DAYS = 365
-MOST_DAYS = 36_500  # a century
+MAX_DAYS = 36_500  # a century
 # Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
 ONLY_OWN_KEYS = (
     "S3 delivers access logs to no bucket whose default encryption is by KMS; it encrypts them "
@@ -96,10 +96,10 @@ class LakeBucket(s3.Bucket):
             raise JobDefinitionError(
                 f"{of} has access_logs {access_logs!r}; allowed: a bucket; correct access_logs="
             )
-        if type(keep_replaced_days) is not int or not 0 <= keep_replaced_days <= MOST_DAYS:
+        if type(keep_replaced_days) is not int or not 0 <= keep_replaced_days <= MAX_DAYS:
             raise JobDefinitionError(
                 f"{of} has keep_replaced_days {keep_replaced_days!r}; allowed: an integer from 0 "
-                f"to {MOST_DAYS}; pass one"
+                f"to {MAX_DAYS}; pass one"
             )
         if not cdk.FeatureFlags.of(scope).is_enabled(LOGS_BY_POLICY):
             raise JobDefinitionError(

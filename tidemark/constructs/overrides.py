@@ -26,9 +26,13 @@ GRANTED = (
     "--TempDir",
     "--spark-event-logs-path",
     "--python-virtual-env-storage-prefix",
-    *("--extra-py-files", "--extra-jars", "--extra-files"),
-    *("--additional-python-modules", "--python-modules-installer-option"),
-    *("--watermark_table", "--nothing_new_table"),
+    "--extra-py-files",
+    "--extra-jars",
+    "--extra-files",
+    "--additional-python-modules",
+    "--python-modules-installer-option",
+    "--watermark_table",
+    "--nothing_new_table",
 )
 _DECLARED: WeakKeyDictionary[IConstruct, list["Declared"]] = WeakKeyDictionary()
 

@@ -39,7 +39,11 @@ OUTCOMES = (
     "EvaluatedRule string"
 )
 _COMPARE = (
-    *("AggregateMatch", "DatasetMatch", "ReferentialIntegrity", "RowCountMatch", "SchemaMatch"),
+    "AggregateMatch",
+    "DatasetMatch",
+    "ReferentialIntegrity",
+    "RowCountMatch",
+    "SchemaMatch",
 )
 
 

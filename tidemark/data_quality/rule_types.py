@@ -81,9 +81,22 @@ TYPES = {
 # Types of AWS that look at files, or at the metrics of earlier runs.
 NOT_HERE = ("DetectAnomalies", "FileFreshness", "FileMatch", "FileSize", "FileUniqueness")
 _ANALYZERS = (
-    *("RowCount", "Completeness", "Uniqueness", "Mean", "Sum", "StandardDeviation", "Entropy"),
-    *("DistinctValuesCount", "Distribution", "UniqueValueRatio", "ColumnCount", "ColumnLength"),
-    *("ColumnValues", "ColumnCorrelation", "CustomSql", "AllStatistics"),
+    "RowCount",
+    "Completeness",
+    "Uniqueness",
+    "Mean",
+    "Sum",
+    "StandardDeviation",
+    "Entropy",
+    "DistinctValuesCount",
+    "Distribution",
+    "UniqueValueRatio",
+    "ColumnCount",
+    "ColumnLength",
+    "ColumnValues",
+    "ColumnCorrelation",
+    "CustomSql",
+    "AllStatistics",
 )
 
 

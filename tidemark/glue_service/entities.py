@@ -79,8 +79,12 @@ def create_entity(store: Store, entity: Entity) -> None:
 def put_entity(store: Store, entity: Entity) -> None:
     """Insert or replace an entity."""
     values = (
-        *(entity.kind, entity.name, json.dumps(dict(entity.definition))),
-        *(json.dumps(dict(entity.tags)), entity.created_at_ms, entity.changed_at_ms),
+        entity.kind,
+        entity.name,
+        json.dumps(dict(entity.definition)),
+        json.dumps(dict(entity.tags)),
+        entity.created_at_ms,
+        entity.changed_at_ms,
     )
     with store.transaction():
         store.query("INSERT OR REPLACE INTO glue_entity VALUES (?, ?, ?, ?, ?, ?)", values)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.model.assembly.job_rules import Members, faults_of_job, faults_of_run
 
-MOST_TAGS = 50
+MAX_TAGS = 50
 OF_AWS = "aws:"
 
 

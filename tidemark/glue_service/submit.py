@@ -34,7 +34,7 @@ from tidemark.model.assembly.definitions import JobDefinition
 
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
 GLUE_VERSION = "5.1"
-LONGEST_NAME_BYTES = 250  # its script is a file of this name
+MAX_NAME_BYTES = 250  # its script is a file of this name
 JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
 CONF, EXTRA_MODULES = "--conf", "--extra-py-files"
 DATA_CATALOG = "--enable-glue-datacatalog"  # on in a job that is made in the console of Glue
@@ -68,9 +68,9 @@ def read_submission(script: Path, words: Sequence[str]) -> Submission:
         raise UsageError(f"there is no script {script}; give the path of a Python file")
     arguments = _arguments(list(words))
     job_name = arguments.pop("--JOB_NAME", script.stem.replace("_", "-"))
-    if not JOB_NAME.fullmatch(job_name) or len(job_name.encode()) > LONGEST_NAME_BYTES:
+    if not JOB_NAME.fullmatch(job_name) or len(job_name.encode()) > MAX_NAME_BYTES:
         raise UsageError(
-            f"{job_name!r} cannot be the name of a job here; allowed: 1 to {LONGEST_NAME_BYTES} "
+            f"{job_name!r} cannot be the name of a job here; allowed: 1 to {MAX_NAME_BYTES} "
             "bytes of UTF-8 without / and control characters, and not only dots; name the job "
             "with --JOB_NAME"
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.glue_service.entities import WITH_ARN, Kind, get_entity, put_entity
-from tidemark.glue_service.job_rules import MOST_TAGS, check_tags
+from tidemark.glue_service.job_rules import MAX_TAGS, check_tags
 from tidemark.glue_service.local_glue import LocalGlue, arn_of
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.local_state.catalog.connections import find_connection
@@ -55,9 +55,9 @@ def _retag(
         found = _of_arn(glue, arn)
         kept = {name: value for name, value in found.tags.items() if name not in removed}
         tags = {**kept, **added}
-        if len(tags) > MOST_TAGS:
+        if len(tags) > MAX_TAGS:
             raise InvalidInputError(
-                f"{found.name} would have {len(tags)} tags; allowed: {MOST_TAGS}; take others away"
+                f"{found.name} would have {len(tags)} tags; allowed: {MAX_TAGS}; take others away"
             )
         found.put(tags)
 

@@ -14,7 +14,7 @@ from tidemark.operate.run_ids import ids_meant
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 GONE_ON = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
 PAGE = 200
-MOST_STOPS = 25  # of one request of BatchStopJobRun
+MAX_STOPS = 25  # of one request of BatchStopJobRun
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def stop_runs(glue: Glue, job: str, run: Run | None) -> list[Run]:
     glue.check_stage(JOB, job)
     going = [run] if run else runs_of_job(glue, job, None, None)
     going = [run for run in going if run.state in GONE_ON]
-    for begin in range(0, len(going), MOST_STOPS):
-        ids = [run.run_id for run in going[begin : begin + MOST_STOPS]]
+    for begin in range(0, len(going), MAX_STOPS):
+        ids = [run.run_id for run in going[begin : begin + MAX_STOPS]]
         glue.glue.batch_stop_job_run(JobName=job, JobRunIds=ids)
     return going

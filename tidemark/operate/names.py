@@ -13,7 +13,7 @@ from tidemark.model.assembly.template import resolve_stacks
 JOB, TRIGGER, WORKFLOW = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::Glue::Workflow"
 STAGE_TAG = "tidemark:stage"
 UNKNOWN = "unknown-"  # begins the account or region that an app leaves to the command line
-MOST_NAMES = 12  # that a message lists
+MAX_NAMES = 12  # that a message lists
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def known(kind: str, name: str, names: Iterable[str]) -> str:
 def listed(names: Iterable[str]) -> str:
     """Return names for a message, the first of them if there are many."""
     found = list(names)
-    more = len(found) - MOST_NAMES
-    text = ", ".join(found[:MOST_NAMES]) or "none"
+    more = len(found) - MAX_NAMES
+    text = ", ".join(found[:MAX_NAMES]) or "none"
     return f"{text}, and {more} more" if more > 0 else text
 
 

@@ -32,9 +32,9 @@ CONFIG: Mapping[str, Any] = {
 }
 GANTT_WIDTH, BAR = 780, 16
 SMALL_WIDTH, SMALL_HEIGHT = 250, 46
-COST_WIDTH, MOST_COSTS = 420, 12
-LEAST_SHARE = 0.004  # of the width, for a bar: a run of a second is seen among hours
-LONGEST_LABEL = 200
+COST_WIDTH, MAX_COSTS = 420, 12
+MIN_SHARE = 0.004  # of the width, for a bar: a run of a second is seen among hours
+MAX_LABEL_LENGTH = 200
 
 
 def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
@@ -46,7 +46,7 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
     """
     ends = [run.ended_at_ms or _open_end(run, now_ms) for run in runs]
     begin_ms, end_ms = runs[0].started_at_ms, max(ends)
-    least_ms = max((end_ms - begin_ms) * LEAST_SHARE, 1)
+    least_ms = max((end_ms - begin_ms) * MIN_SHARE, 1)
     values = [
         {
             "job": run.job,
@@ -68,7 +68,7 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
                 "field": "job",
                 "type": "nominal",
                 "sort": jobs,
-                "axis": {"labelLimit": LONGEST_LABEL, "labelColor": "var(--ink)"},
+                "axis": {"labelLimit": MAX_LABEL_LENGTH, "labelColor": "var(--ink)"},
             },
             "color": _by_kind(),
         },
@@ -187,7 +187,7 @@ def _short(value: float | None) -> float | None:
 
 def costs_chart(costs: Sequence[Cost]) -> Chart:
     """Return the USD of the jobs that cost most in one month."""
-    most = costs[:MOST_COSTS]
+    most = costs[:MAX_COSTS]
     return {
         "config": CONFIG,
         "width": COST_WIDTH,
@@ -208,7 +208,7 @@ def costs_chart(costs: Sequence[Cost]) -> Chart:
                 "field": "job",
                 "type": "nominal",
                 "sort": [it.job for it in most],
-                "axis": {"labelLimit": LONGEST_LABEL, "labelColor": "var(--ink)"},
+                "axis": {"labelLimit": MAX_LABEL_LENGTH, "labelColor": "var(--ink)"},
             },
         },
     }

@@ -11,9 +11,9 @@ from tidemark.report.model import Report, with_datasets, with_rows
 from tidemark.report.series import Point, last_period, points_of
 from tidemark.report.states import BAD, NEVER, OK, STOPPED, kind_of
 
-MOST_CARDS = 50  # jobs with charts of their own
-MOST_ROWS = 200  # of a table that grows with the runs
-MOST_LISTED = 1000  # of a table that grows with the jobs
+MAX_CARDS = 50  # jobs with charts of their own
+MAX_ROWS = 200  # of a table that grows with the runs
+MAX_LISTED = 1000  # of a table that grows with the jobs
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def content_of(report: Report) -> Content:
         anchors=anchors,
         cards=shown,
         period=tuple(last_period(runs, report.made_at_ms)),
-        recent=tuple(reversed(runs[-MOST_ROWS:])),
+        recent=tuple(reversed(runs[-MAX_ROWS:])),
         months=_months(costs_of(jobs, runs), _cut_month(by_job.values(), report.limit)),
         all_runs=len(runs),
     )
@@ -195,7 +195,7 @@ def _cards(
         ran,
         key=lambda it: (kind_of(last[it.name].state) == OK, -last[it.name].started_at_ms),
     )
-    chosen = {job.name for job in first[:MOST_CARDS]}
+    chosen = {job.name for job in first[:MAX_CARDS]}
     cards = []
     for number, job in enumerate(job for job in ran if job.name in chosen):
         runs = by_job[job.name]

@@ -13,7 +13,7 @@ from tidemark.report.commits import PipelineRun
 from tidemark.report.jobs import PipelineJob
 
 HOUR_S = 3600
-LEAST_BILLED_S = 60
+MIN_BILLED_S = 60
 USD_PER_DPU_HOUR: Mapping[str, float] = {"standard": 0.44, "flexible": 0.29, "memory": 0.52}
 FACTOR_OF_GLUE_6 = 0.7  # 0.308 of 0.44, and likewise the others
 
@@ -41,7 +41,7 @@ class Cost:
 
 def estimated_dpu_seconds(seconds: float, dpu: float) -> float:
     """Return what a run of so many seconds would be billed as: at least one minute."""
-    return max(seconds, LEAST_BILLED_S) * dpu
+    return max(seconds, MIN_BILLED_S) * dpu
 
 
 def price_of(job: PipelineJob | None, *, flex: bool) -> float:

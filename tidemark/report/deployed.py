@@ -15,7 +15,7 @@ from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.job_runs import PAGE, run_of
 from tidemark.operate.names import JOB
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
-from tidemark.report.costs import LEAST_BILLED_S
+from tidemark.report.costs import MIN_BILLED_S
 from tidemark.report.freshness import RUNS_OF_FRESHNESS, Freshness, freshness_of
 from tidemark.report.jobs import PipelineJob, dpu_of
 from tidemark.report.model import Report, with_datasets
@@ -142,7 +142,7 @@ def dpu_seconds_of(job: PipelineJob, member: Mapping[str, Any]) -> float:
         return float(told)
     seconds = float(member.get("ExecutionTime", 0))
     dpu = dpu_of(job.kind, str(member.get("WorkerType", job.worker_type)), member)
-    return max(seconds, LEAST_BILLED_S) * dpu if seconds else 0.0
+    return max(seconds, MIN_BILLED_S) * dpu if seconds else 0.0
 
 
 def _ms(at: datetime) -> int:

@@ -11,9 +11,9 @@ from tidemark.report.jobs import PipelineJob
 from tidemark.report.states import NEVER, kind_of, with_sign
 from tidemark.report.words import age
 
-MOST_JOBS = 60  # of a picture
-MOST_WITH_DATASETS = 40
-MOST_LETTERS = 36  # of a name in a box
+MAX_JOBS = 60  # of a picture
+MAX_WITH_DATASETS = 40
+MAX_LETTERS = 36  # of a name in a box
 HEAD = """digraph pipeline {
 rankdir=LR; bgcolor=transparent; nodesep=0.18; ranksep=0.38; pad=0.05
 node [shape=box, style=rounded, fontname=Arial, fontsize=9.5, margin="0.16,0.08", height=0.32]
@@ -40,7 +40,7 @@ def jobs_of_picture(
     Where they are too many, those that did not succeed or hold a dataset back come first, then
     those beside them, then the others.
     """
-    if len(jobs) <= MOST_JOBS:
+    if len(jobs) <= MAX_JOBS:
         return list(jobs)
     first = {
         job.name
@@ -50,7 +50,7 @@ def jobs_of_picture(
     before = {name for job in jobs if job.name in first for name in job.after}
     behind = {job.name for job in jobs if first.intersection(job.after)}
     order = sorted(jobs, key=lambda it: (it.name not in first, it.name not in before | behind))
-    chosen = {job.name for job in order[:MOST_JOBS]}
+    chosen = {job.name for job in order[:MAX_JOBS]}
     return [job for job in jobs if job.name in chosen]
 
 
@@ -73,7 +73,7 @@ def graph_of(
     lines = [
         *(_job(number, job, last.get(job.name), anchors, now_ms) for number, job in enumerate(jobs))
     ]
-    has_datasets = len(jobs) <= MOST_WITH_DATASETS and any(job.reads or job.writes for job in jobs)
+    has_datasets = len(jobs) <= MAX_WITH_DATASETS and any(job.reads or job.writes for job in jobs)
     lines += _datasets(jobs, fresh, now_ms) if has_datasets else _edges(jobs)
     return HEAD + "\n".join(lines) + "\n}\n"
 
@@ -140,7 +140,7 @@ def place_of(uri: str) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
+    return name if len(name) <= MAX_LETTERS else f"{name[: MAX_LETTERS - 1]}…"
 
 
 def _inner(text: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from tidemark.report.commits import PipelineRun
 from tidemark.report.states import BAD, kind_of
 
-MOST_POINTS = 48
-MOST_BARS, MOST_JOBS = 120, 40
+MAX_POINTS = 48
+MAX_BARS, MAX_JOBS = 120, 40
 PAUSE_MS = 900_000
 
 
@@ -32,7 +32,7 @@ class Point:
     rows_written: float | None
 
 
-def points_of(runs: Sequence[PipelineRun], most: int = MOST_POINTS) -> list[Point]:
+def points_of(runs: Sequence[PipelineRun], most: int = MAX_POINTS) -> list[Point]:
     """Return at most so many points of the runs of a job, oldest first."""
     size = -(-len(runs) // most) if runs else 1
     return [_point(runs[begin : begin + size]) for begin in range(0, len(runs), size)]
@@ -57,7 +57,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 def last_period(runs: Sequence[PipelineRun], now_ms: int) -> list[PipelineRun]:
     """Return the runs of the newest period without a pause of 15 minutes, oldest first.
 
-    At most `MOST_BARS` runs of `MOST_JOBS` jobs.
+    At most `MAX_BARS` runs of `MAX_JOBS` jobs.
 
     Args:
         runs: oldest first.
@@ -69,7 +69,7 @@ def last_period(runs: Sequence[PipelineRun], now_ms: int) -> list[PipelineRun]:
         end_ms = run.ended_at_ms or (run.started_at_ms if kind_of(run.state) == BAD else now_ms)
         if found and found[-1].started_at_ms - end_ms > PAUSE_MS:
             break
-        if len(found) == MOST_BARS or len(jobs | {run.job}) > MOST_JOBS:
+        if len(found) == MAX_BARS or len(jobs | {run.job}) > MAX_JOBS:
             break
         found.append(run)
         jobs.add(run.job)

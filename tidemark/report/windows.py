@@ -9,7 +9,7 @@ from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import OpenWindow
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
-MOST_JOBS = 100  # whose windows are read
+MAX_JOBS = 100  # whose windows are read
 
 
 def windows_of(
@@ -37,9 +37,9 @@ def windows_of(
             unknown.append(f"The open windows of the table {table} cannot be read: {code}.")
             continue
         names = [name for name in names if name in having]
-        if len(names) > MOST_JOBS:
-            unknown.append(f"{len(names)} jobs have open windows; those of {MOST_JOBS} are shown.")
-        for name in names[:MOST_JOBS]:
+        if len(names) > MAX_JOBS:
+            unknown.append(f"{len(names)} jobs have open windows; those of {MAX_JOBS} are shown.")
+        for name in names[:MAX_JOBS]:
             try:
                 found += _windows(admin, name)
             except WatermarksError:

@@ -17,7 +17,7 @@ TEMPLATES = Path(__file__).parent / "templates" / "new_job"
 MARKER = "        # tidemark new-job inserts above this line\n"
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-LONGEST_NAME = 40  # the lines of the templates have room for it
+MAX_NAME_LENGTH = 40  # the lines of the templates have room for it
 # A script named so would be imported in place of the package.
 PACKAGES = {"awsglue", "boto3", "botocore", "pyspark", "py4j", "watermarks"}
 
@@ -209,9 +209,9 @@ def _template(job: NewJob, file: str) -> str:
 
 
 def _check_name(name: str) -> None:
-    if not KEBAB_CASE.fullmatch(name) or len(name) > LONGEST_NAME:
+    if not KEBAB_CASE.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
         raise UsageError(
-            f"job name {name!r} is not in kebab case; allowed: up to {LONGEST_NAME} lower case "
+            f"job name {name!r} is not in kebab case; allowed: up to {MAX_NAME_LENGTH} lower case "
             "letters and digits in words joined by single hyphens, a letter first; write it as "
             "ingest-orders"
         )

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from tidemark.testing.lake_files import Row, as_rows
 
-MOST_SHOWN = 5
+MAX_SHOWN = 5
 OF_WINDOWS = {"window", "attempt"}  # folders of `watermarks.write_window`, which differ by the run
 RowsOf: TypeAlias = dict[str, list[Row]]
 """Rows by the place where they are."""
@@ -50,8 +50,8 @@ def _differences(found: Counter[str], wanted: Counter[str], at_most: bool) -> It
 
 def _shown(rows: Counter[str]) -> str:
     names = sorted(rows)
-    more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
-    return ", ".join(names[:MOST_SHOWN]) + more
+    more = f", and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+    return ", ".join(names[:MAX_SHOWN]) + more
 
 
 def fail(text: str) -> NoReturn:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tidemark.local_state.deployment.project_files import python_files
 
-MOST_NEAR = 4
+MAX_NEAR = 4
 
 
 def near_scripts(project: Path, script: str) -> str:
@@ -18,6 +18,6 @@ def near_scripts(project: Path, script: str) -> str:
         *(name for name in names if "/" in script and Path(name).parent == Path(script).parent),
     ]
     if near:
-        return f"did you mean {' or '.join(list(dict.fromkeys(near))[:MOST_NEAR])}?"
+        return f"did you mean {' or '.join(list(dict.fromkeys(near))[:MAX_NEAR])}?"
     there = [name for name in names if name.startswith("glue_jobs/")]
     return f"scripts in {project / 'glue_jobs'}: {', '.join(there) or 'none'}"

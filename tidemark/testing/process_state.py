@@ -300,7 +300,10 @@ def _plain_warnings() -> Iterator[None]:
         warnings.resetwarnings()
         warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
         for category in (
-            *(DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning),
+            DeprecationWarning,
+            PendingDeprecationWarning,
+            ImportWarning,
+            ResourceWarning,
         ):
             warnings.filterwarnings("ignore", category=category, append=True)
         warnings.showwarning = show

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .changes import ManualChange
 
-MOST = 50  # a transaction has at most 100 writes, and each rewind is two
+MAX_COUNT = 50  # a transaction has at most 100 writes, and each rewind is two
 
 
 @dataclass(frozen=True)

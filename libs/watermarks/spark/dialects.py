@@ -30,7 +30,7 @@ from watermarks.table.values import decode, encode
 
 # Reads the same in every dialect and setting: no quote, no backslash, nothing outside ASCII.
 _PLAIN = re.compile(r"[ !-&(-\[\]-~]*")
-_LONGEST_NAME = 128
+_MAX_NAME_LENGTH = 128
 
 
 class Dialect(Enum):
@@ -225,12 +225,12 @@ def _text(value: str, dialect: Dialect) -> str:
 def quoted(name: str, dialect: Dialect, what: str = "column") -> str:
     """Return a name between the quotes of a database."""
     given: object = name
-    is_name = isinstance(given, str) and given.isprintable() and 0 < len(given) <= _LONGEST_NAME
+    is_name = isinstance(given, str) and given.isprintable() and 0 < len(given) <= _MAX_NAME_LENGTH
     if not is_name or (dialect is Dialect.ORACLE and '"' in name):
         remedy = "; wrap a SELECT in Subquery(...)" if what == "table" else ""
         raise ValueError(
             f"the {what} name {name!r} cannot be quoted for {dialect.value}: give 1 to "
-            f"{_LONGEST_NAME} printable characters{remedy}"
+            f"{_MAX_NAME_LENGTH} printable characters{remedy}"
         )
     opening, closing = GRAMMARS[dialect].quotes
     return f"{opening}{name.replace(closing, closing * 2)}{closing}"

@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 
 # What makes Spark's source read something else than the window.
 _OURS = {
-    *("dbtable", "query", "preparequery", "partitioncolumn", "lowerbound", "upperbound"),
+    "dbtable",
+    "query",
+    "preparequery",
+    "partitioncolumn",
+    "lowerbound",
+    "upperbound",
     "numpartitions",
 }
 _MAX_PARTITIONS = 1000

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, DecimalType, StructType
 
 _INTEGERS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}  # and their digits
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 
 
 def merged_schema(by_window: Mapping[str, StructType], *, is_case_sensitive: bool) -> StructType:
@@ -140,7 +140,7 @@ def _wider(old: DataType, new: DataType) -> DataType | None:
         return None
     scale = max(kind.scale for kind in decimals)
     digits = max(kind.precision - kind.scale for kind in decimals) + scale
-    return DecimalType(digits, scale) if digits <= _MOST_DIGITS else None
+    return DecimalType(digits, scale) if digits <= _MAX_DIGITS else None
 
 
 def _as_decimal(kind: DataType) -> DecimalType | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SENDS = 8
 _FIRST_PAUSE_SECONDS = 0.05
-_LONGEST_PAUSE_SECONDS = 2.0
+_MAX_PAUSE_SECONDS = 2.0
 
 
 class NoAnswerError(WatermarksError):
@@ -202,7 +202,7 @@ class TableClient:
 
     def pause(self, attempt: int) -> None:
         """Wait before trying again: longer each time up to a cap, and never in step with others."""
-        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
+        longest = min(_MAX_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
         self._sleep(longest * self._jitter())
 
     def _check_heads(self, found: Sequence[Row | None]) -> None:

@@ -37,7 +37,11 @@ def check_intact(row: Row, table: Table) -> None:
     try:
         _read_all(row)
     except (
-        *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
         WatermarkCorruptError,
     ) as error:
         raise WatermarkCorruptError(

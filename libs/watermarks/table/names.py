@@ -5,10 +5,10 @@ from __future__ import annotations
 from watermarks.errors import WatermarkValueError
 
 # Bytes: DynamoDB's limits, less what we put around a run id.
-_LONGEST_JOB, _LONGEST_RUN, _LONGEST_NAME = 2048, 700, 255
+_MAX_JOB_LENGTH, _MAX_RUN, _MAX_NAME_LENGTH = 2048, 700, 255
 
 
-def check_name(parameter: str, name: object, longest: int = _LONGEST_NAME) -> None:
+def check_name(parameter: str, name: object, longest: int = _MAX_NAME_LENGTH) -> None:
     """Raise a ValueError unless a name is a non-empty str that a key of the table can hold."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"{parameter} is {name!r}: give a non-empty str")
@@ -25,7 +25,7 @@ def check_name(parameter: str, name: object, longest: int = _LONGEST_NAME) -> No
 
 def check_job(job_id: object) -> None:
     """Raise a ValueError unless a job id can be a key."""
-    check_name("job_id", job_id, _LONGEST_JOB)
+    check_name("job_id", job_id, _MAX_JOB_LENGTH)
 
 
 def check_source(source: object) -> None:
@@ -39,7 +39,7 @@ def check_source(source: object) -> None:
 
 def check_run_id(run_id: object) -> None:
     """Raise a ValueError unless a run id is one that sorts below the library's own rows."""
-    check_name("run_id", run_id, _LONGEST_RUN)
+    check_name("run_id", run_id, _MAX_RUN)
     if str(run_id) >= "~":
         raise ValueError(
             f"run_id is {run_id!r}: the library's own rows start with '~', and a run id must "

@@ -21,7 +21,7 @@ Distance: TypeAlias = "timedelta | int | Decimal"
 """How far from a cursor value: a timedelta for datetimes and dates, a number for numbers."""
 
 AWARE = "datetime with a zone"
-_LONGEST_TEXT = 2048  # bytes: a head holds a few of them per cursor, and 400 KB in all
+_MAX_TEXT_LENGTH = 2048  # bytes: a head holds a few of them per cursor, and 400 KB in all
 
 
 def family(value: object) -> str:
@@ -35,10 +35,10 @@ def family(value: object) -> str:
         case date():
             return "date"
         case str():
-            if (length := len(value.encode())) > _LONGEST_TEXT:
+            if (length := len(value.encode())) > _MAX_TEXT_LENGTH:
                 raise WatermarkValueError(
                     f"a cursor is a text of {length} bytes ({value[:40]!r}…): give at most "
-                    f"{_LONGEST_TEXT}; take another column, or a hash of this one"
+                    f"{_MAX_TEXT_LENGTH}; take another column, or a hash of this one"
                 )
             return "text"
     return "number"

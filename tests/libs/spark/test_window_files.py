@@ -10,7 +10,8 @@ from watermarks import WatermarkSupersededError, Window, read_committed, write_w
 pytestmark = pytest.mark.spark
 
 FORMATS = [
-    *("parquet", "csv"),
+    "parquet",
+    "csv",
     *(pytest.param(name, marks=pytest.mark.nightly) for name in ("orc", "json")),
 ]
 SCHEMA = "id INT, origin STRING"

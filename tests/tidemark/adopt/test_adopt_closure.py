@@ -39,10 +39,18 @@ KINDS = {
 
 
 OF_TERRAFORM = (
-    *("aws_glue_classifier", "aws_glue_connection", "aws_glue_catalog_database"),
-    *("aws_glue_catalog_table", "aws_glue_data_quality_ruleset", "aws_glue_dev_endpoint"),
-    *("aws_glue_ml_transform", "aws_glue_registry", "aws_glue_security_configuration"),
-    *("aws_glue_user_defined_function", "aws_glue_of_tomorrow", "aws_lakeformation_permissions"),
+    "aws_glue_classifier",
+    "aws_glue_connection",
+    "aws_glue_catalog_database",
+    "aws_glue_catalog_table",
+    "aws_glue_data_quality_ruleset",
+    "aws_glue_dev_endpoint",
+    "aws_glue_ml_transform",
+    "aws_glue_registry",
+    "aws_glue_security_configuration",
+    "aws_glue_user_defined_function",
+    "aws_glue_of_tomorrow",
+    "aws_lakeformation_permissions",
 )
 
 
@@ -160,8 +168,11 @@ def test_each_resource_of_a_template_is_in_the_code_or_named_with_a_reason(data,
     starters=st.lists(
         st.sampled_from(
             [
-                *("aws_sfn_state_machine", "aws_cloudwatch_event_rule", "aws_lambda_function"),
-                *("aws_pipes_pipe", "aws_mwaa_environment"),
+                "aws_sfn_state_machine",
+                "aws_cloudwatch_event_rule",
+                "aws_lambda_function",
+                "aws_pipes_pipe",
+                "aws_mwaa_environment",
             ]
         ),
         unique=True,

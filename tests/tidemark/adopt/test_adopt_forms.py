@@ -30,17 +30,17 @@ def test_the_copies_are_the_forms_of_the_constructs():
     assert job_options.OPTION == job_arguments.OPTION
     assert job_options.RESERVED == job_arguments.RESERVED
     assert job_options.DESCRIPTION == own_texts.DESCRIPTION
-    assert job_options.MOST_BYTES == own_texts.MOST_BYTES
-    assert job_options.MOST_RUNS == options.MOST_RUNS
-    assert started.MOST_MINUTES == action_options.MOST_MINUTES
+    assert job_options.MAX_BYTES == own_texts.MAX_BYTES
+    assert job_options.MAX_RUNS == options.MAX_RUNS
+    assert started.MAX_MINUTES == action_options.MAX_MINUTES
     assert crawlers.DATABASE == crawler.DATABASE
     assert crawlers.PREFIX == crawler_options.PREFIX
     assert crawled.JDBC_PATH == targets.JDBC_PATH
-    assert crawled.MOST_SAMPLED == targets.MOST_SAMPLED
-    assert crawled.MOST_FOLDERS == other_targets.MOST_FOLDERS
+    assert crawled.MAX_SAMPLED == targets.MAX_SAMPLED
+    assert crawled.MAX_FOLDERS == other_targets.MAX_FOLDERS
     assert crawled.DYNAMODB_TABLE == other_targets.DYNAMODB_TABLE
-    assert crawled.LEAST_RATE == other_targets.LEAST_RATE
-    assert crawled.MOST_RATE == other_targets.MOST_RATE
+    assert crawled.MIN_RATE == other_targets.MIN_RATE
+    assert crawled.MAX_RATE == other_targets.MAX_RATE
     for of, members in (
         (crawler_options.SchemaUpdate, crawlers.ON_CHANGE),
         (crawler_options.MissingData, crawlers.ON_MISSING),

@@ -127,7 +127,11 @@ def test_the_crawlers_are_what_they_were_except_for_what_is_listed(template):
         {"Path": "s3://acme-curated/orders/", "Exclusions": ["**.tmp"], "SampleSize": 5}
     ]
     assert {one.path[0] for one in own} == {
-        *("Configuration", "Name", "Role", "Schedule", "Targets"),
+        "Configuration",
+        "Name",
+        "Role",
+        "Schedule",
+        "Targets",
     }
 
 
@@ -208,7 +212,8 @@ def test_nothing_starts_the_pipeline_until_its_step_whatever_the_stage_says(proj
 
     assert before == []
     assert [schedule["ScheduleExpression"] for schedule in begun] == [
-        *("cron(0 3 * * ? *)", "cron(0 15 * * ? *)"),
+        "cron(0 3 * * ? *)",
+        "cron(0 15 * * ? *)",
     ]
     stack = (project / "infra" / "nightly_orders_stack.py").read_text(encoding="utf-8")
     assert "STARTS_BY_ITSELF = False\n" in stack

@@ -69,8 +69,15 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (project / "paint.tfstate").write_text(json.dumps(state), encoding="utf-8")
     adopt(project, "paint", "--terraform", "paint.tfstate", "--name", "paintings")
     adopt(
-        *(project, "--workflow", "Nightly", "--template", str(HERE / "orders.template.yaml")),
-        *("--parameter", "LandingBucket=acme-landing", "--name", "nightly-orders"),
+        project,
+        "--workflow",
+        "Nightly",
+        "--template",
+        str(HERE / "orders.template.yaml"),
+        "--parameter",
+        "LandingBucket=acme-landing",
+        "--name",
+        "nightly-orders",
     )
     for name in ("orders_ingest_prod", "report_v2"):
         (project / "glue_jobs" / f"{name}.py").write_text("import sys\n", encoding="utf-8")
@@ -116,8 +123,14 @@ def test_a_job_whose_start_is_not_adopted_waits_for_the_event_of_its_end(project
 
 def test_the_folder_of_that_app_is_a_source_itself(project, tmp_path):
     told = adopt(
-        *(project, "paint-v2", "--template", "cdk.dev", "--out", str(tmp_path)),
-        *("--name", "again"),
+        project,
+        "paint-v2",
+        "--template",
+        "cdk.dev",
+        "--out",
+        str(tmp_path),
+        "--name",
+        "again",
     )
 
     assert "not read: the script" not in told

@@ -97,7 +97,13 @@ def test_a_range_is_run_in_parts_and_each_run_is_told_its_own(port, job, tmp_pat
     assert_one_clear_line(by_number, 2, "is kept by day, not by number")
     lines = tidemark("gaps", job, "--from", "2012-12-30", "--to", "2013-01-10").stdout.splitlines()
     assert lines[1].split() == [
-        *("2012-12-30", "2012-12-31", "2", "days", "missing", "not", "loaded"),
+        "2012-12-30",
+        "2012-12-31",
+        "2",
+        "days",
+        "missing",
+        "not",
+        "loaded",
     ]
     assert f"{job}, 2012-12-30 to 2013-01-10: 12 days, 6 done, 6 missing" in lines
     assert max(map(len, lines[:3])) < 80
@@ -169,7 +175,8 @@ def test_what_failed_is_told_with_what_runs_the_rest_and_only_that_is_run(port, 
     assert ledger == [("2013-01-01", "2013-01-02", "done"), ("2013-01-03", "2013-01-06", "missing")]
     assert again.exit_code == 0, again.output
     assert [line.split()[0] for line in told(tmp_path)[len(before) :]] == [
-        *("2013-01-03", "2013-01-05"),
+        "2013-01-03",
+        "2013-01-05",
     ]
 
 

@@ -255,7 +255,8 @@ def test_explain_tells_what_the_next_run_would_read_and_why_a_file_is_skipped(sc
         ("s3://landing/in/b.json", "new"),
     ]
     assert (source["files"], source["bytes"], source["job_bookmark_option"]) == (
-        *(1, 6),
+        1,
+        6,
         "job-bookmark-enable",
     )
 

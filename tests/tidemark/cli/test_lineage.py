@@ -73,8 +73,10 @@ def test_events_of_runs_that_have_ended_are_sent_with_what_is_recorded(served, t
     for event in events:
         VALIDATOR.validate(event)
     assert [(event["job"]["name"], event["eventType"]) for event in events] == [
-        *(("good", "START"), ("good", "COMPLETE")),
-        *(("bad", "START"), ("bad", "FAIL")),
+        ("good", "START"),
+        ("good", "COMPLETE"),
+        ("bad", "START"),
+        ("bad", "FAIL"),
     ]
     assert events[1]["run"]["runId"] == run_uuid(run_id)
     (output,) = events[1]["outputs"]
@@ -108,7 +110,12 @@ def test_the_account_and_the_workflow_run_of_a_stage_are_told(served):
     port, _ = served
     at = datetime(2026, 1, 31, tzinfo=UTC)
     run = Run(
-        *("jr_1", "good", "TIMEOUT", at, at + timedelta(minutes=1), "too long"),
+        "jr_1",
+        "good",
+        "TIMEOUT",
+        at,
+        at + timedelta(minutes=1),
+        "too long",
         workflow_name="flights",
         workflow_run_id="wr_1",
     )

@@ -44,7 +44,9 @@ def put_run(store, job, run_id, at, read, written):
     put_checkpoint(
         store,
         Checkpoint(
-            *(job, run_id, at + 50),
+            job,
+            run_id,
+            at + 50,
             read=(DatasetRead(read, "ctx", files=1, rows=7, after=POSITION),),
             written=(DatasetWritten(written, "append", rows=7, files=1),),
         ),
@@ -77,8 +79,16 @@ def test_a_rewind_is_recorded_and_undone(app, home):
     shown = rewind(app, "load-ü", "--to", "previous", "--dry-run", "--format", "json")
     plan = json.loads(shown.stdout)
     done = rewind(
-        *(app, "load-ü", "--to", "previous", "--with-downstream", "--yes"),
-        *("--why", "a bad day", "--actor", "ada"),
+        app,
+        "load-ü",
+        "--to",
+        "previous",
+        "--with-downstream",
+        "--yes",
+        "--why",
+        "a bad day",
+        "--actor",
+        "ada",
     )
 
     assert [one["job"] for one in plan["jobs"]] == ["load-ü", "report"]

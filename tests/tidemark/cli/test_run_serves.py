@@ -166,7 +166,9 @@ def test_a_trigger_that_is_fired_in_a_home_that_no_one_serves_is_waited_for(
 
     assert (fired.exit_code, fired.stdout) == (0, f"trigger {start} has fired: one\n")
     assert [(it["job"], it["state"]) for it in runs] == [
-        *(("two", "SUCCEEDED"), ("one", "SUCCEEDED"), ("one", "SUCCEEDED")),
+        ("two", "SUCCEEDED"),
+        ("one", "SUCCEEDED"),
+        ("one", "SUCCEEDED"),
     ]
 
 

@@ -62,7 +62,9 @@ def test_a_served_home_is_asked_through_its_port_whatever_the_environment_says_o
     assert resumed.exit_code == 0, resumed.output
     assert json.loads(resumed.stdout)["is_success"]
     assert [(run["job"], run["state"]) for run in runs] == [
-        *(("report", "SUCCEEDED"), ("load", "SUCCEEDED"), ("load", "FAILED")),
+        ("report", "SUCCEEDED"),
+        ("load", "SUCCEEDED"),
+        ("load", "FAILED"),
     ]
 
 

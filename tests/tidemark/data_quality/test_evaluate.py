@@ -213,8 +213,13 @@ def test_sql_that_fails_and_sources_that_are_not_there_are_reasons(evaluated):
     outcomes, reasons, metrics = zip(*found.values(), strict=True)
     assert (set(outcomes), set(map(str, metrics))) == ({"Failed"}, {"{}"})
     texts = (
-        *("cannot be resolved", "exactly 1 row", "must contain at least one column"),
-        *("Columns not found: n", "nope not found", "max(age) is not", "nope not found"),
+        "cannot be resolved",
+        "exactly 1 row",
+        "must contain at least one column",
+        "Columns not found: n",
+        "nope not found",
+        "max(age) is not",
+        "nope not found",
     )
     assert [text in reason for text, reason in zip(texts, reasons, strict=True)] == [True] * 7
 

@@ -48,14 +48,15 @@ def expected(rows):
     total = sum(t.values())
     entropy = -sum(size / total * math.log(size / total) for size in t.values())
     values = [
-        *(
-            float(count),
-            len(known) / count,
-            alone(n, len(known)),
-            alone(pairs, sum(pairs.values())),
-        ),
-        *(alone(t, len(t)), float(len(set(texts))), entropy if t else None),
-        *(fmean(known) if known else None, pstdev(known) if known else None),
+        float(count),
+        len(known) / count,
+        alone(n, len(known)),
+        alone(pairs, sum(pairs.values())),
+        alone(t, len(t)),
+        float(len(set(texts))),
+        entropy if t else None,
+        fmean(known) if known else None,
+        pstdev(known) if known else None,
         sum(number not in (1, 2) for number in numbers) / count,
         sum(text in ("a", "", " ") for text in texts) / count,
         sum(len(text or "") in (0, 1) for text in texts) / count,

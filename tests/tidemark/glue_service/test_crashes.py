@@ -18,7 +18,7 @@ from tidemark.local_state.home import Home
 
 AFTER = {"j2": ["j0"], "j3": ["j0"], "j4": ["j1", "j2"], "j5": ["j3", "j4"]}
 JOBS = ["j0", "j1", *AFTER]
-MOST_KILLS = 6
+MAX_KILLS = 6
 
 
 def start_server(home):
@@ -73,7 +73,7 @@ def test_each_job_succeeds_once_and_no_run_starts_twice_however_often_it_is_kill
             if run["Status"] != "RUNNING":
                 break
             assert time.monotonic() < deadline
-            if kills < MOST_KILLS:
+            if kills < MAX_KILLS:
                 kills += 1
                 kill(server)
                 server, port = start_server(home)

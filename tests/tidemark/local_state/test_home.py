@@ -26,7 +26,12 @@ def test_new_folder_becomes_a_home(tmp_path):
     home = Home.open(tmp_path / "deep" / "home")
 
     assert sorted(path.name for path in home.root.iterdir()) == [
-        *(".gitignore", "derby", "dynamodb", "lake", "runs", "tidemark-home"),
+        ".gitignore",
+        "derby",
+        "dynamodb",
+        "lake",
+        "runs",
+        "tidemark-home",
     ]
 
 
@@ -200,9 +205,24 @@ def test_bucket_is_created_once(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("", "..", "ab", "a/b", "Upper", "-ab", "a..b", "a" * 64, "a_b"),
-        *("192.168.5.4", "xn--abc", "sthree-a", "amzn-s3-demo-a", "a-s3alias", "a--ol-s3"),
-        *("a.mrap", "a--x-s3", "a--table-s3"),
+        "",
+        "..",
+        "ab",
+        "a/b",
+        "Upper",
+        "-ab",
+        "a..b",
+        "a" * 64,
+        "a_b",
+        "192.168.5.4",
+        "xn--abc",
+        "sthree-a",
+        "amzn-s3-demo-a",
+        "a-s3alias",
+        "a--ol-s3",
+        "a.mrap",
+        "a--x-s3",
+        "a--table-s3",
     ],
 )
 def test_name_that_s3_would_not_take_is_refused(tmp_path, name):

@@ -10,7 +10,7 @@ from tidemark.report.costs import costs_of, estimated_dpu_seconds
 from tidemark.report.deployed import dpu_seconds_of
 from tidemark.report.dot import graph_of, jobs_of_picture, place_of
 from tidemark.report.jobs import PipelineJob
-from tidemark.report.series import MOST_BARS, last_period, points_of
+from tidemark.report.series import MAX_BARS, last_period, points_of
 from tidemark.report.words import age, amount, took, usd
 
 MINUTE = 60_000
@@ -42,7 +42,7 @@ def test_the_last_period_ends_at_a_pause_and_at_what_is_still_running() -> None:
 
     assert last_period([early, late], 100 * MINUTE) == [late]
     assert last_period([going, late], 100 * MINUTE) == [going, late]
-    assert len(last_period([run(number) for number in range(500)], 10_000)) == MOST_BARS
+    assert len(last_period([run(number) for number in range(500)], 10_000)) == MAX_BARS
 
 
 def test_a_killed_run_without_an_end_is_seen_in_the_chart() -> None:
@@ -129,12 +129,24 @@ def test_a_dataset_is_shown_by_the_end_of_its_address(uri: str, place: str) -> N
 
 def test_amounts_are_written_for_people() -> None:
     assert [age(it * 1000) for it in (-1, 119, 120, 7200, 200_000)] == [
-        *("0 s", "119 s", "2 min", "2 h", "2 days")
+        "0 s",
+        "119 s",
+        "2 min",
+        "2 h",
+        "2 days",
     ]
     assert [took(it) for it in (None, 2.44, 45, 300, 12_000)] == [
-        *("\N{EN DASH}", "2.4 s", "45 s", "5 min", "3 h 20 min")
+        "\N{EN DASH}",
+        "2.4 s",
+        "45 s",
+        "5 min",
+        "3 h 20 min",
     ]
     assert [amount(it) for it in (None, 3.0, 2.25, 1234.5, 7)] == [
-        *("\N{EN DASH}", "3", "2.2", "1,234", "7")
+        "\N{EN DASH}",
+        "3",
+        "2.2",
+        "1,234",
+        "7",
     ]
     assert [usd(it) for it in (0, 0.0042, 1234.5)] == ["0.00", "0.0042", "1,234.50"]

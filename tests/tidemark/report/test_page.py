@@ -108,7 +108,8 @@ def test_a_month_of_which_runs_may_be_left_out_costs_at_least_so_much() -> None:
     months = content_of(cut).months
 
     assert [(month.month, month.is_cut) for month in months] == [
-        *(("2026-01", False), ("2025-12", True))
+        ("2026-01", False),
+        ("2025-12", True),
     ]
     assert not any(month.is_cut for month in content_of(whole).months)
     assert ("≥" in page_of(cut, blank), "≥" in page_of(whole, blank)) == (True, False)

@@ -19,7 +19,7 @@ def keeping(*names: str) -> list[PipelineJob]:
 def test_windows_that_are_open_are_told_with_their_run_and_others_are_not(
     tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(windows, "MOST_JOBS", 2)
+    monkeypatch.setattr(windows, "MAX_JOBS", 2)
     jobs = [*keeping("one", "two", "closed"), PipelineJob("other", watermark_table="not-there")]
     with (
         dynamodb_endpoint(Home.open(tmp_path / "home")) as endpoint,

@@ -19,8 +19,8 @@ from tidemark.cli.main import main
 from tidemark.errors import UsageError
 from tidemark.scaffold.new_job import (
     KINDS,
-    LONGEST_NAME,
     MARKER,
+    MAX_NAME_LENGTH,
     READS_UPSTREAM,
     Declared,
     NewJob,
@@ -128,7 +128,7 @@ def test_every_kind_is_linted_and_formatted_whatever_the_length_of_its_name(proj
         key = ("id", "origin") if kind == "merge" else ()
         options = [*(f"--after={job}" for job in after), *(f"--key={column}" for column in key)]
         result = new_job(
-            f"{name[:-1]}{name[-1]}{number}"[-LONGEST_NAME:], f"--kind={kind}", *options
+            f"{name[:-1]}{name[-1]}{number}"[-MAX_NAME_LENGTH:], f"--kind={kind}", *options
         )
         assert result.exit_code == 0, result.output
 
@@ -160,7 +160,7 @@ def test_the_call_is_all_that_changes_in_the_stack(name, kind, data):
 
 
 @given(name=st.text())
-@example("a" * (LONGEST_NAME + 1))
+@example("a" * (MAX_NAME_LENGTH + 1))
 @example("Orders")
 @example("made_up")
 @example("new--orders")
@@ -168,7 +168,7 @@ def test_the_call_is_all_that_changes_in_the_stack(name, kind, data):
 @example("1st")
 @example("../orders")
 def test_a_name_that_is_not_in_kebab_case_is_refused(name):
-    if KEBAB_CASE.fullmatch(name) and len(name) <= LONGEST_NAME:
+    if KEBAB_CASE.fullmatch(name) and len(name) <= MAX_NAME_LENGTH:
         return
     with pytest.raises(UsageError, match="is not in kebab case; allowed"):
         NewJob(name, "merge", "flights")

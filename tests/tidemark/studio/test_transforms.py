@@ -10,8 +10,20 @@ from tidemark.errors import UsageError
 from tidemark.studio.transforms import bare, names_in, spark_pattern
 
 ALL = (
-    *("array_to_cols", "concat", "explode", "flatten", "format_timestamp", "null_rows", "pivot"),
-    *("parse_json", "regex_extract", "repartition", "sequence_id", "split", "to_timestamp", "uuid"),
+    "array_to_cols",
+    "concat",
+    "explode",
+    "flatten",
+    "format_timestamp",
+    "null_rows",
+    "pivot",
+    "parse_json",
+    "regex_extract",
+    "repartition",
+    "sequence_id",
+    "split",
+    "to_timestamp",
+    "uuid",
 )
 
 

@@ -69,7 +69,8 @@ def test_runs_read_what_is_new_and_say_so(lake, glue_job, bookmark, script):
     bookmark(second).reset()
     assert bookmark("copy_orders.py").files == []
     assert bookmark("copy_orders.py").new_files == [
-        *("landing/orders/1.json", "landing/orders/2.json")
+        "landing/orders/1.json",
+        "landing/orders/2.json",
     ]
 
 

@@ -94,12 +94,15 @@ def test_failures_show_the_script_and_a_breakpoint_in_one_stops_there(pytester, 
     done.assert_outcomes(failed=3, passed=2, errors=1)
     done.stdout.fnmatch_lines(
         [
-            *("*glue job broken: FAILED (in process)*", "*def main():*"),
+            "*glue job broken: FAILED (in process)*",
+            "*def main():*",
             ">       raise ValueError('no such order')",
             "E       ValueError: no such order",
             "glue_jobs/broken.py:13: ValueError",
-            *("frames in the script:", "*orders: DataFrame?order_id bigint?"),
-            *("*rows: DynamicFrame?id int?", "*failing: DynamicFrame?nothing computed its rows *"),
+            "frames in the script:",
+            "*orders: DataFrame?order_id bigint?",
+            "*rows: DynamicFrame?id int?",
+            "*failing: DynamicFrame?nothing computed its rows *",
         ],
         consecutive=False,
     )

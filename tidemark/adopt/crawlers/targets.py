@@ -11,10 +11,10 @@ from tidemark.adopt.reading import Reading
 
 # As the constructs check them, which start Node when they are imported: a test compares.
 JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
-MOST_SAMPLED = 249
-MOST_FOLDERS = 20
+MAX_SAMPLED = 249
+MAX_FOLDERS = 20
 DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
-LEAST_RATE, MOST_RATE = 0.1, 1.5
+MIN_RATE, MAX_RATE = 0.1, 1.5
 SCAN_ALL, SCAN_RATE = ("scanAll", "ScanAll"), ("scanRate", "ScanRate")  # of Glue and of Terraform
 
 
@@ -43,7 +43,7 @@ def _of_data(target: Mapping[str, object]) -> list[CrawlTarget]:
     is_folder = place is not None and place.uri.rstrip("/") == text.rstrip("/")
     fields = {**_exclusions(target), **_connection(target)}
     files = target.get("SampleSize")
-    if type(files) is int and 1 <= files <= MOST_SAMPLED:
+    if type(files) is int and 1 <= files <= MAX_SAMPLED:
         fields["sampled_files"] = files
     kind = "CrawledData" if fields else "Dataset"
     return [CrawlTarget(kind, place, fields)] if is_folder else []
@@ -82,7 +82,7 @@ def _of_delta(target: Mapping[str, object]) -> list[CrawlTarget]:
 def _of_open_tables(target: Mapping[str, object], kind: str) -> list[CrawlTarget]:
     fields = {**_exclusions(target), **_connection(target)}
     depth = target.get("MaximumTraversalDepth")
-    if type(depth) is int and 1 <= depth <= MOST_FOLDERS:
+    if type(depth) is int and 1 <= depth <= MAX_FOLDERS:
         fields["depth"] = depth
     return _in_folders(target.get("Paths"), kind, fields)
 
@@ -108,7 +108,7 @@ def _of_dynamodb(target: Mapping[str, object]) -> list[CrawlTarget]:
     if any(target.get(name) is False for name in SCAN_ALL):
         fields["sampled"] = True
     rates = [rate for name in SCAN_RATE if isinstance(rate := target.get(name), int | float)]
-    if rates and LEAST_RATE <= rates[0] <= MOST_RATE:
+    if rates and MIN_RATE <= rates[0] <= MAX_RATE:
         fields["scan_rate"] = rates[0]
     return [CrawlTarget("CrawledDynamoDB", None, fields)]
 

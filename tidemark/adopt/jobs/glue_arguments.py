@@ -30,10 +30,13 @@ UNKNOWN_TO_VERSION = ("the version of Glue does not know it", "nothing")
 UNKNOWN_TO_KIND = ("Glue does not read it of a job of this kind", "nothing")
 ALWAYS_ON = ("GlueArguments sets it as true", "nothing: Glue takes any value")
 LAKE_FORMATION = "--enable-lakeformation-fine-grained-access"
-LEAST_WORKERS = 4  # of a job whose tables Lake Formation filters
+MIN_WORKERS = 4  # of a job whose tables Lake Formation filters
 ON = (
-    *("--disable-proxy-v2", "--enable-glue-datacatalog", LAKE_FORMATION),
-    *("--enable-observability-metrics", "--user-jars-first"),
+    "--disable-proxy-v2",
+    "--enable-glue-datacatalog",
+    LAKE_FORMATION,
+    "--enable-observability-metrics",
+    "--user-jars-first",
 )
 ON_OR_OFF = ("--enable-job-insights", "--enable-s3-parquet-optimized-committer")
 
@@ -110,9 +113,9 @@ def _switch_on(
     fields: dict[str, object],
 ) -> None:
     if name == LAKE_FORMATION and (
-        runtime.number_of_workers < LEAST_WORKERS or job.get(DEFAULTS, "--extra-jars")
+        runtime.number_of_workers < MIN_WORKERS or job.get(DEFAULTS, "--extra-jars")
     ):
-        why = f"it takes {LEAST_WORKERS} workers at least, and no extra jars"
+        why = f"it takes {MIN_WORKERS} workers at least, and no extra jars"
         _differ(job, name, (why, "change one of them, then set it in glue_arguments="))
         return
     jars = str(job.get(DEFAULTS, "--extra-jars"))

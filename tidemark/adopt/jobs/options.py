@@ -10,8 +10,8 @@ from tidemark.model.stage.settings import TAG_NAME, TAG_VALUE
 
 # As the constructs check them, which start Node when they are imported.
 DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+", re.DOTALL)
-MOST_BYTES = 2_048  # of a description
-MOST_RUNS = 4_000
+MAX_BYTES = 2_048  # of a description
+MAX_RUNS = 4_000
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")
 OF_SKIPPED_RUNS = {"--skip_if_nothing_new", "--nothing_new_table"}
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", *OF_SKIPPED_RUNS, "--help", "--h"}
@@ -22,7 +22,7 @@ def is_description(text: object) -> bool:
     return (
         isinstance(text, str)
         and DESCRIPTION.fullmatch(text) is not None
-        and len(text.encode()) <= MOST_BYTES
+        and len(text.encode()) <= MAX_BYTES
     )
 
 
@@ -46,7 +46,7 @@ def options_of(job: Reading, timeout_minutes: int | None, *, has_state: bool) ->
     if tags:
         fields["tags"] = tags
     runs = job.get("ExecutionProperty", "MaxConcurrentRuns")
-    if isinstance(runs, int) and (runs == 1 or (1 < runs <= MOST_RUNS and not has_state)):
+    if isinstance(runs, int) and (runs == 1 or (1 < runs <= MAX_RUNS and not has_state)):
         job.take("ExecutionProperty", "MaxConcurrentRuns")
         fields |= {"max_concurrent_runs": runs} if runs > 1 else {}
     minutes, timeout = job.get("NotificationProperty", "NotifyDelayAfter"), timeout_minutes or 0

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from tidemark.adopt.reading import Reading
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
-from tidemark.model.stage.runtime import FLEX_WORKER_TYPES, MOST_MINUTES, WORKER_TYPES, JobRuntime
+from tidemark.model.stage.runtime import FLEX_WORKER_TYPES, MAX_MINUTES, WORKER_TYPES, JobRuntime
 
 VERSIONS = "https://docs.aws.amazon.com/glue/latest/dg/release-notes.html"
 MINUTES, MINUTES_OF_OLD = 480, 2880  # that Glue takes where a job says none, from 5.0 and before
@@ -113,13 +113,13 @@ def _flex(job: Reading, worker: str) -> bool:
 def timeout_of(job: Reading) -> int:
     """Return after how many minutes Glue stops a run, and account for what says so."""
     minutes = job.get("Timeout")
-    if isinstance(minutes, int) and 1 <= minutes <= MOST_MINUTES:
+    if isinstance(minutes, int) and 1 <= minutes <= MAX_MINUTES:
         return int(job.take("Timeout"))
     version = str(job.get("GlueVersion") or "0.9")
     default = MINUTES if version in DECLARABLE or version >= "5" else MINUTES_OF_OLD
     job.differ(
         "Timeout",
-        why=f"it has to be from 1 to {MOST_MINUTES:,} minutes; the job gets {default}, Glue's own",
+        why=f"it has to be from 1 to {MAX_MINUTES:,} minutes; the job gets {default}, Glue's own",
         do="set what its runs may take at most",
     )
     return default

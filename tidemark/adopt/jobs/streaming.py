@@ -16,7 +16,7 @@ from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
-from tidemark.model.stage.runtime import MOST_MINUTES
+from tidemark.model.stage.runtime import MAX_MINUTES
 from tidemark.model.stage.streaming_runtime import STREAMING_WORKER_TYPES, WINDOW, StreamingRuntime
 
 STREAMING = "gluestreaming"
@@ -195,7 +195,7 @@ def _auto_scaling(job: Reading) -> bool:
 
 def _timeout(job: Reading, *, has_window: bool) -> int | None:
     minutes = job.get("Timeout")
-    if isinstance(minutes, int) and 1 <= minutes < MOST_MINUTES and not has_window:
+    if isinstance(minutes, int) and 1 <= minutes < MAX_MINUTES and not has_window:
         return int(job.take("Timeout"))
     if minutes is not None:
         job.differ(

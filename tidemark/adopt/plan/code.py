@@ -30,14 +30,32 @@ from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 OWN_VARIABLES = ("cdk", "env", "iam", "id_", "key", "kms", "root", "s3", "scope", "self", "stage")
 MEMBERS = (
-    *("BookmarkOption", "CrawlState", "JobState", "MissingData", "Recrawl", "RunProperties"),
-    *("OpenFormat", "SchemaUpdate", "ShellCapacity"),
+    "BookmarkOption",
+    "CrawlState",
+    "JobState",
+    "MissingData",
+    "Recrawl",
+    "RunProperties",
+    "OpenFormat",
+    "SchemaUpdate",
+    "ShellCapacity",
 )
 CALLS = (
-    *("ActionOptions", "all_of", "any_of", "CrawledData", "CrawledDatabase", "CrawledTable"),
-    *("CrawledDynamoDB", "CrawledOpenTables"),
-    *("CrawlerOptions", "GlueArguments", "JobOptions", "JobRuntime", "KinesisStream"),
-    *("ShellRuntime", "StreamingRuntime"),
+    "ActionOptions",
+    "all_of",
+    "any_of",
+    "CrawledData",
+    "CrawledDatabase",
+    "CrawledTable",
+    "CrawledDynamoDB",
+    "CrawledOpenTables",
+    "CrawlerOptions",
+    "GlueArguments",
+    "JobOptions",
+    "JobRuntime",
+    "KinesisStream",
+    "ShellRuntime",
+    "StreamingRuntime",
 )
 SWITCH = """\
 # Whether its schedules and events start it: a step of the plan sets it, once nothing starts the

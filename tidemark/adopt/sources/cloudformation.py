@@ -39,8 +39,11 @@ OF_GLUE = ("AWS::Glue::", "AWS::LakeFormation::")
 STARTERS = ("AWS::Events::Rule", "AWS::MWAA::Environment", "AWS::Scheduler::Schedule")
 # What starts jobs where its definition names one, or Glue.
 CALLERS = (
-    *("AWS::Lambda::Function", "AWS::Pipes::Pipe", "AWS::Serverless::Function"),
-    *("AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine"),
+    "AWS::Lambda::Function",
+    "AWS::Pipes::Pipe",
+    "AWS::Serverless::Function",
+    "AWS::Serverless::StateMachine",
+    "AWS::StepFunctions::StateMachine",
 )
 OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
 # What is listed in any case, or is not part of the code.
@@ -119,7 +122,10 @@ def _check_given(
             for stack, tree in zip(stacks, trees, strict=True)
             for id_ in tree.ids(f"{stack.name}.")
         ),
-        *("AWS::AccountId", "AWS::Region", "AWS::Partition", "AWS::StackName"),
+        "AWS::AccountId",
+        "AWS::Region",
+        "AWS::Partition",
+        "AWS::StackName",
     }
     declared = sorted({id_ for stack in stacks for id_ in stack.template.get("Parameters", {})})
     for name in given:

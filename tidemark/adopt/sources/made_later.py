@@ -6,7 +6,7 @@ from typing import Any
 from tidemark.adopt.model import Difference
 
 SAM = "AWS::Serverless::"  # resources that a macro of AWS makes others of
-MOST_NAMED = 20  # of what a macro may change
+MAX_NAMED = 20  # of what a macro may change
 
 
 def transformed(stack: str, name: str, template: Mapping[str, Any]) -> Difference:
@@ -17,7 +17,7 @@ def transformed(stack: str, name: str, template: Mapping[str, Any]) -> Differenc
         for id_, resource in template.get("Resources", {}).items()
         if isinstance(resource, Mapping) and str(resource.get("Type", "")).startswith(wanted)
     ]
-    told = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
+    told = f"{', '.join(ids[:MAX_NAMED])}{', ...' if len(ids) > MAX_NAMED else ''}"
     return Difference(
         f"template {stack}",
         ("Transform",),

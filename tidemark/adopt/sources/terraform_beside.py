@@ -12,9 +12,15 @@ from typing import Any
 from tidemark.adopt.model import Resource, RolePolicies
 
 TYPES = (
-    *("aws_glue_connection", "aws_glue_catalog_table", "aws_scheduler_schedule"),
-    *("aws_cloudwatch_event_rule", "aws_cloudwatch_event_target", "aws_iam_role"),
-    *("aws_iam_role_policy", "aws_iam_policy", "aws_iam_role_policy_attachment"),
+    "aws_glue_connection",
+    "aws_glue_catalog_table",
+    "aws_scheduler_schedule",
+    "aws_cloudwatch_event_rule",
+    "aws_cloudwatch_event_target",
+    "aws_iam_role",
+    "aws_iam_role_policy",
+    "aws_iam_policy",
+    "aws_iam_role_policy_attachment",
 )
 Beside = Mapping[str, list[Mapping[str, Any]]]
 

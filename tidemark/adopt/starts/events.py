@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.adopt.model import AdoptedEvent, Difference, Resource
 from tidemark.adopt.reading import Reading
 from tidemark.errors import ScheduleError
-from tidemark.model.schedules.event_patterns import MOST_EVENTS, MOST_WINDOW_MINUTES, wrong_with
+from tidemark.model.schedules.event_patterns import MAX_EVENTS, MAX_WINDOW_MINUTES, wrong_with
 from tidemark.model.schedules.schedules import Schedule
 
 BATCH = "EventBatchingCondition"
@@ -87,21 +87,21 @@ def _pattern(text: object) -> Any:
 def _batch(trigger: Reading) -> tuple[int, int | None]:
     """Return how many events start a run, or after how many minutes fewer do; None: Glue's own."""
     size, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
-    size = size if type(size) is int and 1 <= size <= MOST_EVENTS else 1
+    size = size if type(size) is int and 1 <= size <= MAX_EVENTS else 1
     if type(seconds) is not int or size == 1:
         return size, None
-    minutes = min(MOST_WINDOW_MINUTES, max(1, math.ceil(seconds / 60)))
-    return size, minutes if minutes < MOST_WINDOW_MINUTES else None
+    minutes = min(MAX_WINDOW_MINUTES, max(1, math.ceil(seconds / 60)))
+    return size, minutes if minutes < MAX_WINDOW_MINUTES else None
 
 
 def _account_for_batch(trigger: Reading, minutes: int | None) -> None:
     size, seconds = trigger.get(BATCH, "BatchSize"), trigger.get(BATCH, "BatchWindow")
     if size == _batch(trigger)[0]:
         trigger.take(BATCH, "BatchSize")
-    if seconds == 60 * (minutes or MOST_WINDOW_MINUTES):
+    if seconds == 60 * (minutes or MAX_WINDOW_MINUTES):
         trigger.take(BATCH, "BatchWindow")
     elif seconds is not None:
         why = "one event starts a run, which waits for no other"
         if size != 1:
-            why = f"a window has whole minutes; it gets {minutes or MOST_WINDOW_MINUTES}"
+            why = f"a window has whole minutes; it gets {minutes or MAX_WINDOW_MINUTES}"
         trigger.differ(BATCH, "BatchWindow", why=why, do="nothing")

@@ -6,7 +6,7 @@ from tidemark.adopt.jobs.job import BOOKMARKS, why_not
 from tidemark.adopt.model import Resource
 from tidemark.adopt.reading import Reading
 
-MOST_MINUTES = 10_080  # as ActionOptions checks it: a test compares
+MAX_MINUTES = 10_080  # as ActionOptions checks it: a test compares
 OPTION = "--job-bookmark-option"
 OF_RUNS = {OPTION: ("the job says it now, in bookmark=", "nothing, if nothing else starts it")}
 
@@ -47,7 +47,7 @@ def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> di
     if _is_minutes(minutes):
         fields["timeout_minutes"] = ends = int(trigger.take(*path))
     elif minutes is not None:
-        _differ(trigger, path, f"a timeout is from 1 to {MOST_MINUTES:,} minutes")
+        _differ(trigger, path, f"a timeout is from 1 to {MAX_MINUTES:,} minutes")
     path = ("Actions", number, "NotificationProperty", "NotifyDelayAfter")
     minutes = trigger.get(*path)
     if _is_minutes(minutes) and (ends is None or minutes < ends):
@@ -74,7 +74,7 @@ def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
 
 
 def _is_minutes(value: object) -> bool:
-    return type(value) is int and 1 <= value <= MOST_MINUTES
+    return type(value) is int and 1 <= value <= MAX_MINUTES
 
 
 def _differ(trigger: Reading, path: tuple[str, ...], why: str) -> None:

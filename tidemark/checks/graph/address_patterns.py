@@ -14,7 +14,7 @@ from tidemark.checks.graph.folders import SCHEME
 
 PLACEHOLDER = re.compile(r"\$\{!?([^}]*)\}")
 LETTERS = re.compile(r"'[^']*'|([A-Za-z])\1*")
-MOST_FOLDERS = 200  # that the values of a template make; with more, any text is taken to be one
+MAX_FOLDERS = 200  # that the values of a template make; with more, any text is taken to be one
 
 
 class Varying(NamedTuple):
@@ -49,7 +49,7 @@ def addresses_of(template: str, parameters: Mapping[str, object]) -> list[Addres
         for key in dict.fromkeys(PLACEHOLDER.findall(template))
         if parameters.get(f"projection.{key}.type") == "enum"
     }
-    if prod(map(len, enums.values())) > MOST_FOLDERS:
+    if prod(map(len, enums.values())) > MAX_FOLDERS:
         enums = {}
     found = []
     for values in product(*enums.values()):

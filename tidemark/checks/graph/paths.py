@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from tidemark.checks.graph.model import CONDITIONAL, Condition, Trigger
 
-MOST_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
+MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
 Path: TypeAlias = frozenset[tuple[str, str]]
 """Jobs and the states they ended in: one path on which a run comes to a job."""
 
@@ -96,5 +96,5 @@ def _is_one_run(path: Path, condition: Condition) -> bool:
 
 def _few(paths: Iterable[Path]) -> set[Path]:
     """Return the paths without repetition; where there are very many, as if there were no limit."""
-    found = set(islice(paths, MOST_PATHS))
-    return {frozenset()} if len(found) == MOST_PATHS else found
+    found = set(islice(paths, MAX_PATHS))
+    return {frozenset()} if len(found) == MAX_PATHS else found

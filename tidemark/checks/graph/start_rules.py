@@ -10,7 +10,7 @@ from tidemark.errors import ScheduleError
 from tidemark.model.schedules.schedules import FINEST_MINUTES, Schedule, first_clash
 
 EVENT = "EVENT"
-MOST_EVENTS, MOST_SECONDS = 100, 900  # of a batch
+MAX_EVENTS, MAX_SECONDS = 100, 900  # of a batch
 
 
 def problems_of_starts(graph: Graph) -> Iterator[Problem]:
@@ -34,7 +34,7 @@ def _batch(trigger: Trigger) -> Iterator[Problem]:
     if trigger.batch is None:
         return
     size, seconds = trigger.batch
-    numbers = (("BatchSize", size, MOST_EVENTS), ("BatchWindow", seconds, MOST_SECONDS))
+    numbers = (("BatchSize", size, MAX_EVENTS), ("BatchWindow", seconds, MAX_SECONDS))
     wrong = [
         f"{name} {value!r}, and Glue allows 1 to {most}"
         for name, value, most in numbers

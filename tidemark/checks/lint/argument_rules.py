@@ -9,8 +9,15 @@ from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
 # getResolvedOptions refuses to be asked for these.
 REFUSED = {
-    *("job-bookmark-option", "job-bookmark-from", "job-bookmark-to", "continuation-option"),
-    *("JOB_ID", "JOB_RUN_ID", "SECURITY_CONFIGURATION", "encryption-type", "enable-data-lineage"),
+    "job-bookmark-option",
+    "job-bookmark-from",
+    "job-bookmark-to",
+    "continuation-option",
+    "JOB_ID",
+    "JOB_RUN_ID",
+    "SECURITY_CONFIGURATION",
+    "encryption-type",
+    "enable-data-lineage",
 }
 NEVER_REQUIRED = {"TempDir", "RedshiftTempDir"}
 PASSED_BY_GLUE = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID"}

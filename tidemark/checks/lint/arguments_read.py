@@ -12,9 +12,16 @@ from tidemark.checks.script.place import Place, place_of
 
 # What the result of getResolvedOptions has besides what was asked for.
 ALWAYS_RETURNED = {
-    *("job_bookmark_option", "job_bookmark_from", "job_bookmark_to"),
-    *("JOB_ID", "JOB_RUN_ID", "SECURITY_CONFIGURATION", "encryption_type", "enable_data_lineage"),
-    *("RedshiftTempDir", "TempDir"),
+    "job_bookmark_option",
+    "job_bookmark_from",
+    "job_bookmark_to",
+    "JOB_ID",
+    "JOB_RUN_ID",
+    "SECURITY_CONFIGURATION",
+    "encryption_type",
+    "enable_data_lineage",
+    "RedshiftTempDir",
+    "TempDir",
 }
 
 

@@ -92,8 +92,10 @@ class ScriptReader(Flow):
         facts.always_asked = join(*(point for _, point in exits)).asked
         note_arguments(self._tree, self._names, facts)
         for places in (
-            *(facts.inits, facts.inits_without_args),
-            *(facts.commits, facts.commits_in_finally),
+            facts.inits,
+            facts.inits_without_args,
+            facts.commits,
+            facts.commits_in_finally,
         ):
             places[:] = sorted(set(places), key=lambda place: place.line)
         return facts

@@ -15,7 +15,14 @@ READER_CLASSES = {
 }
 # What is another value in every run.
 OF_THIS_RUN = {
-    *("now", "utcnow", "today", "time", "strftime", "uuid1", "uuid4", "random"),
+    "now",
+    "utcnow",
+    "today",
+    "time",
+    "strftime",
+    "uuid1",
+    "uuid4",
+    "random",
 }
 BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Call)
 IsMade = Callable[[ast.expr], bool]

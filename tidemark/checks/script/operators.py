@@ -22,14 +22,32 @@ SOURCE_METHODS = {
 }
 # The connection types that AWS documents job bookmarks for; getSource takes formats as well.
 BOOKMARKED_TYPES = {
-    *("s3", "parquet", "orc"),
-    *("jdbc", "mysql", "postgresql", "oracle", "sqlserver"),
+    "s3",
+    "parquet",
+    "orc",
+    "jdbc",
+    "mysql",
+    "postgresql",
+    "oracle",
+    "sqlserver",
 }
 TABLE_FORMATS = {"hudi", "delta", "iceberg"}  # formats that bookmarks leave out
 SPARK_READS = {"csv", "json", "parquet", "orc", "text", "table", "load", "jdbc", "xml"}
 SPARK_WRITES = {
-    *("csv", "json", "parquet", "orc", "text", "save", "saveAsTable", "insertInto", "jdbc"),
-    *("append", "create", "createOrReplace", "overwrite", "overwritePartitions"),
+    "csv",
+    "json",
+    "parquet",
+    "orc",
+    "text",
+    "save",
+    "saveAsTable",
+    "insertInto",
+    "jdbc",
+    "append",
+    "create",
+    "createOrReplace",
+    "overwrite",
+    "overwritePartitions",
 }
 GLUE_WRITES = re.compile(
     r"writeFrame|write_(dynamic_frame|data_frame|from)_(from_)?\w+"

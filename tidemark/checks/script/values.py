@@ -20,7 +20,7 @@ from tidemark.checks.script.names import FUNCTION, Function, identifier
 from tidemark.errors import UsageError
 
 DEEPEST = 5  # calls and names through which a value is followed
-MOST_WAYS = 1_000  # to a function; more are names that stand for many things
+MAX_WAYS = 1_000  # to a function; more are names that stand for many things
 Loop: TypeAlias = ast.For | ast.AsyncFor | ast.comprehension
 Bound: TypeAlias = Mapping[str, Any]
 
@@ -63,7 +63,7 @@ class ScriptValues:
 
     def bindings(self, place: Enclosing, depth: int = 0) -> Iterator[Bound]:
         """Yield what parameters and loop variables stand for, once for each way to a place."""
-        for bound in islice(self._parameters(place.functions, depth), MOST_WAYS):
+        for bound in islice(self._parameters(place.functions, depth), MAX_WAYS):
             yield from self._looped(place, place.loops, bound)
 
     def _looped(self, place: Enclosing, loops: Sequence[Loop], bound: Bound) -> Iterator[Bound]:

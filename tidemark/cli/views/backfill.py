@@ -7,7 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from tidemark.cli.progress import state_text
-from tidemark.cli.views.listing import SHORTEST_ID, Listing, Sentence
+from tidemark.cli.views.listing import MIN_ID_LENGTH, Listing, Sentence
 from tidemark.cli.views.runs import ended_text
 from tidemark.operate.backfill.filling import Filling
 from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
@@ -24,7 +24,7 @@ WHY = {
     (State.RUNNING, True): "a run fills it now",
 }
 NEXT = "; the next run reads it"
-MOST_PARTS_SHOWN = 20
+MAX_PARTS_SHOWN = 20
 
 
 def gaps_lines(
@@ -104,11 +104,11 @@ def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
         yield Sentence(f"{asked}: {size} in {runs_text(len(plan.parts))}{order}")
         rows = [
             (str(number), it.text(unit), unit.count(it.size))
-            for number, it in enumerate(plan.parts[:MOST_PARTS_SHOWN], 1)
+            for number, it in enumerate(plan.parts[:MAX_PARTS_SHOWN], 1)
         ]
         if len(plan.parts) > 1:
             yield Listing(("run", "range", "how many"), rows, whole=(1,))
-        if (more := len(plan.parts) - MOST_PARTS_SHOWN) > 0:
+        if (more := len(plan.parts) - MAX_PARTS_SHOWN) > 0:
             yield Sentence(f"and {more:,} more")
     if empty := sum(it.range.size for it in plan.skipped if it.is_empty):
         yield Sentence(f"not run: {unit.count(empty)} for which the source has no file")
@@ -148,9 +148,9 @@ def run_line(plan: Plan, run: Run, part: Range, option: str) -> Text:
     which = f"{plan.parts.index(part) + 1}/{len(plan.parts)} {part.text(plan.unit)}"
     if not run.is_final:
         return Text.assemble(
-            f"  {run.job}  {which} ", state_text(run.state), f" {run.run_id[:SHORTEST_ID]}"
+            f"  {run.job}  {which} ", state_text(run.state), f" {run.run_id[:MIN_ID_LENGTH]}"
         )
-    logs = f"tidemark logs {run.job} --run {run.run_id[:SHORTEST_ID]}{option}"
+    logs = f"tidemark logs {run.job} --run {run.run_id[:MIN_ID_LENGTH]}{option}"
     return Text.assemble(ended_text(run, logs), f"  {which}")
 
 

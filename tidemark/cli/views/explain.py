@@ -136,7 +136,8 @@ def _files(explanation: Explanation, verb: str) -> Iterator[RenderableType]:
         (
             file.path.removeprefix(folder),
             Text("yes", style="green") if file.is_read else "no",
-            *(f"{file.size:,}", file.text),
+            f"{file.size:,}",
+            file.text,
         )
         for file in shown
     ]

@@ -12,7 +12,7 @@ from rich.text import Text
 from tidemark.operate.run_ids import RETRY
 
 GAP = 2
-SHORTEST_ID = len("jr_") + 8
+MIN_ID_LENGTH = len("jr_") + 8
 WORD = re.compile(r"[0-9.,]+ s\b|\S+")  # a number of seconds is one
 
 
@@ -120,7 +120,7 @@ def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _short(id_: str, others: set[str]) -> str:
-    lengths = range(SHORTEST_ID, len(id_)) if RETRY not in id_ else ()
+    lengths = range(MIN_ID_LENGTH, len(id_)) if RETRY not in id_ else ()
     for length in lengths:
         if not any(other.startswith(id_[:length]) for other in others):
             return id_[:length]

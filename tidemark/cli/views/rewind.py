@@ -114,9 +114,13 @@ def records_listing(records: Sequence["RewindRecord"]) -> Listing:
     by = {one.undoes: one.rewind_id for one in records if one.state == "done"}
     return _listing(
         (
-            *(one.rewind_id, one.at_ms),
+            one.rewind_id,
+            one.at_ms,
             f"{one.state}, undone by {by[one.rewind_id]}" if one.rewind_id in by else one.state,
-            *(jobs_of(one), one.document["to"], one.actor, one.why),
+            jobs_of(one),
+            one.document["to"],
+            one.actor,
+            one.why,
         )
         for one in records
     )
@@ -134,7 +138,10 @@ def _listing(rows: Iterable[tuple[int, int, str, list[str], str, str, str]]) -> 
         (
             str(number),
             f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
-            *(state, ", ".join(jobs), to, f"{actor}: {why}"),
+            state,
+            ", ".join(jobs),
+            to,
+            f"{actor}: {why}",
         )
         for number, at_ms, state, jobs, to, actor, why in rows
     ]

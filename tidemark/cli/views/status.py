@@ -109,9 +109,12 @@ def status_table(
             continue
         table.append(
             (
-                *(status.job_name, _moment(run.started_at_ms)),
+                status.job_name,
+                _moment(run.started_at_ms),
                 state_text(run.state).append(f" {duration(run)}{_jvm(run)}", style="default"),
-                *(_counts(run), bookmark, watermark),
+                _counts(run),
+                bookmark,
+                watermark,
             )
         )
     headings = ("job", "last run", "state, duration", "rows in → out", "bookmark", "watermark")

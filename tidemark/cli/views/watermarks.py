@@ -143,8 +143,10 @@ def current_tables(
     title = "\nOpen windows, which the next run takes over as they stand"
     rows = [
         (
-            *(window.cursor, range_text(window.low, window.high)),
-            *(str(window.attempt), short[window.run_id]),
+            window.cursor,
+            range_text(window.low, window.high),
+            str(window.attempt),
+            short[window.run_id],
         )
         for window in windows
     ]
@@ -160,8 +162,12 @@ def history_table(job: str, history: Sequence["HistoryEntry"]) -> Listing:
         why = f"{entry.actor}: {entry.reason}" if entry.actor else "-"
         rows.append(
             (
-                *(str(entry.version), at, entry.kind, values_text(entry.watermarks) or "none"),
-                *(short[entry.run_id] if entry.run_id else "the beginning", why),
+                str(entry.version),
+                at,
+                entry.kind,
+                values_text(entry.watermarks) or "none",
+                short[entry.run_id] if entry.run_id else "the beginning",
+                why,
             )
         )
     headings = ("version", "at", "what", "watermarks", "run id", "who and why")

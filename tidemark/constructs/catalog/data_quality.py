@@ -12,8 +12,8 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 RULES = re.compile(r"\bRules\s*=\s*\[")
 NO_RULES = re.compile(r"\bRules\s*=\s*\[[\s,]*\]")
 PAIRS = {")": "(", "]": "["}
-MOST_CHARACTERS = 65_536  # of a ruleset
-MOST_DESCRIPTION = 2_048
+MAX_CHARACTERS = 65_536  # of a ruleset
+MAX_DESCRIPTION = 2_048
 NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
@@ -50,7 +50,7 @@ class DataQualityRuleset:
                 f"a data quality ruleset has the name {name!r}; allowed: '', or letters, "
                 "digits, _ and -; correct name="
             )
-        if not _is_text(about) or len(about) > MOST_DESCRIPTION:
+        if not _is_text(about) or len(about) > MAX_DESCRIPTION:
             raise JobDefinitionError(
                 f"a data quality ruleset has the description {about!r}; allowed: a "
                 "string of up to 2,048 characters; correct description="
@@ -63,8 +63,8 @@ def _is_text(value: object) -> bool:
 
 def _wrong_with(text: str) -> str:
     """Return what is wrong with DQDL, empty if nothing is seen."""
-    if len(text) > MOST_CHARACTERS:
-        return f"there are more than {MOST_CHARACTERS:,} characters"
+    if len(text) > MAX_CHARACTERS:
+        return f"there are more than {MAX_CHARACTERS:,} characters"
     bare = QUOTED.sub("''", text)
     if '"' in bare:
         return "a quote is left open"

@@ -14,7 +14,7 @@ PLAIN = frozenset(
 SIZED = {"char": ((1, 255),), "varchar": ((1, 65_535),), "decimal": ((1, 38), (0, 38))}
 FIELD = re.compile(r"[a-z_][a-z0-9_]*")
 TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(\d+)|([<>(),:]))")
-MOST_DEPTH = 32  # of types inside of types; Hive sets no limit, Python's stack has one
+MAX_DEPTH = 32  # of types inside of types; Hive sets no limit, Python's stack has one
 ALLOWED = (
     "boolean, tinyint, smallint, int, bigint, float, double, string, binary, date, timestamp, "
     "char(n), varchar(n), decimal(p,s), array<type>, map<type,type>, struct<name:type,...>"
@@ -80,8 +80,8 @@ class _Reader:
         self.rest = tokens
 
     def type(self, depth: int) -> HiveType:
-        if depth > MOST_DEPTH:
-            raise ValueError(f"types are inside of each other more than {MOST_DEPTH} deep")
+        if depth > MAX_DEPTH:
+            raise ValueError(f"types are inside of each other more than {MAX_DEPTH} deep")
         name = self._next("a type").lower()
         if name in PLAIN:
             return HiveType(name)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from tidemark.errors import JobDefinitionError
 
-MOST_INTEGER = 2**63 - 1  # projected integers are of Java's long
+MAX_INTEGER = 2**63 - 1  # projected integers are of Java's long
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 TEXTS = ("string", "char", "varchar")
 DAYS = {"YEAR": 365.25, "MONTH": 30.4, "WEEK": 7, "DAY": 1, "HOUR": 1 / 24}
@@ -105,11 +105,11 @@ class IntegerProjection:
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int):
                 raise _wrong(key, value, "an integer")
-        if not -MOST_INTEGER - 1 <= self.least <= self.most <= MOST_INTEGER:
+        if not -MAX_INTEGER - 1 <= self.least <= self.most <= MAX_INTEGER:
             raise _wrong(
                 "range", (self.least, self.most), "least <= most, both in the range of a bigint"
             )
-        if not 1 <= self.interval <= MOST_INTEGER:
+        if not 1 <= self.interval <= MAX_INTEGER:
             raise _wrong("interval", self.interval, "a number of 1 or more")
         digits: object = self.digits
         if digits is not None:

@@ -15,8 +15,8 @@ from tidemark.model.plain_secrets import shows_secret
 
 NAME = re.compile(r"[a-z0-9_]{1,255}")  # what Athena takes without quotes
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
-MOST_COMMENT = 255
-MOST_DESCRIPTION = 2_048
+MAX_COMMENT = 255
+MAX_DESCRIPTION = 2_048
 # Table properties that the declaration gives by other means.
 RESERVED = re.compile(
     r"projection\..*|storage\.location\.template|classification|EXTERNAL|skip\.header\.line\.count"
@@ -61,10 +61,10 @@ class Column:
                 f"column '{self.name}' has the type {self.type!r}: {error}; allowed: {ALLOWED}; "
                 "correct type="
             ) from error
-        if not _is_text(self.comment) or len(self.comment) > MOST_COMMENT:
+        if not _is_text(self.comment) or len(self.comment) > MAX_COMMENT:
             raise JobDefinitionError(
                 f"column '{self.name}' has the comment {self.comment!r}; allowed: a string of up "
-                f"to {MOST_COMMENT} characters; correct comment="
+                f"to {MAX_COMMENT} characters; correct comment="
             )
 
     @property
@@ -138,9 +138,9 @@ class Table:
         ):
             if not isinstance(getattr(self, key), kind):
                 raise self._wrong(key, getattr(self, key), allowed)
-        if not _is_text(self.description) or len(self.description) > MOST_DESCRIPTION:
+        if not _is_text(self.description) or len(self.description) > MAX_DESCRIPTION:
             raise self._wrong(
-                "description", self.description, f"a string of up to {MOST_DESCRIPTION} characters"
+                "description", self.description, f"a string of up to {MAX_DESCRIPTION} characters"
             )
         self._check_columns()
         self._check_keys()

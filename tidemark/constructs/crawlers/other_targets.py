@@ -13,8 +13,8 @@ from tidemark.constructs.jobs.connections import Connection
 from tidemark.errors import JobDefinitionError
 
 DYNAMODB_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
-MOST_FOLDERS = 20  # between the folder and its tables
-LEAST_RATE, MOST_RATE = 0.1, 1.5
+MAX_FOLDERS = 20  # between the folder and its tables
+MIN_RATE, MAX_RATE = 0.1, 1.5
 
 
 class OpenFormat(Enum):
@@ -57,8 +57,8 @@ class CrawledOpenTables:
             allowed = ", ".join(f"OpenFormat.{one.name}" for one in OpenFormat)
             raise _wrong("CrawledOpenTables", "format", self.format, allowed)
         depth: object = self.depth
-        if depth is not None and not (type(depth) is int and 1 <= depth <= MOST_FOLDERS):
-            allowed = f"an integer from 1 to {MOST_FOLDERS}, or None"
+        if depth is not None and not (type(depth) is int and 1 <= depth <= MAX_FOLDERS):
+            allowed = f"an integer from 1 to {MAX_FOLDERS}, or None"
             raise _wrong("CrawledOpenTables", "depth", depth, allowed)
         check_exclusions("CrawledOpenTables", self.exclusions)
         for key in ("depth", "exclusions"):
@@ -94,8 +94,8 @@ class CrawledDynamoDB:
             raise _wrong("CrawledDynamoDB", "sampled", self.sampled, "True, False")
         rate: object = self.scan_rate
         is_rate = isinstance(rate, int | float) and not isinstance(rate, bool)
-        if rate is not None and not (is_rate and LEAST_RATE <= rate <= MOST_RATE):  # type: ignore[operator]
-            allowed = f"a number from {LEAST_RATE} to {MOST_RATE}, or None"
+        if rate is not None and not (is_rate and MIN_RATE <= rate <= MAX_RATE):  # type: ignore[operator]
+            allowed = f"a number from {MIN_RATE} to {MAX_RATE}, or None"
             raise _wrong("CrawledDynamoDB", "scan_rate", rate, allowed)
 
     @property

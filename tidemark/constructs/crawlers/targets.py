@@ -22,7 +22,7 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.connections import Connection
 from tidemark.errors import JobDefinitionError
 
-MOST_SAMPLED = 249
+MAX_SAMPLED = 249
 JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
 
 
@@ -52,10 +52,10 @@ class CrawledData:
             )
         check_exclusions("CrawledData", self.exclusions)
         files: object = self.sampled_files
-        if files is not None and not (type(files) is int and 1 <= files <= MOST_SAMPLED):
+        if files is not None and not (type(files) is int and 1 <= files <= MAX_SAMPLED):
             raise JobDefinitionError(
                 f"CrawledData has sampled_files {files!r}; allowed: an integer from 1 to "
-                f"{MOST_SAMPLED}, or None; pass one"
+                f"{MAX_SAMPLED}, or None; pass one"
             )
 
 

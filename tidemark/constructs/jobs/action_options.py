@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tidemark.constructs.jobs.job_uses import Argument
 from tidemark.errors import JobDefinitionError
 
-MOST_MINUTES = 10_080  # seven days, of a run
+MAX_MINUTES = 10_080  # seven days, of a run
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class ActionOptions:
         for key in ("timeout_minutes", "notify_after_minutes"):
             minutes = getattr(self, key)
             if minutes is not None and (
-                type(minutes) is not int or not 1 <= minutes <= MOST_MINUTES
+                type(minutes) is not int or not 1 <= minutes <= MAX_MINUTES
             ):
                 raise JobDefinitionError(
                     f"ActionOptions has {key} {minutes!r}; allowed: an integer, minutes from 1 to "
-                    f"{MOST_MINUTES}, or None; pass one"
+                    f"{MAX_MINUTES}, or None; pass one"
                 )
         if not (self.arguments or self.timeout_minutes or self.notify_after_minutes):
             raise JobDefinitionError(

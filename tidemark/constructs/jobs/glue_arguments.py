@@ -196,8 +196,13 @@ ENDS = {
     "python_virtual_env": (".tar.gz",),
 }
 FLAGS = (
-    *("glue_datacatalog", "lakeformation_fine_grained_access", "observability_metrics"),
-    *("job_insights", "user_jars_first", "s3_parquet_optimized_committer", "disable_proxy"),
+    "glue_datacatalog",
+    "lakeformation_fine_grained_access",
+    "observability_metrics",
+    "job_insights",
+    "user_jars_first",
+    "s3_parquet_optimized_committer",
+    "disable_proxy",
     "auto_scale_within_microbatch",
 )
 MAPPINGS = {

@@ -18,7 +18,7 @@ NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numbers may be negative
 # Of one argument of a program; https://man7.org/linux/man-pages/man2/execve.2.html
 # (MAX_ARG_STRLEN), less its end.
-MOST_BYTES = 131_071
+MAX_BYTES = 131_071
 # What Glue reads itself, what names the table that the role may use, and argparse's own.
 SKIP, SKIP_TABLE = "--skip_if_nothing_new", "--nothing_new_table"
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", SKIP, SKIP_TABLE, "--help", "--h"}
@@ -139,11 +139,11 @@ def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> st
                 "does not begin with -; leave it out, or write it in another form"
             )
         size = len(value.encode())
-        if "\0" in value or size > MOST_BYTES:
+        if "\0" in value or size > MAX_BYTES:
             wrong = "a NUL" if "\0" in value else f"{size} bytes"
             raise JobDefinitionError(
                 f"job '{name}' has the argument {key[2:]!r} with {wrong}; allowed: up to "
-                f"{MOST_BYTES} bytes and no NUL, which is what Linux passes to a program; put the "
+                f"{MAX_BYTES} bytes and no NUL, which is what Linux passes to a program; put the "
                 "text into S3, and pass its address"
             )
         return value

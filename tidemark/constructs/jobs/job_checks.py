@@ -19,12 +19,12 @@ from tidemark.constructs.kinds import check_account, check_region
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
 from tidemark.errors import JobDefinitionError
 
-MOST_CHARACTERS = {
+MAX_CHARACTERS = {
     "job": 255,
     "crawler": 255,
     "pipeline": 64,
 }  # Glue's; and room in names with the stage
-MOST_CHARACTERS_OF_FILE = 255  # of a file's name; longer ones no system looks for
+MAX_FILE_CHARACTERS = 255  # of a file's name; longer ones no system looks for
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 # An address becomes a part of an ARN, where * and ? are wildcards, and of a list with commas.
 PINNED_MODULE = re.compile(
@@ -38,7 +38,7 @@ def check_name(of: str, name: object) -> None:
     Raises:
         JobDefinitionError: it is too long or not in kebab case.
     """
-    most = MOST_CHARACTERS[of]
+    most = MAX_CHARACTERS[of]
     if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > most:
         raise JobDefinitionError(
             f"{of} name {name!r} is not in kebab case; allowed: up to {most} lower case letters, "
@@ -120,7 +120,7 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
         JobDefinitionError: it is not there, is not Python, or does nothing.
     """
     wrong = None
-    if len(script.name) > MOST_CHARACTERS_OF_FILE or not script.is_file():
+    if len(script.name) > MAX_FILE_CHARACTERS or not script.is_file():
         wrong = "is not a file; create it"
     elif not Path(os.path.abspath(script)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100 (a link in the project is in it)
         wrong = "is outside the project; move it there"

@@ -7,7 +7,7 @@ from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.settings import RETENTION_DAYS
 
-MOST_RUNS = 4_000  # at a time of one job, unless the account has asked for more
+MAX_RUNS = 4_000  # at a time of one job, unless the account has asked for more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class JobOptions:
         days: object = self.log_retention_days
         if days is not None and (type(days) is not int or days not in RETENTION_DAYS):
             _refuse("log_retention_days", days, ", ".join(map(str, RETENTION_DAYS)))
-        for name, most in (("max_concurrent_runs", MOST_RUNS), ("notify_after_minutes", 10_080)):
+        for name, most in (("max_concurrent_runs", MAX_RUNS), ("notify_after_minutes", 10_080)):
             value = getattr(self, name)
             is_unset = value is None and name == "notify_after_minutes"
             if not is_unset and (type(value) is not int or not 1 <= value <= most):

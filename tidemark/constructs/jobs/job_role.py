@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from tidemark.constructs.jobs.permissions import Statement
-from tidemark.constructs.jobs.policies import MOST_INLINE, MOST_POLICIES, fit, size
+from tidemark.constructs.jobs.policies import MAX_INLINE, MAX_POLICIES, fit, size
 from tidemark.constructs.security.explanations import (
     INLINE,
     explain_to_standards,
@@ -74,10 +74,10 @@ def role_of(
         return JobRole(given, missing=tuple(statements))
     together = _GIVEN.setdefault(given, [])
     together += [it for it in statements if it not in together]
-    if size(together) > MOST_INLINE:
+    if size(together) > MAX_INLINE:
         raise JobDefinitionError(
             f"{of} '{job}' makes the policy of its role {size(together)} characters long; IAM "
-            f"takes {MOST_INLINE} for all inline policies of a role; give the {of} a role of its "
+            f"takes {MAX_INLINE} for all inline policies of a role; give the {of} a role of its "
             "own, or leave role= out"
         )
     explain_wildcards(stack, policy, policy.document)
@@ -141,10 +141,10 @@ def make_role(
         JobDefinitionError: they are more than IAM attaches to a role.
     """
     inline, further = fit(statements)
-    if len(further) > MOST_POLICIES:
+    if len(further) > MAX_POLICIES:
         raise JobDefinitionError(
             f"{of} '{job}' needs {len(further)} managed policies beside its own for what it reads, "
-            f"writes and uses; IAM attaches {MOST_POLICIES} to a role; declare a folder that holds "
+            f"writes and uses; IAM attaches {MAX_POLICIES} to a role; declare a folder that holds "
             f"many of the datasets instead of each, or split the {of}"
         )
     policies = [

@@ -30,7 +30,7 @@ ON_OR_OFF = {
     "--enable-job-insights": "job_insights",
     "--enable-s3-parquet-optimized-committer": "s3_parquet_optimized_committer",
 }
-LEAST_WORKERS_OF_LAKE_FORMATION = 4
+MIN_LAKE_FORMATION_WORKERS = 4
 VCPUS_OF_DPU = 4
 
 
@@ -279,12 +279,12 @@ def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str
         name = "lakeformation_fine_grained_access"
         if given.extra_jars:
             found.append((name, "extra_jars", "Lake Formation refuses extra jars; drop one"))
-        if cluster and cluster.number_of_workers < LEAST_WORKERS_OF_LAKE_FORMATION:
+        if cluster and cluster.number_of_workers < MIN_LAKE_FORMATION_WORKERS:
             found.append(
                 (
                     name,
                     f"number_of_workers {cluster.number_of_workers}",
-                    f"allowed: {LEAST_WORKERS_OF_LAKE_FORMATION} workers or more; raise it",
+                    f"allowed: {MIN_LAKE_FORMATION_WORKERS} workers or more; raise it",
                 )
             )
     if given.python_virtual_env and given.python_virtual_env_cache:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 from tidemark.errors import JobDefinitionError
 from tidemark.model.plain_secrets import shows_secret
-from tidemark.model.stage.settings import MOST_TAGS, TAG_NAME, TAG_VALUE, same_but_for_case
+from tidemark.model.stage.settings import MAX_TAGS, TAG_NAME, TAG_VALUE, same_but_for_case
 
 DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+", re.DOTALL)
-MOST_BYTES = 2_048  # of a description
+MAX_BYTES = 2_048  # of a description
 
 
 def check_description(of: str, text: object) -> None:
@@ -28,9 +28,9 @@ def check_description(of: str, text: object) -> None:
     if text is None:
         return
     if not (
-        isinstance(text, str) and DESCRIPTION.fullmatch(text) and len(text.encode()) <= MOST_BYTES
+        isinstance(text, str) and DESCRIPTION.fullmatch(text) and len(text.encode()) <= MAX_BYTES
     ):
-        _refuse(of, "description", text, f"a string of 1 to {MOST_BYTES} bytes")
+        _refuse(of, "description", text, f"a string of 1 to {MAX_BYTES} bytes")
     elif shows_secret("", text):
         raise JobDefinitionError(
             f"{of} has a description that looks as if it held a secret, which everybody would see; "
@@ -49,10 +49,10 @@ def check_own_tags(of: str, tags: object) -> None:
         JobDefinitionError: they are of another kind, too many, or one shows a secret.
     """
     allowed = (
-        f"up to {MOST_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
+        f"up to {MAX_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
         "and _.:/=+-@, no name that begins with aws: or tidemark:"
     )
-    if not isinstance(tags, Mapping) or len(tags) > MOST_TAGS:
+    if not isinstance(tags, Mapping) or len(tags) > MAX_TAGS:
         _refuse(of, "tags", tags, allowed)
         return
     for name, value in tags.items():

@@ -10,14 +10,14 @@ from typing import Any
 
 from tidemark.constructs.jobs.permissions import Statement
 
-MOST_INLINE = 10_240  # characters of all inline policies of a role, white space not counted
-MOST_MANAGED = 6_144  # characters of a managed policy, likewise
-MOST_POLICIES = 10  # managed policies of a role, unless the account has asked for more
-MOST_PIECE = 1_000  # what a statement is cut into where it does not fit as a whole
+MAX_INLINE = 10_240  # characters of all inline policies of a role, white space not counted
+MAX_MANAGED = 6_144  # characters of a managed policy, likewise
+MAX_POLICIES = 10  # managed policies of a role, unless the account has asked for more
+MAX_PIECE = 1_000  # what a statement is cut into where it does not fit as a whole
 # What a deployment puts in place of a token is not known: at most as long as these.
 TOKEN = re.compile(r"\$\{Token\[([^\]]*)\.\d+\]\}")
 LENGTHS = {"AWS.Partition": 10, "AWS.Region": 14, "AWS.AccountId": 12, "AWS.URLSuffix": 16}
-LONGEST = 96  # an ARN of a bucket, a key or a table
+MAX_LENGTH = 96  # an ARN of a bucket, a key or a table
 EMPTY: Mapping[str, object] = {"Version": "2012-10-17", "Statement": []}
 
 
@@ -25,13 +25,13 @@ def fit(statements: Sequence[Statement]) -> tuple[list[Statement], list[list[Sta
     """Return the statements of an inline policy, and those of the managed policies beside it.
 
     Only what an inline policy has no room for goes into managed ones. There may be more of them
-    than `MOST_POLICIES`, which is for the caller to refuse.
+    than `MAX_POLICIES`, which is for the caller to refuse.
     """
-    if size(statements) <= MOST_INLINE:
+    if size(statements) <= MAX_INLINE:
         return list(statements), []
     policies: list[list[Statement]] = [[]]
     for piece in (piece for statement in statements for piece in _pieces(statement)):
-        room = MOST_INLINE if len(policies) == 1 else MOST_MANAGED
+        room = MAX_INLINE if len(policies) == 1 else MAX_MANAGED
         if size([*policies[-1], piece]) > room:
             policies.append([])
         policies[-1].append(piece)
@@ -41,12 +41,12 @@ def fit(statements: Sequence[Statement]) -> tuple[list[Statement], list[list[Sta
 def size(statements: Sequence[Statement]) -> int:
     """Return how many characters a policy may have once it is deployed."""
     text = json.dumps({**EMPTY, "Statement": list(statements)}, separators=(",", ":"))
-    return len(TOKEN.sub(lambda found: "x" * LENGTHS.get(found[1], LONGEST), text))
+    return len(TOKEN.sub(lambda found: "x" * LENGTHS.get(found[1], MAX_LENGTH), text))
 
 
 def _pieces(statement: Statement) -> Iterator[Statement]:
     """Yield statements that together allow what one does, each as small as it should be."""
-    halves = _halves(statement) if size([statement]) > MOST_PIECE else None
+    halves = _halves(statement) if size([statement]) > MAX_PIECE else None
     if halves is None:
         yield statement
         return

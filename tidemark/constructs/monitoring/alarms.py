@@ -21,7 +21,7 @@ from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 from tidemark.model.stage.runtime import JobRuntime
 
 QUARTER_S, HOUR_S, DAY_S = 900, 3_600, 86_400
-MOST_DAYS = 7  # that an alarm looks back
+MAX_DAYS = 7  # that an alarm looks back
 BAND = 3  # standard deviations around what is usual
 
 _Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
@@ -135,7 +135,7 @@ class Alarms(Construct):
 
         Of days without a run nothing is known here; those are for `on_stall`.
         """
-        days = min(MOST_DAYS, math.ceil(hours * HOUR_S / DAY_S))
+        days = min(MAX_DAYS, math.ceil(hours * HOUR_S / DAY_S))
         self._alarm(
             f"NothingRead-{job_name}",
             f"{job_name} ran and read nothing for {days} days: nothing was delivered, or its "

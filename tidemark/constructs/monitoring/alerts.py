@@ -17,7 +17,7 @@ from tidemark.constructs.monitoring.alerting import Alerting, let_alerts_publish
 from tidemark.constructs.monitoring.slack import SlackChannel, notification
 from tidemark.errors import JobDefinitionError
 
-MOST_CHARACTERS = 2_048  # of an event pattern
+MAX_CHARACTERS = 2_048  # of an event pattern
 SOURCE = ["aws.glue"]
 STATE_CHANGE, DELAY = "Glue Job State Change", "Glue Job Run Status"
 FAILED_STATES = ["FAILED", "TIMEOUT", "ERROR"]
@@ -206,10 +206,10 @@ def _crawls(crawlers: list[str], state: str) -> dict[str, object]:
 
 def _checked(pattern: Mapping[str, object], names: list[str]) -> object:
     length = len(json.dumps(pattern, separators=(",", ":")))
-    if length > MOST_CHARACTERS:
+    if length > MAX_CHARACTERS:
         raise JobDefinitionError(
             f"the names of {len(names)} jobs make an event pattern of "
-            f"{length} characters; EventBridge allows {MOST_CHARACTERS}; give them shorter "
+            f"{length} characters; EventBridge allows {MAX_CHARACTERS}; give them shorter "
             "names, or split the pipeline in two"
         )
     return pattern

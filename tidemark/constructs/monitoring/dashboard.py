@@ -15,7 +15,7 @@ from tidemark.constructs.monitoring.metrics import (
 
 HOUR_S = 3_600
 WIDTH, HEIGHT = 12, 6  # of a widget, on a grid of 24 columns
-MOST_ALARMS, MOST_LOGS = 100, 50  # that one widget shows, and one query asks
+MAX_ALARMS, MAX_LOGS = 100, 50  # that one widget shows, and one query asks
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def dashboard_body(shown: Shown) -> str:
                 ),
             ],
         ),
-        *map(_alarms, _chunks(shown.alarms, MOST_ALARMS)),
+        *map(_alarms, _chunks(shown.alarms, MAX_ALARMS)),
         *(
             [
                 _metrics(shown, "Bytes read", map(bytes_read, shown.jobs)),
@@ -86,7 +86,7 @@ def dashboard_body(shown: Shown) -> str:
             if shown.watermark_jobs
             else []
         ),
-        *(_errors(shown.region, groups) for groups in _chunks(shown.error_logs, MOST_LOGS)),
+        *(_errors(shown.region, groups) for groups in _chunks(shown.error_logs, MAX_LOGS)),
     ]
     placed = [
         {"x": WIDTH * (number % 2), "y": 2 + HEIGHT * (number // 2), "width": WIDTH, **widget}

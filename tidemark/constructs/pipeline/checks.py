@@ -24,10 +24,10 @@ from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.plain_secrets import NotSecret, check_open_texts
 from tidemark.model.stage.config import StageConfig
-from tidemark.model.stage.settings import MOST_TAGS, same_but_for_case
+from tidemark.model.stage.settings import MAX_TAGS, same_but_for_case
 
-MOST_OF_NAME = 255  # characters, of a run property
-MOST_HOURS = 100 * 366 * 24  # a century
+MAX_NAME = 255  # characters, of a run property
+MAX_HOURS = 100 * 366 * 24  # a century
 
 
 def check_types(
@@ -145,7 +145,7 @@ def check_run_properties(pipeline: str, properties: object) -> dict[str, object]
     if shown:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' has run_properties of another kind: {shown}; allowed: names to "
-            f"strings, names of 1 to {MOST_OF_NAME} characters; write the values in quotes"
+            f"strings, names of 1 to {MAX_NAME} characters; write the values in quotes"
         )
     return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
 
@@ -155,16 +155,16 @@ def _is_property_name(name: object) -> bool:
 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateWorkflow.html
     """
-    return isinstance(name, str) and 1 <= len(name) <= MOST_OF_NAME and name.isprintable()
+    return isinstance(name, str) and 1 <= len(name) <= MAX_NAME and name.isprintable()
 
 
 def check_tags(job: str, stage: StageConfig, options: object, of: str = "job") -> None:
     """Raise unless AWS takes the tags of a stage and of a job or crawler together."""
     own = options.tags if isinstance(options, JobOptions | CrawlerOptions) else {}
     tags = {**stage.tags, **own} if own else {}
-    if len(tags) > MOST_TAGS:
+    if len(tags) > MAX_TAGS:
         raise JobDefinitionError(
-            f"{of} '{job}' has {len(tags)} tags with those of its stage; allowed: {MOST_TAGS}; "
+            f"{of} '{job}' has {len(tags)} tags with those of its stage; allowed: {MAX_TAGS}; "
             "remove some"
         )
     if alike := same_but_for_case(tags):
@@ -183,8 +183,8 @@ def check_age(name: str, hours: object, *, watermark: bool) -> None:
             f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
             "watermark=True, or leave it out"
         )
-    if type(hours) is not int or not 1 <= hours <= MOST_HOURS:
+    if type(hours) is not int or not 1 <= hours <= MAX_HOURS:
         raise JobDefinitionError(
             f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: an integer, hours "
-            f"from 1 to {MOST_HOURS}; pass one, or leave it out"
+            f"from 1 to {MAX_HOURS}; pass one, or leave it out"
         )

@@ -9,7 +9,7 @@ from tidemark.model.schedules.schedules import Schedule
 from tidemark.model.stage.config import StageConfig
 
 Start: TypeAlias = Schedule | OnObjects | OnEvent
-MOST_RULES = 20  # events of one pipeline; a bus has 300 rules for all
+MAX_RULES = 20  # events of one pipeline; a bus has 300 rules for all
 
 
 def starts_of(pipeline: str, starts: object, stage: StageConfig) -> tuple[Start, ...]:
@@ -35,10 +35,10 @@ def starts_of(pipeline: str, starts: object, stage: StageConfig) -> tuple[Start,
                 f"pipeline '{pipeline}' has the start {one!r} twice; allowed: each once; remove one"
             )
     events = events_of(starts)
-    if len(events) > MOST_RULES:
+    if len(events) > MAX_RULES:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' is started by {len(events)} kinds of events; allowed: up to "
-            f"{MOST_RULES}; match several with one pattern"
+            f"{MAX_RULES}; match several with one pattern"
         )
     batches = list(dict.fromkeys(one.batch for one in events))
     if len(batches) > 1:

@@ -17,10 +17,10 @@ from constructs import Construct
 from tidemark.constructs.security.explanations import INLINE, explain_to_standards
 from tidemark.constructs.starts.events import OnEvent, OnObjects
 from tidemark.constructs.starts.missed import missed_queue
-from tidemark.constructs.starts.start_schedule import MOST_ATTEMPTS, group_name
+from tidemark.constructs.starts.start_schedule import MAX_ATTEMPTS, group_name
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 
-LONGEST_WAIT_HOURS = 24  # that EventBridge tries for
+MAX_WAIT_HOURS = 24  # that EventBridge tries for
 
 
 class EventStart(Construct):
@@ -105,8 +105,8 @@ class EventStart(Construct):
             role_arn=role.role_arn,
             dead_letter_config=events.CfnRule.DeadLetterConfigProperty(arn=self.missed.queue_arn),
             retry_policy=events.CfnRule.RetryPolicyProperty(
-                maximum_event_age_in_seconds=3_600 * LONGEST_WAIT_HOURS,
-                maximum_retry_attempts=MOST_ATTEMPTS,
+                maximum_event_age_in_seconds=3_600 * MAX_WAIT_HOURS,
+                maximum_retry_attempts=MAX_ATTEMPTS,
             ),
         )
         self.rules = [

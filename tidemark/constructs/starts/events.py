@@ -11,9 +11,9 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 from tidemark.model.schedules.event_patterns import (
-    MOST_CHARACTERS,
-    MOST_EVENTS,
-    MOST_WINDOW_MINUTES,
+    MAX_CHARACTERS,
+    MAX_EVENTS,
+    MAX_WINDOW_MINUTES,
     wrong_with,
 )
 
@@ -64,7 +64,7 @@ class OnObjects:
     @property
     def batch(self) -> Batch:
         """Return how many events start one run."""
-        return Batch(self.batch_size, self.batch_window_minutes or MOST_WINDOW_MINUTES)
+        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
 
     @property
     def event_pattern(self) -> Mapping[str, Any]:
@@ -111,7 +111,7 @@ class OnEvent:
             raise JobDefinitionError(
                 f"OnEvent has pattern {shown}, {problem}; allowed: a dict of fields to "
                 "lists of values or to further dicts, source among them, up to "
-                f"{MOST_CHARACTERS:,} characters; write "
+                f"{MAX_CHARACTERS:,} characters; write "
                 '{"source": ["acme.shop"], "detail-type": ["..."]}'
             )
         _check_batch(self)
@@ -119,7 +119,7 @@ class OnEvent:
     @property
     def batch(self) -> Batch:
         """Return how many events start one run."""
-        return Batch(self.batch_size, self.batch_window_minutes or MOST_WINDOW_MINUTES)
+        return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
 
     @property
     def event_pattern(self) -> Mapping[str, Any]:
@@ -138,16 +138,16 @@ def _check_batch(event: OnObjects | OnEvent) -> None:
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
     """
     name, size, window = type(event).__name__, event.batch_size, event.batch_window_minutes
-    if type(size) is not int or not 1 <= size <= MOST_EVENTS:
+    if type(size) is not int or not 1 <= size <= MAX_EVENTS:
         raise JobDefinitionError(
-            f"{name} has batch_size {size!r}; allowed: an integer from 1 to {MOST_EVENTS}; pass one"
+            f"{name} has batch_size {size!r}; allowed: an integer from 1 to {MAX_EVENTS}; pass one"
         )
     if window is None:
         return
-    if type(window) is not int or not 1 <= window <= MOST_WINDOW_MINUTES:
+    if type(window) is not int or not 1 <= window <= MAX_WINDOW_MINUTES:
         raise JobDefinitionError(
             f"{name} has batch_window_minutes {window!r}; allowed: an integer, minutes from 1 to "
-            f"{MOST_WINDOW_MINUTES}, or None; pass one"
+            f"{MAX_WINDOW_MINUTES}, or None; pass one"
         )
     if size == 1:
         raise JobDefinitionError(

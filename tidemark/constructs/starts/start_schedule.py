@@ -24,9 +24,9 @@ from tidemark.constructs.starts.missed import missed_queue
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE, STARTS_WORKFLOW
 from tidemark.model.schedules.schedules import Schedule
 
-LONGEST_WAIT_MINUTES = 60
-MOST_ATTEMPTS = 185  # that EventBridge Scheduler allows; the wait ends before
-MOST_CHARACTERS = 64  # of the name of a schedule, a group of them, or a rule
+MAX_WAIT_MINUTES = 60
+MAX_ATTEMPTS = 185  # that EventBridge Scheduler allows; the wait ends before
+MAX_CHARACTERS = 64  # of the name of a schedule, a group of them, or a rule
 
 
 def group_name(name: str) -> str:
@@ -34,10 +34,10 @@ def group_name(name: str) -> str:
 
     Source: https://docs.aws.amazon.com/scheduler/latest/APIReference/API_CreateScheduleGroup.html
     """
-    if len(name) <= MOST_CHARACTERS:
+    if len(name) <= MAX_CHARACTERS:
         return name
     digest = sha256(name.encode()).hexdigest()[:8]  # names that begin alike stay different
-    return f"{name[: MOST_CHARACTERS - 9]}-{digest}"
+    return f"{name[: MAX_CHARACTERS - 9]}-{digest}"
 
 
 class StartSchedule(Construct):
@@ -101,8 +101,8 @@ class StartSchedule(Construct):
                 arn=self.missed.queue_arn
             ),
             retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
-                maximum_event_age_in_seconds=60 * min(finest, LONGEST_WAIT_MINUTES),
-                maximum_retry_attempts=MOST_ATTEMPTS,
+                maximum_event_age_in_seconds=60 * min(finest, MAX_WAIT_MINUTES),
+                maximum_retry_attempts=MAX_ATTEMPTS,
             ),
         )
         self.resources = [

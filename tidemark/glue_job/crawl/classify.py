@@ -15,7 +15,7 @@ from tidemark.glue_job.crawl.layout import Kind
 
 BYTES = 1024 * 1024  # of a file that a classifier looks at
 DELIMITERS = (",", "|", "\t", ";", "\x01")
-LONGEST_HEADER = 150
+MAX_HEADER_LENGTH = 150
 INT_MAX = 2**31
 _COLUMN = re.compile(r"[^\x00-\x1f]+")
 _WHOLE, _NUMBER = re.compile(r"[+-]?\d{1,18}"), re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -75,7 +75,7 @@ def _header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
     """Return the names of the columns, and whether they are those of the first row."""
     first = rows[0]
     texts = all(_type_of_texts([field]) == "string" for field in first)
-    short = all(_COLUMN.fullmatch(name) and len(name) < LONGEST_HEADER for name in first)
+    short = all(_COLUMN.fullmatch(name) and len(name) < MAX_HEADER_LENGTH for name in first)
     differs = any(
         _type_of_texts(column) != "string"
         for column in zip(*_squared(rows[1:], len(first)), strict=True)

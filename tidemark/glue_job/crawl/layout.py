@@ -13,7 +13,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.crawl.hive_types import common_type
 
 SIMILAR = 0.7  # the share of columns that schemas of one table have in common
-LONGEST_NAME = 128
+MAX_NAME_LENGTH = 128
 Folders = tuple[str, ...]
 
 
@@ -137,8 +137,8 @@ def table_name(prefix: str, folder: str, location: str, taken: Container[str]) -
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/add-crawler.html
     """
-    name = re.sub(r"[^a-z0-9_]", "_", f"{prefix}{folder}".lower())[:LONGEST_NAME]
+    name = re.sub(r"[^a-z0-9_]", "_", f"{prefix}{folder}".lower())[:MAX_NAME_LENGTH]
     if name not in taken:
         return name
     suffix = hashlib.md5(location.encode(), usedforsecurity=False).hexdigest()
-    return f"{name[: LONGEST_NAME - len(suffix) - 1]}_{suffix}"
+    return f"{name[: MAX_NAME_LENGTH - len(suffix) - 1]}_{suffix}"

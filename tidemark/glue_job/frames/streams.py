@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.glue_logger import glue_logger
 
-MOST_RETRIES = 100
-LONGEST_PAUSE_S = 5
+MAX_RETRIES = 100
+MAX_PAUSE_S = 5
 # Granularity -> the parts of the time that it has.
 GRANULARITIES = {
     "day": ("year", "month", "day"),
@@ -76,7 +76,7 @@ def for_each_batch(
             glue_logger().warning("a batch failed, try %d", failures.count)
             if failures.count > retries:
                 raise
-            sleep(min(failures.count, LONGEST_PAUSE_S))
+            sleep(min(failures.count, MAX_PAUSE_S))
         else:
             return
 
@@ -87,7 +87,7 @@ def _retries(options: Mapping[str, Any]) -> int:
         if name not in options:
             raise Exception(f"Missing {name} argument")
     retries = int(options.get("batchMaxRetries", 3))
-    if not 0 <= retries <= MOST_RETRIES:
+    if not 0 <= retries <= MAX_RETRIES:
         raise ValueError(
             "Please specify the number of retries as an integer in the range of [0, 100]."
         )

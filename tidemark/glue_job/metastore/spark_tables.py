@@ -17,13 +17,21 @@ SCHEMA = "spark.sql.sources.schema"
 VIEW_MARK = "view.catalogAndNamespace.numParts"  # of views that Spark made
 ROWS, SIZE = "spark.sql.statistics.numRows", "spark.sql.statistics.totalSize"
 OF_SPARK = (
-    *("spark.sql.sources.", "spark.sql.partitionProvider", "spark.sql.create.version"),
-    *("spark.sql.statistics.", "EXTERNAL"),
+    "spark.sql.sources.",
+    "spark.sql.partitionProvider",
+    "spark.sql.create.version",
+    "spark.sql.statistics.",
+    "EXTERNAL",
 )
 TYPES = {"MANAGED": "MANAGED_TABLE", "EXTERNAL": "EXTERNAL_TABLE", "VIEW": "VIRTUAL_VIEW"}
 # Options of a data source that tell a Hive reader of a CSV file the same.
 COMPUTED = (
-    *("sep", "header", "quote", "escape", "nullValue", "timestampFormat"),
+    "sep",
+    "header",
+    "quote",
+    "escape",
+    "nullValue",
+    "timestampFormat",
     "partitionOverwriteMode",
 )
 

@@ -145,9 +145,16 @@ class BookmarkSession:
             store.query(
                 "INSERT INTO source_read VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    *(self.run_id, self.job_name, str(source["transformation_ctx"])),
-                    *(opened_at_ms, self.option, self.version, json.dumps(source)),
-                    *(*extent, stored, packed(datasets)),
+                    self.run_id,
+                    self.job_name,
+                    str(source["transformation_ctx"]),
+                    opened_at_ms,
+                    self.option,
+                    self.version,
+                    json.dumps(source),
+                    *extent,
+                    stored,
+                    packed(datasets),
                 ),
             )
 

@@ -27,8 +27,10 @@ def remember_class_names(module: ModuleType) -> None:
         return
     setattr(module, IS_CHANGED, True)
     view, package, class_, member = (
-        *(module.JVMView, module.JavaPackage),
-        *(module.JavaClass, module.JavaMember),
+        module.JVMView,
+        module.JavaPackage,
+        module.JavaClass,
+        module.JavaMember,
     )
     for kind, kept in ((view, class_), (package, class_), (class_, (class_, member))):
         kind.__getattr__ = _remembering(kind.__getattr__, package, kept)

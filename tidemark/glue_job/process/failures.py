@@ -14,7 +14,7 @@ from types import TracebackType
 from tidemark.glue_job.process.memory_failures import killed_remedy, memory_line, memory_remedy
 from tidemark.local_state.machine.secrets_in_text import without_secrets
 
-LONGEST = 600
+MAX_LENGTH = 600
 SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
 OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their texts are made for the operator
 # Said by Python when the JVM it talks to is no more.
@@ -125,8 +125,8 @@ def _without_task(line: str) -> str:
 def _cut(line: str) -> str:
     """Return a line that every terminal and database takes, and that is not too long."""
     line = without_secrets(line)
-    line = "".join(it if it.isprintable() else _escaped(it) for it in line[: LONGEST + 1])
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    line = "".join(it if it.isprintable() else _escaped(it) for it in line[: MAX_LENGTH + 1])
+    return line if len(line) <= MAX_LENGTH else f"{line[: MAX_LENGTH - 1]}…"
 
 
 def _escaped(character: str) -> str:

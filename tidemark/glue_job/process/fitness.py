@@ -13,8 +13,20 @@ OF_THE_JVM = re.compile(
 )
 # Environment variables that a JVM, or the script that starts it, reads at its start.
 VARIABLES_OF_THE_JVM = (
-    *("SPARK_", "PYSPARK_", "JAVA_", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "HADOOP_", "HIVE_"),
-    *("YARN_", "TZ", "LANG", "LC_", "LD_", "DYLD_", "MALLOC_"),
+    "SPARK_",
+    "PYSPARK_",
+    "JAVA_",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "HADOOP_",
+    "HIVE_",
+    "YARN_",
+    "TZ",
+    "LANG",
+    "LC_",
+    "LD_",
+    "DYLD_",
+    "MALLOC_",
 )
 
 

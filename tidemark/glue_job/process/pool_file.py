@@ -13,7 +13,7 @@ from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 
 POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
 HOST = "127.0.0.1"
-MOST_PID = 2**31 - 1
+MAX_PID = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def read_pool_file(file: Path) -> PoolFile | None:
         bytes.fromhex(pool.key)
         is_right = (
             (type(pool.pid), type(pool.port), type(pool.jvms)) == (int, int, str)
-            and 0 < pool.pid <= MOST_PID
+            and 0 < pool.pid <= MAX_PID
             and 0 < pool.port < 65536
         )
     except (KeyError, TypeError, ValueError):

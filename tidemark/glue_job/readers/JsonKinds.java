@@ -298,8 +298,8 @@ public final class JsonKinds {
 
     /** The kinds of values at one path. */
     private static final class Kinds {
-        private static final int MOST_DEPTH = 100; // Python follows types by recursion
-        private static final int MOST_DIGITS = 38; // of a decimal of Spark
+        private static final int MAX_DEPTH = 100; // Python follows types by recursion
+        private static final int MAX_DIGITS = 38; // of a decimal of Spark
         private static final String LETTERS = "ilndbsoaz?+=x";
 
         private int kinds = 0;
@@ -346,7 +346,7 @@ public final class JsonKinds {
                 has('n');
                 int length = parser.getText().replace("-", "").length();
                 digits = Math.max(digits, length);
-                if (length > MOST_DIGITS) {
+                if (length > MAX_DIGITS) {
                     has('x');
                 }
             }
@@ -360,7 +360,7 @@ public final class JsonKinds {
         }
 
         private static void checkDepth(JsonParser parser) throws IOException {
-            if (parser.getParsingContext().getNestingDepth() > MOST_DEPTH) {
+            if (parser.getParsingContext().getNestingDepth() > MAX_DEPTH) {
                 throw new JsonParseException(parser, "values are nested too deep");
             }
         }

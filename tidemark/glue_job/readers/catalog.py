@@ -37,8 +37,14 @@ from tidemark.model.awsglue_api.connections import NO_STREAMS
 
 # Properties of a table that stand for connection options; those of the call win.
 TABLE_OPTIONS = (
-    *("boundedFiles", "boundedSize", "exclusions", "groupFiles", "groupSize", "recurse"),
-    *("maxBand", "maxFilesInBand"),
+    "boundedFiles",
+    "boundedSize",
+    "exclusions",
+    "groupFiles",
+    "groupSize",
+    "recurse",
+    "maxBand",
+    "maxFilesInBand",
 )
 CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "field.delim": "separator",

@@ -10,7 +10,7 @@ from typing import IO, cast
 OTHER_CODECS = frozenset({".deflate", ".lz4", ".lzo", ".snappy", ".zst", ".zstd", ".xz", ".lzma"})
 CHUNK = 1 << 16
 # How a stream of bzip2 ends: 48 bits, a checksum of 32 bits, and up to 7 bits that fill a byte.
-_END_OF_BZ2, _CHECKSUM_BITS, _MAGIC_BITS, _MOST_BYTES = 0x177245385090, 32, 48, 11
+_END_OF_BZ2, _CHECKSUM_BITS, _MAGIC_BITS, _MAX_BYTES = 0x177245385090, 32, 48, 11
 
 
 def open_file(path: str) -> IO[bytes]:
@@ -29,8 +29,8 @@ def open_file(path: str) -> IO[bytes]:
 def ends_as_bz2(path: Path) -> bool:
     """Return whether the last bytes of a file are the end of a stream of bzip2."""
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _MOST_BYTES))
-        bits = int.from_bytes(file.read(_MOST_BYTES), "big") >> _CHECKSUM_BITS
+        file.seek(max(0, path.stat().st_size - _MAX_BYTES))
+        bits = int.from_bytes(file.read(_MAX_BYTES), "big") >> _CHECKSUM_BITS
     return any(bits >> fill & ((1 << _MAGIC_BITS) - 1) == _END_OF_BZ2 for fill in range(8))
 
 

@@ -41,9 +41,15 @@ EXPORT, UNNEST, SIMPLIFY = (
 )
 # They say how fast, from where and by whom; here there is one DynamoDB.
 WITHOUT_EFFECT = {
-    *("dynamodb.throughput.read.percent", "dynamodb.splits", "dynamodb.sts.roleArn"),
-    *("dynamodb.sts.roleSessionName", "dynamodb.sts.region", "dynamodb.region"),
-    *("dynamodb.s3.bucket", "dynamodb.s3.prefix", "dynamodb.s3.bucketOwner"),
+    "dynamodb.throughput.read.percent",
+    "dynamodb.splits",
+    "dynamodb.sts.roleArn",
+    "dynamodb.sts.roleSessionName",
+    "dynamodb.sts.region",
+    "dynamodb.region",
+    "dynamodb.s3.bucket",
+    "dynamodb.s3.prefix",
+    "dynamodb.s3.bucketOwner",
 }
 KNOWN = {SCANNED, EXPORTED, EXPORT, UNNEST, SIMPLIFY, *WITHOUT_EFFECT}
 _ATOMIC: dict[str, DataType] = {

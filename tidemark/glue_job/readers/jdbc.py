@@ -71,7 +71,10 @@ DRIVER_OPTIONS = ("driver", "className", "customJdbcDriverClassName")
 # They choose how many connections read at once, never which rows.
 WITHOUT_ROWS = ("redshiftTmpDir", "aws_iam_role", "customJdbcDriverS3Path")
 IGNORED = {"hashfield", "hashexpression", "hashpartitions"} | {
-    *("partitionColumn", "lowerBound", "upperBound", "numPartitions"),
+    "partitionColumn",
+    "lowerBound",
+    "upperBound",
+    "numPartitions",
 }
 REDSHIFT = "jdbc:redshift:"
 

@@ -31,7 +31,7 @@ from tidemark.glue_job.frames.choices import Choice, Steps, Value, built
 from tidemark.glue_job.readers.csv_casts import is_cast
 from tidemark.glue_job.readers.declared_columns import numbered
 from tidemark.glue_job.readers.json_casts import cast_of, is_time
-from tidemark.glue_job.readers.json_kinds import JAVA, MOST_DIGITS
+from tidemark.glue_job.readers.json_kinds import JAVA, MAX_DIGITS
 from tidemark.glue_job.readers.mixed_types import failing, misfit
 
 STRING = "s"  # before a string; no other value of JSON begins with it
@@ -245,7 +245,7 @@ def _parsed(text: Column, kind: ArrayType | MapType | StructType, path: str) -> 
 def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
     """Return the numbers of a choice by the names of their types, each in one of them."""
     whole = F.when(
-        text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MOST_DIGITS), text.cast(DecimalType(38, 0))
+        text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS), text.cast(DecimalType(38, 0))
     )
     is_left = text.rlike('^["NI0-9-]')  # Spark writes what is not finite with quotes
     found: dict[str, Column] = {}

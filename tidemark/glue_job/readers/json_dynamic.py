@@ -35,7 +35,7 @@ from tidemark.glue_job.readers.json_kinds import (
 )
 from tidemark.glue_job.readers.json_lines import LINE, records, texts_by_spark, texts_of
 from tidemark.glue_job.readers.json_path import document_with, record_type, select_records
-from tidemark.glue_job.readers.json_several import MOST_BYTES
+from tidemark.glue_job.readers.json_several import MAX_BYTES
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import naming_the_file
 
@@ -77,7 +77,7 @@ def documents(
             json.failed.note_absence(absence_in(found))
             is_each = SEVERAL not in found.letters
             return Documents(texts, schema_of_records(found), are_lines=is_each)
-    by_files = all(folder_of(file).stat().st_size <= MOST_BYTES for file in files)
+    by_files = all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
     if by_files:
         texts = texts_of(spark, files, layout, json, is_whole=True)
         if found := _kinds(texts, files):

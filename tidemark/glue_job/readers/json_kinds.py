@@ -31,8 +31,8 @@ from tidemark.glue_job.process.run_warnings import RunWarning, note
 
 JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # as `JsonKinds.BROKEN` of Java
-MOST_DIGITS = 38  # of a decimal
-MOST_COLLECTED = 10_000  # records of different kinds that this process merges itself
+MAX_DIGITS = 38  # of a decimal
+MAX_COLLECTED = 10_000  # records of different kinds that this process merges itself
 ATOMIC: dict[str, DataType] = {
     "i": IntegerType(),
     "l": LongType(),
@@ -43,7 +43,7 @@ ATOMIC: dict[str, DataType] = {
 BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
 SEVERAL = "+"  # of a text: more than one value, as objects without line feeds between them
 TWICE = "="  # of a field: one object has it several times
-BEYOND = "x"  # a number that is infinite as a double, or an integer of more than `MOST_DIGITS`
+BEYOND = "x"  # a number that is infinite as a double, or an integer of more than `MAX_DIGITS`
 NULL, LACKING = "z", "?"  # of a field: some objects have it as null, some lack it
 
 
@@ -107,8 +107,8 @@ def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds
     first = each if is_small else each.groupBy("kinds").agg(F.min("place").alias("place"))
     found: list[Kinds | None]
     # Not a query of the data frame: its scan would count as rows that the job has read.
-    few = (first if is_small else first.limit(MOST_COLLECTED + 1)).rdd.collect()
-    if is_small or len(few) <= MOST_COLLECTED:
+    few = (first if is_small else first.limit(MAX_COLLECTED + 1)).rdd.collect()
+    if is_small or len(few) <= MAX_COLLECTED:
         found = list(_of_partition(sorted(few, key=lambda row: row.place)))
     else:  # merged where they are
         found = first.orderBy("place").rdd.mapPartitions(_of_partition).collect()
@@ -177,7 +177,7 @@ def type_of(kinds: Kinds) -> DataType:
     """Return the type of values of some kinds: of several a choice, of none null."""
     each = [ATOMIC[letter] for letter in sorted(kinds.letters & set(ATOMIC))]
     if BEYOND_LONG in kinds.letters:
-        is_decimal = kinds.digits <= MOST_DIGITS
+        is_decimal = kinds.digits <= MAX_DIGITS
         each.append(DecimalType(kinds.digits, 0) if is_decimal else DoubleType())
     if OBJECT in kinds.letters:
         fields = [StructField(name, type_of(one)) for name, one in kinds.fields.items()]

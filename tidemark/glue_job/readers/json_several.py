@@ -21,7 +21,7 @@ from tidemark.glue_job.readers.mixed_types import uri_of_row
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import UNCHANGED, naming_the_file
 
-MOST_BYTES = 1 << 28  # of a file that is read as one text
+MAX_BYTES = 1 << 28  # of a file that is read as one text
 MARK = "tidemark: of a text with several values"  # a field that no data has
 
 
@@ -37,11 +37,11 @@ def separated_texts(
         UnsupportedError: a file has several values over many lines, and is too big for one text.
     """
     is_whole = json.is_on("multiLine", "multiline")
-    if is_whole and any(folder_of(file).stat().st_size > MOST_BYTES for file in files):
+    if is_whole and any(folder_of(file).stat().st_size > MAX_BYTES for file in files):
         if file := next(files_with_several(spark, files), None):
             raise UnsupportedError(
                 f"cannot read {file} as json: it has several JSON values, and a file of more "
-                f"than {MOST_BYTES >> 20} MiB among those read with multiLine, which are read as "
+                f"than {MAX_BYTES >> 20} MiB among those read with multiLine, which are read as "
                 "one value each then: leave multiLine out if each value is on a line of its own, "
                 f"or split the big files: {UNCHANGED}"
             )

@@ -16,7 +16,7 @@ from tidemark.glue_job.readers.compression import ends_as_bz2, open_file
 UNCHANGED = "the bookmark is unchanged"
 REMEDY = f"repair or delete it, or name it in exclusions, and run again: {UNCHANGED}"
 MAGIC = {"parquet": b"PAR1", "orc": b"ORC", "avro": b"Obj\x01"}  # how a file begins
-MOST_NAMED = 3  # files
+MAX_NAMED = 3  # files
 COMPRESSED, CHUNK = (".gz", ".bz2"), 1 << 20
 # Of Python readers, and of raise_error, within the texts of Spark.
 _OWN_TEXT = re.compile(
@@ -43,8 +43,8 @@ class DisagreementError(UnsupportedError):
 
 def some_of(files: Sequence[str]) -> str:
     """Return the first of some files, and how many more there are."""
-    more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
-    return ", ".join(files[:MOST_NAMED]) + more
+    more = f" and {len(files) - MAX_NAMED} more" if len(files) > MAX_NAMED else ""
+    return ", ".join(files[:MAX_NAMED]) + more
 
 
 def unreadable(file: str, format_name: str, reason: object) -> UnreadableFileError:

@@ -22,8 +22,17 @@ NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance", "isFail
 NOT_RUN = frozenset({"catalogPartitionPredicate"})
 KNOWN = frozenset(
     {
-        *("paths", "recurse", "exclusions", "excludeStorageClasses", "groupFiles", "groupSize"),
-        *("maxBand", "maxFilesInBand", "boundedFiles", "boundedSize", "compressionType"),
+        "paths",
+        "recurse",
+        "exclusions",
+        "excludeStorageClasses",
+        "groupFiles",
+        "groupSize",
+        "maxBand",
+        "maxFilesInBand",
+        "boundedFiles",
+        "boundedSize",
+        "compressionType",
     }
 )
 # connection_type -> the format it implies; AWS keeps the last two for older scripts.
@@ -38,8 +47,15 @@ GROUP_FILES = ("inPartition", "none")
 GROUPED_ABOVE = 50_000  # files, unless groupFiles says otherwise
 LOCAL_STORAGE_CLASS = "STANDARD"  # every object of a folder is of this class
 STORAGE_CLASSES = (
-    *(LOCAL_STORAGE_CLASS, "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER"),
-    *("GLACIER_IR", "DEEP_ARCHIVE", "REDUCED_REDUNDANCY", "OUTPOSTS"),
+    LOCAL_STORAGE_CLASS,
+    "STANDARD_IA",
+    "ONEZONE_IA",
+    "INTELLIGENT_TIERING",
+    "GLACIER",
+    "GLACIER_IR",
+    "DEEP_ARCHIVE",
+    "REDUCED_REDUNDANCY",
+    "OUTPOSTS",
 )
 
 

@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 TABLE = "dynamodb.output.tableName"
 # They say how fast and by whom; here there is one DynamoDB.
 WITHOUT_EFFECT = {
-    *("dynamodb.throughput.write.percent", "dynamodb.output.numParallelTasks"),
-    *("dynamodb.output.retry", "dynamodb.sts.roleArn", "dynamodb.sts.roleSessionName"),
-    *("dynamodb.region", "dynamodb.sts.region"),
+    "dynamodb.throughput.write.percent",
+    "dynamodb.output.numParallelTasks",
+    "dynamodb.output.retry",
+    "dynamodb.sts.roleArn",
+    "dynamodb.sts.roleSessionName",
+    "dynamodb.region",
+    "dynamodb.sts.region",
 }
 BATCH = 25  # items of a BatchWriteItem
 ATTEMPTS = 10

@@ -17,8 +17,15 @@ from tidemark.local_state.catalog.connections import connection_of_job
 
 # They choose how a driver is found or how many rows are sent at once, never which.
 WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {
-    *("redshiftTmpDir", "tempdir", "tempformat", "aws_iam_role", "extracopyoptions"),
-    *("sortkeyspec", "diststyle", "distkey", "forward_spark_s3_credentials"),
+    "redshiftTmpDir",
+    "tempdir",
+    "tempformat",
+    "aws_iam_role",
+    "extracopyoptions",
+    "sortkeyspec",
+    "diststyle",
+    "distkey",
+    "forward_spark_s3_credentials",
 }
 BEFORE, AFTER = "preactions", "postactions"
 SPARK_OPTIONS = ("batchsize", "isolationLevel", "numPartitions", "truncate")

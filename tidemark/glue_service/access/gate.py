@@ -15,8 +15,8 @@ from tidemark.glue_service.served import SECRET_HEADER
 from tidemark.local_state.access_key import AccessKey
 from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, why_refused
 
-LARGEST_BODY = 10_000_000  # bytes of a request of JSON or of a form
-LARGEST = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part that S3 takes is 5 GB
+MAX_BODY_BYTES = 10_000_000  # bytes of a request of JSON or of a form
+MAX_SIZE = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part that S3 takes is 5 GB
 
 
 class NotAnsweredError(TidemarkError):
@@ -62,7 +62,7 @@ class Gate:
             raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
         payload = self._payload(head, service)
-        largest = LARGEST.get(service, LARGEST_BODY)
+        largest = MAX_SIZE.get(service, MAX_BODY_BYTES)
         if length > largest:
             raise too_large(largest)
         return Admission(payload, largest)

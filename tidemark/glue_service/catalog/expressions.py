@@ -14,7 +14,7 @@ NUMBERS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "integer", "long", "bigint"), "INTEGER"),
     **dict.fromkeys(("float", "double", "decimal"), "REAL"),
 }
-LONGEST_S = 5.0
+MAX_SECONDS = 5.0
 STEPS = 100_000  # of SQLite, between two looks at the clock
 ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
 
@@ -43,7 +43,7 @@ def rows_that_match(
         marks = ", ".join("?" for _ in keys)
         connection.executemany(f"INSERT INTO partitions VALUES ({marks})", rows)  # noqa: S608
         connection.set_authorizer(_may)
-        end = time.monotonic() + LONGEST_S
+        end = time.monotonic() + MAX_SECONDS
         connection.set_progress_handler(lambda: int(time.monotonic() > end), STEPS)
         try:
             found = connection.execute(

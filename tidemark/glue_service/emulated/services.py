@@ -19,11 +19,21 @@ FAILED = 300  # and higher
 HOST = "127.0.0.1:4566"  # of requests that no client sends
 # What changes nothing, and messages, which are not kept.
 NOT_KEPT = (
-    *("Get", "List", "Describe", "BatchGet", "Check", "Validate"),
-    *("Publish", "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessage", "PurgeQueue"),
+    "Get",
+    "List",
+    "Describe",
+    "BatchGet",
+    "Check",
+    "Validate",
+    "Publish",
+    "SendMessage",
+    "ReceiveMessage",
+    "DeleteMessage",
+    "ChangeMessage",
+    "PurgeQueue",
 )
 WAITING = ("ReceiveMessage",)  # for up to 20 seconds, while others send
-MOST_WAITING = 32  # at once; the others are answered at once, so that threads are left
+MAX_WAITING = 32  # at once; the others are answered at once, so that threads are left
 
 
 class EmulatedServices:
@@ -39,7 +49,7 @@ class EmulatedServices:
         self._journal = Journal(self._path)
         self._moto: Moto | None = None
         self._lock = threading.Lock()
-        self._waiting = threading.BoundedSemaphore(MOST_WAITING)
+        self._waiting = threading.BoundedSemaphore(MAX_WAITING)
 
     def is_used(self) -> bool:
         """Return whether anything was ever defined in them, by whatever process."""

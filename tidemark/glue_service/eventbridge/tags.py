@@ -14,7 +14,7 @@ from tidemark.glue_service.eventbridge.service import (
     find_rule,
     rule_arn,
 )
-from tidemark.glue_service.job_rules import MOST_TAGS, OF_AWS
+from tidemark.glue_service.job_rules import MAX_TAGS, OF_AWS
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
@@ -48,8 +48,8 @@ def _put(glue: LocalGlue, rule: Entity, tags: Mapping[str, str], changed: set[st
     reserved = sorted(key for key in changed if key.lower().startswith(OF_AWS))
     if reserved:
         raise ServiceError(INVALID, f"the tag {reserved[0]!r} begins with {OF_AWS}, of AWS only")
-    if len(tags) > MOST_TAGS:
-        raise ServiceError(INVALID, f"{rule.name} would have {len(tags)} tags; at most {MOST_TAGS}")
+    if len(tags) > MAX_TAGS:
+        raise ServiceError(INVALID, f"{rule.name} would have {len(tags)} tags; at most {MAX_TAGS}")
     put_entity(glue.store, replace(rule, tags=tags))
 
 

@@ -14,8 +14,14 @@ from tidemark.local_state.machine.secrets_in_text import show_endpoint
 
 TIMEOUT_S = 60
 OF_THE_CONNECTION = (
-    *("connection", "keep-alive", "host", "content-length", "transfer-encoding", "expect"),
-    *("date", "server"),
+    "connection",
+    "keep-alive",
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "expect",
+    "date",
+    "server",
 )
 OF_THIS_PORT = ("glue", "logs", "s3", "dynamodb")  # which jobs and clients share here
 AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")

@@ -18,12 +18,12 @@ from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http.connections import Channel
 
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
-MOST_CONNECTIONS = 500
+MAX_CONNECTIONS = 500
 REACHED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where programs of this machine ask)
 CLEANUP_S = 1
 BACKLOG = 128
 SHUTDOWN_S = 5
-LARGEST_BODY = 7 * 1024**3  # bytes: the gate allows less
+MAX_BODY_BYTES = 7 * 1024**3  # bytes: the gate allows less
 Wsgi = Callable[..., Any]
 
 
@@ -80,9 +80,9 @@ class Listener:
         adjustments = Adjustments(
             sockets=[self._socket],
             threads=THREADS,
-            connection_limit=MOST_CONNECTIONS,
+            connection_limit=MAX_CONNECTIONS,
             cleanup_interval=CLEANUP_S,
-            max_request_body_size=LARGEST_BODY,
+            max_request_body_size=MAX_BODY_BYTES,
             log_socket_errors=False,  # of clients that are gone
             asyncore_use_poll=True,  # select() takes no file number above 1,023
             ident="tidemark",

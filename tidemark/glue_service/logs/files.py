@@ -8,7 +8,7 @@ from pathlib import Path
 from tidemark.glue_service.logs.marks import marks_of, time_of_offset
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 
-LARGEST_EVENT = 1_000_000  # bytes; a longer line is several events
+MAX_EVENT_BYTES = 1_000_000  # bytes; a longer line is several events
 SCANNED = 4_000_000  # bytes of one log that one request reads
 
 
@@ -63,8 +63,8 @@ class LogFile:
         end = begin
         with self.path.open("rb") as file:
             file.seek(begin)
-            while end - begin < most_bytes and (line := file.readline(LARGEST_EVENT)):
-                is_whole = line.endswith(b"\n") or len(line) == LARGEST_EVENT
+            while end - begin < most_bytes and (line := file.readline(MAX_EVENT_BYTES)):
+                is_whole = line.endswith(b"\n") or len(line) == MAX_EVENT_BYTES
                 place, end = end, end + len(line)
                 if end > size or not (is_whole or has_ended):
                     return
@@ -77,7 +77,7 @@ class LogFile:
             return 0
         with self.path.open("rb") as file:
             file.seek(offset - 1)
-            file.readline(LARGEST_EVENT)
+            file.readline(MAX_EVENT_BYTES)
             return file.tell()
 
     def before(self, end: int, count: int, most_bytes: int = SCANNED) -> list[LogEvent]:

@@ -31,8 +31,8 @@ GROUPS = {
     for kind, name in (("output", OUTPUT), ("error", ERROR))
 }
 PAGE = 50
-MOST_EVENTS = 10_000
-MOST_BYTES = 1_000_000
+MAX_EVENTS = 10_000
+MAX_BYTES = 1_000_000
 TOKEN = re.compile(r"(?P<way>[fb])/(?P<offset>[0-9]{1,18})")
 
 
@@ -91,13 +91,13 @@ def _stream(log: LogFile, group_arn: str) -> Answer:
 def get_log_events(engine: Engine, request: Request) -> Answer:
     """Return a page of the events of one stream: the newest, or from the head, or by a token."""
     (log,) = _logs(engine, _group(request), [request["logStreamName"]])
-    limit = request.get("limit", MOST_EVENTS)
+    limit = request.get("limit", MAX_EVENTS)
     within = _within(request)
     way, offset = _position(request, log)
     if way == "f":
         events = _first([e for e in log.events(offset) if within(e)], limit)
     else:
-        events = [event for event in log.before(offset, MOST_EVENTS) if within(event)][-limit:]
+        events = [event for event in log.before(offset, MAX_EVENTS) if within(event)][-limit:]
     begin = events[0].begin if events else offset
     end = events[-1].end if events else offset
     return {
@@ -122,7 +122,7 @@ def _first(events: list[LogEvent], limit: int) -> list[LogEvent]:
     size = 0
     for number, event in enumerate(events[:limit]):
         size += event.end - event.begin
-        if size > MOST_BYTES and number:
+        if size > MAX_BYTES and number:
             return events[:number]
     return events[:limit]
 
@@ -149,13 +149,13 @@ def filter_log_events(engine: Engine, request: Request) -> Answer:
         raise ServiceError(INVALID, "give logStreamNames or logStreamNamePrefix, not both")
     logs = _logs(engine, _group(request), names)
     logs = [log for log in logs if log.run.run_id.startswith(prefix) and _overlaps(log, request)]
-    limit, within = request.get("limit", MOST_EVENTS), _within(request)
+    limit, within = request.get("limit", MAX_EVENTS), _within(request)
     matches = matcher(request.get("filterPattern", ""))
     places = _places(request.get("nextToken"))
     scans, shown = [], list[LogEvent]()
     for log in logs:
         begin = places.get(log.run.run_id, 0)
-        read = list(log.events(begin, MOST_BYTES))
+        read = list(log.events(begin, MAX_BYTES))
         events = [e for e in read if within(e) and matches(e.message)][:limit]
         is_all = len(events) < limit
         end = (read[-1].end if read else begin) if is_all else events[-1].end

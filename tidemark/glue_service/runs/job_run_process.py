@@ -70,7 +70,7 @@ from tidemark.model.awsglue_api.sites import SITES
 
 STOP_GRACE_S = 5.0
 LOG_PART_BYTES = 1_000_000
-LONGEST_NAME_BYTES = 250  # of a file, without its suffix
+MAX_NAME_BYTES = 250  # of a file, without its suffix
 SERVICES_OF_PORT = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
 PORT_VARIABLE = "AWS_ENDPOINT_URL"  # where boto3 finds every service that has none of its own
 NOWHERE = "http://127.0.0.1:9"  # where nothing listens: the port of discard
@@ -167,8 +167,12 @@ def start_job_run(
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         process = subprocess.Popen(  # noqa: S603 (the job script of the template)
             [
-                *(sys.executable, "-P", "-m", job_process.__name__),  # -P: no shadowed modules
-                *(str(os.getpid()), str(script)),
+                sys.executable,
+                "-P",
+                "-m",
+                job_process.__name__,  # -P: no shadowed modules
+                str(os.getpid()),
+                str(script),
             ],
             cwd=folder,
             env={
@@ -196,7 +200,7 @@ def _within_lake(home: Home, job: JobDefinition, location: str) -> Path:
 
 def script_name(job_name: str) -> str:
     """Return the name of a job's script in the folder of a run; a job may be called ``a/b``."""
-    name = job_name.replace("/", "_").encode("utf-8", errors="replace")[:LONGEST_NAME_BYTES]
+    name = job_name.replace("/", "_").encode("utf-8", errors="replace")[:MAX_NAME_BYTES]
     return f"{name.decode('utf-8', errors='ignore')}.py"
 
 

@@ -27,12 +27,18 @@ Answer = dict[str, Any]
 PAGE = 200
 MS_PER_S = 1000
 ATTEMPT = "_attempt_"
-LARGEST_ARGUMENTS = 260_000  # bytes, of names and values together
+MAX_ARGUMENTS_BYTES = 260_000  # bytes, of names and values together
 LOG_GROUPS = {SPARK: "/aws-glue/jobs", SHELL: "/aws-glue/python-jobs"}
 # Members of StartJobRun that are kept with the run; what they ask for exists on AWS only.
 SETTINGS = (
-    *("AllocatedCapacity", "MaxCapacity", "WorkerType", "NumberOfWorkers", "ExecutionClass"),
-    *("SecurityConfiguration", "NotificationProperty", "ExecutionRoleSessionPolicy"),
+    "AllocatedCapacity",
+    "MaxCapacity",
+    "WorkerType",
+    "NumberOfWorkers",
+    "ExecutionClass",
+    "SecurityConfiguration",
+    "NotificationProperty",
+    "ExecutionRoleSessionPolicy",
 )
 
 RUN_SETTINGS = SETTINGS[4:]  # of them what a JobRun tells as it was given
@@ -96,9 +102,9 @@ def _next_attempt(glue: LocalGlue, earlier: JobRun) -> tuple[str, int]:
 
 def _check_arguments(arguments: Mapping[str, str]) -> None:
     size = sum(len(name.encode()) + len(value.encode()) for name, value in arguments.items())
-    if size > LARGEST_ARGUMENTS:
+    if size > MAX_ARGUMENTS_BYTES:
         raise InvalidInputError(
-            f"Arguments have {size:,} bytes; allowed: up to {LARGEST_ARGUMENTS:,}"
+            f"Arguments have {size:,} bytes; allowed: up to {MAX_ARGUMENTS_BYTES:,}"
         )
 
 

@@ -231,7 +231,10 @@ class SparkDatasets:
             total[1] += files
         return [
             Scan(
-                *(*key, rows, files if "://" in key[0] else None, tuple(others[key])),
+                *key,
+                rows,
+                files if "://" in key[0] else None,
+                tuple(others[key]),
                 is_of_windows=key not in whole,
             )
             for key, (rows, files) in found.items()

@@ -26,7 +26,7 @@ from tidemark.glue_service.s3.tokens import read_token, written_token
 from tidemark.glue_service.s3.xml import Markup, escaped, timestamp, xml_reply
 
 PAGE = 1000
-MOST_BUCKETS = 10_000  # of a page
+MAX_BUCKETS = 10_000  # of a page
 PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # what neither URLs nor XML write in another way
 OWNER = {"ID": "local", "DisplayName": "local"}
 OWNER_XML = "<Owner><ID>local</ID><DisplayName>local</DisplayName></Owner>"
@@ -42,9 +42,9 @@ def list_buckets(lake: Lake, call: Call) -> Reply:
         for path in lake.home.lake.iterdir()
         if is_of_region and path.is_dir() and path.name.startswith(prefix) and path.name > after
     )
-    most = call.number("max-buckets", MOST_BUCKETS)
-    if not 1 <= most <= MOST_BUCKETS:
-        raise S3Error("InvalidArgument", f"max-buckets is {most}; allowed: 1 to {MOST_BUCKETS:,}")
+    most = call.number("max-buckets", MAX_BUCKETS)
+    if not 1 <= most <= MAX_BUCKETS:
+        raise S3Error("InvalidArgument", f"max-buckets is {most}; allowed: 1 to {MAX_BUCKETS:,}")
     buckets = [
         {"Name": name, "CreationDate": timestamp((lake.home.lake / name).stat().st_mtime_ns)}
         for name in names[:most]

@@ -14,7 +14,7 @@ from tidemark.glue_service.s3.records import Records
 from tidemark.local_state.home import Home
 
 UPLOADS = "uploads"  # folder of the home: what is written, until it is an object
-LARGEST = 2**31 - 1  # number of a parameter
+MAX_SIZE = 2**31 - 1  # number of a parameter
 US_EAST_1 = "us-east-1"
 
 
@@ -69,8 +69,8 @@ class Call:
             S3Error: it is none.
         """
         text = self.query.get(name, "") or str(otherwise)
-        if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= LARGEST):
-            allowed = f"a number from 0 to {LARGEST}"
+        if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= MAX_SIZE):
+            allowed = f"a number from 0 to {MAX_SIZE}"
             raise S3Error("InvalidArgument", f"{name} is {text[:40]!r}; allowed: {allowed}")
         return int(text)
 

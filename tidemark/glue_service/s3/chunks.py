@@ -12,7 +12,7 @@ from tidemark.glue_service.access.signature_v4 import ChunkSignatures
 from tidemark.glue_service.s3.errors import S3Error
 
 BLOCK = 1 << 20  # bytes
-LONGEST_LINE = 1 << 14
+MAX_LINE_LENGTH = 1 << 14
 LINE_END = b"\r\n"
 OF_CHUNK = b"chunk-signature="
 OF_TRAILER = "x-amz-trailer-signature"
@@ -80,4 +80,4 @@ def _lines(trailers: Mapping[str, str]) -> bytes:
 
 
 def _line(stream: IO[bytes]) -> bytes:
-    return stream.readline(LONGEST_LINE).rstrip(LINE_END)
+    return stream.readline(MAX_LINE_LENGTH).rstrip(LINE_END)

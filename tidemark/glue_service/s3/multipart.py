@@ -25,7 +25,7 @@ from tidemark.glue_service.s3.places import object_path
 from tidemark.glue_service.s3.records import Record
 from tidemark.glue_service.s3.seen import open_object
 from tidemark.glue_service.s3.xml import (
-    LARGEST,
+    MAX_SIZE,
     local_name,
     members_of,
     read_xml,
@@ -33,8 +33,8 @@ from tidemark.glue_service.s3.xml import (
     xml_reply,
 )
 
-LEAST_PART = 5 * 1024**2  # bytes, of all but the last
-MOST_PARTS = 10_000
+MIN_PART = 5 * 1024**2  # bytes, of all but the last
+MAX_PARTS = 10_000
 PART_NAME = re.compile(r"[0-9]{5}-[0-9a-f]{32}")
 UPLOAD_ID = re.compile(r"mpu-[0-9a-f]{32}")
 ABOUT = "upload.json"
@@ -118,8 +118,8 @@ def upload_part(lake: Lake, call: Call) -> Reply:
     """Store a part, from the body or from an object; one of the same number is replaced."""
     folder, _ = find_upload(lake, call)
     number = call.number("partNumber", 0)
-    if not 1 <= number <= MOST_PARTS:
-        raise S3Error("InvalidArgument", f"partNumber is {number}; allowed: 1 to {MOST_PARTS}")
+    if not 1 <= number <= MAX_PARTS:
+        raise S3Error("InvalidArgument", f"partNumber is {number}; allowed: 1 to {MAX_PARTS}")
     written = folder / f"{secrets.token_hex(8)}{UNFINISHED}"
     copied = call.headers.get("x-amz-copy-source")
     try:
@@ -178,7 +178,7 @@ def parts_of(folder: Path) -> dict[int, Path]:
 def complete_multipart_upload(lake: Lake, call: Call) -> Reply:
     """Make the object of the parts that the request lists."""
     folder, about = find_upload(lake, call)
-    document = read_xml(call.document(LARGEST))
+    document = read_xml(call.document(MAX_SIZE))
     listed = [members_of(e) for e in document if local_name(e) == "Part"]
     parts = _chosen(parts_of(folder), listed)
     whole = folder / f"{secrets.token_hex(8)}{UNFINISHED}"
@@ -214,8 +214,8 @@ def _chosen(there: dict[int, Path], listed: list[dict[str, str]]) -> list[Path]:
     numbers = [path.name[:5] for path in found]
     if numbers != sorted(set(numbers)):
         raise S3Error("InvalidPartOrder", "the parts are not in the order of their numbers")
-    if small := [path.name[:5] for path in found[:-1] if path.stat().st_size < LEAST_PART]:
-        raise S3Error("EntityTooSmall", f"part {small[0]} has less than {LEAST_PART:,} bytes")
+    if small := [path.name[:5] for path in found[:-1] if path.stat().st_size < MIN_PART]:
+        raise S3Error("EntityTooSmall", f"part {small[0]} has less than {MIN_PART:,} bytes")
     return found
 
 

@@ -21,7 +21,7 @@ from tidemark.glue_service.s3.records import EMPTY, Record
 from tidemark.glue_service.s3.seen import Seen, open_object, see
 from tidemark.glue_service.s3.tags import checked_tags
 from tidemark.glue_service.s3.xml import (
-    LARGEST,
+    MAX_SIZE,
     local_name,
     members_of,
     read_xml,
@@ -33,9 +33,9 @@ USER_METADATA = "x-amz-meta-"
 KEPT = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires")
 OF_URLS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
 CONTENT_TYPE = "binary/octet-stream"
-MOST_METADATA = 2048  # bytes of names and values
+MAX_METADATA = 2048  # bytes of names and values
 DIRECTIVES = ("COPY", "REPLACE")
-MOST_DELETED = 1000
+MAX_DELETED = 1000
 NO_VERSION = "null"  # the version of an object in a bucket without versions
 
 
@@ -188,8 +188,8 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     found |= {name: headers[name.lower()] for name in KEPT if name.lower() in headers}
     metadata = {name: value for name, value in headers.items() if name.startswith(USER_METADATA)}
     size = sum(len(name) - len(USER_METADATA) + len(value) for name, value in metadata.items())
-    if size > MOST_METADATA:
-        text = f"the user metadata has {size:,} bytes; allowed: {MOST_METADATA:,}"
+    if size > MAX_METADATA:
+        text = f"the user metadata has {size:,} bytes; allowed: {MAX_METADATA:,}"
         raise S3Error("MetadataTooLarge", text)
     found |= metadata
     words = [word.strip() for word in found.pop("Content-Encoding", "").split(",")]
@@ -271,10 +271,10 @@ def delete_object(lake: Lake, call: Call) -> Reply:
 
 def delete_objects(lake: Lake, call: Call) -> Reply:
     """Delete up to 1,000 objects."""
-    document = read_xml(call.document(LARGEST))
+    document = read_xml(call.document(MAX_SIZE))
     objects = [members_of(e) for e in document if local_name(e) == "Object"]
-    if not 1 <= len(objects) <= MOST_DELETED:
-        raise S3Error("MalformedXML", f"{len(objects)} keys; allowed: 1 to {MOST_DELETED}")
+    if not 1 <= len(objects) <= MAX_DELETED:
+        raise S3Error("MalformedXML", f"{len(objects)} keys; allowed: 1 to {MAX_DELETED}")
     is_quiet = members_of(document).get("Quiet", "") == "true"
     deleted, errors = [], []
     for one in objects:

@@ -6,8 +6,8 @@ from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.s3.errors import S3Error
 from tidemark.local_state.home import NO_BUCKET, Home
 
-LONGEST_KEY = 1024  # bytes
-LONGEST_NAME = 255  # bytes of a part of a key: a folder or a file has no longer name
+MAX_KEY_LENGTH = 1024  # bytes
+MAX_NAME_LENGTH = 255  # bytes of a part of a key: a folder or a file has no longer name
 
 
 def bucket_folder(home: Home, bucket: str) -> Path:
@@ -45,8 +45,8 @@ def why_no_file(key: str) -> str | None:
     except UnicodeEncodeError:
         return "is no text"
     parts = key.removesuffix("/").split("/")
-    if size > LONGEST_KEY or any(len(part.encode()) > LONGEST_NAME for part in parts):
-        return f"is too long; allowed: {LONGEST_KEY} bytes, {LONGEST_NAME} between two /"
+    if size > MAX_KEY_LENGTH or any(len(part.encode()) > MAX_NAME_LENGTH for part in parts):
+        return f"is too long; allowed: {MAX_KEY_LENGTH} bytes, {MAX_NAME_LENGTH} between two /"
     if "\0" in key or any(part in ("", ".", "..") for part in parts):
         return "has an empty part, '.', '..' or a zero byte, which no folder can be called"
     return None

@@ -11,13 +11,13 @@ from tidemark.glue_service.s3.errors import S3Error
 from tidemark.glue_service.s3.places import bucket_folder
 from tidemark.glue_service.s3.records import Record
 from tidemark.glue_service.s3.seen import see
-from tidemark.glue_service.s3.xml import LARGEST, local_name, members_of, read_xml, xml_reply
+from tidemark.glue_service.s3.xml import MAX_SIZE, local_name, members_of, read_xml, xml_reply
 
-MOST_OF_OBJECT, MOST_OF_BUCKET = 10, 50
-LONGEST_TAG_KEY, LONGEST_TAG_VALUE = 128, 256
+MAX_OF_OBJECT, MAX_OF_BUCKET = 10, 50
+MAX_TAG_KEY_LENGTH, MAX_TAG_VALUE_LENGTH = 128, 256
 
 
-def checked_tags(tags: list[tuple[str, str]], most: int = MOST_OF_OBJECT) -> dict[str, str]:
+def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict[str, str]:
     """Return tags by their keys.
 
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
@@ -33,11 +33,11 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MOST_OF_OBJECT) -> dic
     for key, value in tags:
         if key.lower().startswith("aws:"):
             raise S3Error("InvalidTag", f"the tag {key!r} begins with aws:, which only AWS may do")
-        if not 1 <= len(key) <= LONGEST_TAG_KEY or len(value) > LONGEST_TAG_VALUE:
+        if not 1 <= len(key) <= MAX_TAG_KEY_LENGTH or len(value) > MAX_TAG_VALUE_LENGTH:
             raise S3Error(
                 "InvalidTag",
-                f"the tag {key[:LONGEST_TAG_KEY]!r} is empty or too long; allowed: keys of 1 to "
-                f"{LONGEST_TAG_KEY} characters, values of up to {LONGEST_TAG_VALUE}",
+                f"the tag {key[:MAX_TAG_KEY_LENGTH]!r} is empty or too long; allowed: keys of 1 to "
+                f"{MAX_TAG_KEY_LENGTH} characters, values of up to {MAX_TAG_VALUE_LENGTH}",
             )
     return found
 
@@ -79,7 +79,7 @@ def get_bucket_tagging(lake: Lake, call: Call) -> Reply:
 def put_bucket_tagging(lake: Lake, call: Call) -> Reply:
     """Replace the tags of a bucket."""
     bucket_folder(lake.home, call.bucket)
-    lake.records.tag_bucket(call.bucket, checked_tags(_given(call), MOST_OF_BUCKET))
+    lake.records.tag_bucket(call.bucket, checked_tags(_given(call), MAX_OF_BUCKET))
     return Reply(204, {})
 
 
@@ -91,7 +91,7 @@ def delete_bucket_tagging(lake: Lake, call: Call) -> Reply:
 
 
 def _given(call: Call) -> list[tuple[str, str]]:
-    document = read_xml(call.document(LARGEST))
+    document = read_xml(call.document(MAX_SIZE))
     found = [members_of(e) for e in document.iter() if local_name(e) == "Tag"]
     return [(tag.get("Key", ""), tag.get("Value", "")) for tag in found]
 

@@ -12,7 +12,7 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.s3.errors import S3Error
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
-LARGEST = 2_000_000  # bytes of a document of a request: 1,000 keys, 10,000 parts
+MAX_SIZE = 2_000_000  # bytes of a document of a request: 1,000 keys, 10,000 parts
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 

@@ -87,8 +87,11 @@ def files_read(
             dataset,
             source.transformation_ctx,
             source.table,
-            *(count, size, None),
-            *(position_of(before), position_of(after)),
+            count,
+            size,
+            None,
+            position_of(before),
+            position_of(after),
         )
         for dataset, (count, size) in found.items()
     ]

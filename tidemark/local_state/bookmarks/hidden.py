@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from stat import S_ISDIR, S_ISREG
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 FOLDER_MARKER = "_$folder$"
 _MARKERS = re.compile(
     r"_SUCCESS|_(committed|started)_.*|_metadata|_common_metadata|_temporary"  # of Spark
@@ -60,7 +60,7 @@ def of_each_kind(uris: Collection[str]) -> str:
     kinds: dict[str, list[str]] = {}
     for uri in sorted(uris):
         kinds.setdefault(_kind_of(uri), []).append(uri)
-    shown = list(kinds.items())[:MOST_NAMED]
+    shown = list(kinds.items())[:MAX_NAMED]
     more = len(uris) - sum(len(each) for _, each in shown)
     texts = [
         f"{each[0]} (and {len(each) - 1} more {kind})" if each[1:] else each[0]

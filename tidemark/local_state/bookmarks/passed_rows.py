@@ -32,7 +32,7 @@ from tidemark.local_state.bookmarks.keys import (
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DAY_US = 86_400_000_000
 FIRST_CUTS = 8
-MOST_CUTS = 16
+MAX_CUTS = 16
 
 
 class Cut(NamedTuple):
@@ -50,7 +50,7 @@ def stored_cuts(state: Mapping[str, Any] | None) -> list[Cut]:
 
 def to_json(cuts: Sequence[Cut]) -> list[Any]:
     """Return cuts as plain JSON values, not more of them than a bookmark keeps."""
-    if len(cuts) > MOST_CUTS:
+    if len(cuts) > MAX_CUTS:
         cuts = [cuts[0], *cuts[2:-1:2], cuts[-1]]
     return [[[list(value) for value in keys], rows] for keys, rows in cuts]
 

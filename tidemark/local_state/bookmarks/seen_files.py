@@ -12,7 +12,7 @@ from typing import Any
 
 from tidemark.local_state.bookmarks.files import FileVersion
 
-MOST_SEEN = 100
+MAX_SEEN = 100
 NAME_BYTES = 6
 
 
@@ -38,11 +38,11 @@ class SeenFiles:
 
     def with_files(self, files: Iterable[FileVersion]) -> "SeenFiles":
         """Return what is known once a run has seen some more."""
-        newest = nlargest(MOST_SEEN + 1, files, key=lambda file: file.modified_ms)
+        newest = nlargest(MAX_SEEN + 1, files, key=lambda file: file.modified_ms)
         found = {(file.modified_ms, _digest(file.path)) for file in newest}
         known = sorted(self.files | found, reverse=True)
-        floor_ms = max([self.floor_ms, *(ms for ms, _ in known[MOST_SEEN : MOST_SEEN + 1])])
-        return SeenFiles(floor_ms, frozenset(one for one in known[:MOST_SEEN] if one[0] > floor_ms))
+        floor_ms = max([self.floor_ms, *(ms for ms, _ in known[MAX_SEEN : MAX_SEEN + 1])])
+        return SeenFiles(floor_ms, frozenset(one for one in known[:MAX_SEEN] if one[0] > floor_ms))
 
     def to_json(self) -> dict[str, Any]:
         """Return what is known as plain JSON values."""

@@ -19,7 +19,7 @@ from tidemark.local_state.bookmarks.seen_files import SeenFiles
 from tidemark.local_state.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
 
 CLOCK_TOLERANCE_MS = 300_000
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _hidden_by_mark(
 
 def named(examples: Iterable[str], count: int) -> str:
     """Return the first few of some names, and how many more there are."""
-    shown = sorted(examples)[:MOST_NAMED]
+    shown = sorted(examples)[:MAX_NAMED]
     more = count - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 

@@ -246,8 +246,14 @@ def _put(store: Store, version: Bookmark) -> None:
     _insert(
         store,
         (
-            *(version.job_name, version.version, version.run, version.attempt, version.run_id),
-            *(version.previous_run_id, version.committed_at_ms, version.kind),
+            version.job_name,
+            version.version,
+            version.run,
+            version.attempt,
+            version.run_id,
+            version.previous_run_id,
+            version.committed_at_ms,
+            version.kind,
             pack(version.states),
         ),
     )

@@ -149,8 +149,11 @@ def _insert(store: Store, table: CatalogTable, partitions: Iterable[Partition]) 
             "definition = excluded.definition, registered_at_ms = iif(location = excluded.location,"
             " registered_at_ms, excluded.registered_at_ms)",
             (
-                *(table.database, table.name, json.dumps(one.values)),
-                *(one.location, IMPLICIT if one.is_implicit else json.dumps(dict(one.parameters))),
+                table.database,
+                table.name,
+                json.dumps(one.values),
+                one.location,
+                IMPLICIT if one.is_implicit else json.dumps(dict(one.parameters)),
                 None if one.definition is None else json.dumps(one.definition),
                 0 if one.is_implicit else now_ms(),
             ),

@@ -13,7 +13,7 @@ from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 from tidemark.model.assembly.synthesis_record import digest_of_assembly, read_synthesis
 
 APPS_FILE = "deployed-apps.json"
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def changed_sources(app: DeployedApp) -> list[str]:
 
 def changes_text(app: DeployedApp, changed: Sequence[str]) -> str:
     """Return which files have changed and when, for people."""
-    named = [f"{name} ({_changed_at(Path(app.project, name))})" for name in changed[:MOST_NAMED]]
+    named = [f"{name} ({_changed_at(Path(app.project, name))})" for name in changed[:MAX_NAMED]]
     more = len(changed) - len(named)
     return ", ".join([*named, *([f"{more} more"] if more else [])])
 

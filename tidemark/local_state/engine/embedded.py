@@ -80,9 +80,19 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
         with log.open("wb") as output:
             process = subprocess.Popen(  # noqa: S603 (our own engine)
                 [
-                    *(sys.executable, "-S", "-E", child.__file__, str(os.getpid()), str(engine)),
-                    *("serve", "--host", host, "--port", str(port)),
-                    *("--db-path", str(folder / TABLES_FILE)),
+                    sys.executable,
+                    "-S",
+                    "-E",
+                    child.__file__,
+                    str(os.getpid()),
+                    str(engine),
+                    "serve",
+                    "--host",
+                    host,
+                    "--port",
+                    str(port),
+                    "--db-path",
+                    str(folder / TABLES_FILE),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -20,13 +20,17 @@ from tidemark.local_state.engine.closed_port import Answer
 from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, why_refused
 from tidemark.local_state.machine.secrets_in_text import FRONT
 
-LARGEST_BODY = 20_000_000
+MAX_BODY_BYTES = 20_000_000
 LINGER_S, LINGER_BYTES, LINGER_READS = 1, 65_536, 64
 JSON = "application/x-amz-json-1.0"
 CORS = "access-control-"
 SENT_ON = (
-    *("authorization", "content-type", "user-agent"),
-    *("x-amz-date", "x-amz-target", "x-amz-security-token"),
+    "authorization",
+    "content-type",
+    "user-agent",
+    "x-amz-date",
+    "x-amz-target",
+    "x-amz-security-token",
 )
 OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"
@@ -101,8 +105,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(403, why)
             return
         length = headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > LARGEST_BODY:
-            self._refuse(413, f"a request has a Content-Length of at most {LARGEST_BODY:,} bytes")
+        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+            self._refuse(413, f"a request has a Content-Length of at most {MAX_BODY_BYTES:,} bytes")
             return
         body = self.rfile.read(int(length))
         sent = {name: headers[name] for name in SENT_ON if name in headers}

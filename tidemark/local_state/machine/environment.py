@@ -5,7 +5,14 @@ import re
 
 # The caller's Spark, Hadoop, Python path and AWS identity are not the job's.
 FOREIGN_PREFIXES = (
-    *("SPARK_", "PYSPARK_", "HADOOP_", "HIVE_CONF_", "YARN_CONF_", "PYTHON", "AWS_", "JSII_"),
+    "SPARK_",
+    "PYSPARK_",
+    "HADOOP_",
+    "HIVE_CONF_",
+    "YARN_CONF_",
+    "PYTHON",
+    "AWS_",
+    "JSII_",
     "CDK_",
 )
 LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set counts

@@ -12,7 +12,7 @@ from tidemark.local_state.machine.local_requests import LOOPBACK
 # The URL of a front (`engine.front`): 32 bytes in base64 behind the port.
 FRONT = re.compile(rf"(http://{re.escape(LOOPBACK)}:\d+)/[\w-]{{43}}(?![\w-])")
 KEY_VARIABLE = "AWS_SECRET_ACCESS_KEY"
-SHORTEST_SECRET = 20  # shorter ones, such as "test", are words
+MIN_SECRET_LENGTH = 20  # shorter ones, such as "test", are words
 HIDDEN = "***"
 
 
@@ -23,7 +23,7 @@ def without_secrets(text: str) -> str:
     """
     text = FRONT.sub(r"\1", text)
     key = os.environ.get(KEY_VARIABLE, "")
-    return text.replace(key, HIDDEN) if len(key) >= SHORTEST_SECRET else text
+    return text.replace(key, HIDDEN) if len(key) >= MIN_SECRET_LENGTH else text
 
 
 def show_endpoint(endpoint: str) -> str:

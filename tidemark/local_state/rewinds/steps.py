@@ -45,7 +45,12 @@ class Steps:
             tuple(BookmarkStep(s.job, s.expected + 1, s.expected) for s in self.bookmarks),
             tuple(
                 WatermarkStep(
-                    *(s.table, s.job, s.source, s.expected + 1, s.to_run, s.from_run),
+                    s.table,
+                    s.job,
+                    s.source,
+                    s.expected + 1,
+                    s.to_run,
+                    s.from_run,
                     windows=s.restores,
                     restores=s.windows,
                 )

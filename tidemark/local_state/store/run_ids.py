@@ -8,7 +8,7 @@ from tidemark.local_state.store.database import Store
 
 PREFIX = "jr_"
 SHOWN = 10
-LONGEST_NUMBER = 7  # digits; one more, and they are what lists show of an id
+MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 
 
 def resolve_run(store: Store, job_name: str, text: str) -> str:
@@ -53,7 +53,7 @@ def pick_run(text: str, listed: Sequence[str], known: Iterable[str], whose: str,
     ids = list(dict.fromkeys([*listed, *known]))
     if text in ids:
         return text
-    if text.isdecimal() and len(text) <= LONGEST_NUMBER:  # never the id that happens to begin so
+    if text.isdecimal() and len(text) <= MAX_NUMBER_LENGTH:  # never the id that happens to begin so
         if 1 <= int(text) <= len(listed):
             return listed[int(text) - 1]
         numbers = f"the numbers are 1 to {len(listed)}" if listed else "its list is empty"

@@ -21,11 +21,11 @@ COMMANDS = (SPARK, STREAMING, SHELL, RAY)
 OLDER_VERSIONS = ("0.9", "1.0", "2.0", "3.0", "4.0")
 AUTO = "auto"
 VERSIONS = (*OLDER_VERSIONS, *GLUE_VERSIONS, AUTO)
-MOST_RETRIES = 10
-LONGEST_MINUTES = 10_080  # seven days
+MAX_RETRIES = 10
+MAX_MINUTES = 10_080  # seven days
 DPU_OF_SHELL, DPU_OF_SPARK = (0.0625, 1.0), (2, 100)
 OF_SPARK = (SPARK, STREAMING)
-LEAST_WORKERS = 2  # of the types for Spark, whose names begin with
+MIN_WORKERS = 2  # of the types for Spark, whose names begin with
 WORKERS_OF_SPARK = ("G.", "R.")
 # By worker type: the commands that may have it, and the least version of Glue.
 WORKERS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -70,8 +70,8 @@ def command_of(definition: Members) -> str:
 def of_timeout(members: Members) -> Iterator[str]:
     """Yield what is wrong with the timeout of a job, a run or an action of a trigger."""
     minutes = members.get("Timeout", 0)
-    if minutes > LONGEST_MINUTES:
-        yield f"Timeout is {minutes} minutes; allowed: at most {LONGEST_MINUTES}, seven days"
+    if minutes > MAX_MINUTES:
+        yield f"Timeout is {minutes} minutes; allowed: at most {MAX_MINUTES}, seven days"
 
 
 def _of_job(definition: Members) -> Iterator[str]:
@@ -84,8 +84,8 @@ def _of_job(definition: Members) -> Iterator[str]:
     if version is not None and version not in VERSIONS:
         yield f"GlueVersion is {version!r}; allowed: {', '.join(VERSIONS)}"
     retries = definition.get("MaxRetries", 0)
-    if not 0 <= retries <= MOST_RETRIES:
-        yield f"MaxRetries is {retries}; allowed: 0 to {MOST_RETRIES}"
+    if not 0 <= retries <= MAX_RETRIES:
+        yield f"MaxRetries is {retries}; allowed: 0 to {MAX_RETRIES}"
     most = definition.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
     if most < 1:
         yield f"ExecutionProperty.MaxConcurrentRuns is {most}; allowed: 1 or more"
@@ -144,7 +144,7 @@ def _of_workers(command: str, version: str | None, members: Members) -> Iterator
         yield f"Worker Type is not supported for Job Command {SHELL}"
         return
     if number is not None:
-        least = LEAST_WORKERS if str(kind).startswith(WORKERS_OF_SPARK) else 1
+        least = MIN_WORKERS if str(kind).startswith(WORKERS_OF_SPARK) else 1
         if number < least:
             text = "minimum allowed value of Number of Workers is"
             yield f"To use Worker Type {kind}, {text} {least}."

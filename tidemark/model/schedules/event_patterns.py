@@ -20,7 +20,7 @@ FIELDS = {"version", "id", "detail-type", "source", "account", "time", "region",
 FIELDS |= {"detail", "$or"}
 OR = "$or"
 LOWER, UPPER = (">", ">="), ("<", "<=")  # bounds of numbers
-MOST_NUMBER = 5_000_000_000
+MAX_NUMBER = 5_000_000_000
 IGNORE_CASE = "equals-ignore-case"
 EVERY_TEXT: tuple[Mapping[str, Any], ...] = (  # what any text matches
     {"prefix": ""},
@@ -32,11 +32,11 @@ EVERY_TEXT: tuple[Mapping[str, Any], ...] = (  # what any text matches
 )
 IN_ANYTHING_BUT = ("prefix", "suffix", IGNORE_CASE, "wildcard")
 WILDCARD = re.compile(r"(?:\\[*\\]|[^\\])*", re.DOTALL)  # a backslash before * or a backslash
-MOST_CHARACTERS = 2_048  # of an event pattern
+MAX_CHARACTERS = 2_048  # of an event pattern
 # Of the events that start one run together.
 # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
-MOST_EVENTS = 100
-MOST_WINDOW_MINUTES = 15
+MAX_EVENTS = 100
+MAX_WINDOW_MINUTES = 15
 
 
 def faults_of_pattern(pattern: object) -> list[str]:
@@ -44,8 +44,8 @@ def faults_of_pattern(pattern: object) -> list[str]:
     if faults := list(_of_fields(pattern, "")):
         return faults
     length = len(json.dumps(pattern, separators=(",", ":"), ensure_ascii=False))
-    if length > MOST_CHARACTERS:
-        return [f"the pattern has {length:,} characters; allowed: up to {MOST_CHARACTERS:,}"]
+    if length > MAX_CHARACTERS:
+        return [f"the pattern has {length:,} characters; allowed: up to {MAX_CHARACTERS:,}"]
     return []
 
 
@@ -121,7 +121,7 @@ def _of_value(at: str, one: object) -> Iterator[str]:
         yield f"{at} has {dict(one)!r}: {operand!r} is nothing for {operator}; allowed: {allowed}"
 
 
-def _is_number(value: object, most: float | None = MOST_NUMBER) -> bool:
+def _is_number(value: object, most: float | None = MAX_NUMBER) -> bool:
     if type(value) not in (int, float):
         return False
     number: Any = value

@@ -18,8 +18,8 @@ from tidemark.model.schedules.cron import Cron, parse_cron
 
 FORM = f"{cron.FORM}, or rate(value unit), such as rate(1 hour)"
 FINEST_MINUTES = 5
-MOST_DAYS = 366  # of a rate
-MOST_FIRINGS = 2_000  # of two schedules that are compared
+MAX_DAYS = 366  # of a rate
+MAX_FIRINGS = 2_000  # of two schedules that are compared
 NO_PLACES = {"Factory", "localtime"}  # that a time zone database may list
 _RATE = re.compile(r"rate\(([1-9]\d{0,9}) (minute|hour|day)(s?)\)", re.ASCII)
 _UNIT_MINUTES = {"minute": 1, "hour": 60, "day": cron.DAY_MINUTES}
@@ -108,17 +108,15 @@ def parse(expression: str) -> Cron | Rate:
     if right != unit + match[3]:
         raise ScheduleError(f"the unit {unit}{match[3]}; allowed with {value}: {right}; write it")
     minutes = value * _UNIT_MINUTES[unit]
-    if minutes > MOST_DAYS * cron.DAY_MINUTES:
-        raise ScheduleError(
-            f"the rate {value} {right}; allowed: up to {MOST_DAYS} days; write less"
-        )
+    if minutes > MAX_DAYS * cron.DAY_MINUTES:
+        raise ScheduleError(f"the rate {value} {right}; allowed: up to {MAX_DAYS} days; write less")
     return Rate(minutes)
 
 
 def first_clash(one: Schedule, other: Schedule, *, since: datetime) -> datetime | None:
     """Return when two schedules first fire less than five minutes apart; None if it is not seen.
 
-    Their next `MOST_FIRINGS` firings are looked at. When a rate first fires only AWS knows.
+    Their next `MAX_FIRINGS` firings are looked at. When a rate first fires only AWS knows.
 
     Args:
         one: a schedule of cron fields; with a rate nothing is found.
@@ -130,7 +128,7 @@ def first_clash(one: Schedule, other: Schedule, *, since: datetime) -> datetime 
     firings = merge(
         zip(one.times_after(since), repeat(1)), zip(other.times_after(since), repeat(2))
     )
-    for (time, which), (later, by) in islice(pairwise(firings), MOST_FIRINGS):
+    for (time, which), (later, by) in islice(pairwise(firings), MAX_FIRINGS):
         if which != by and later - time < timedelta(minutes=FINEST_MINUTES):
             return time
     return None

@@ -26,8 +26,8 @@ DPUS = {
 }
 WORKER_TYPES = tuple(DPUS)
 FLEX_WORKER_TYPES = ("G.1X", "G.2X")
-MOST_MINUTES = 10_080
-MOST_WORKERS, MOST_G2X_WORKERS = 299, 149
+MAX_MINUTES = 10_080
+MAX_WORKERS, MAX_G2X_WORKERS = 299, 149
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class JobRuntime:
     def __post_init__(self) -> None:
         one_of("glue_version", self.glue_version, DECLARABLE)
         one_of("worker_type", self.worker_type, WORKER_TYPES)
-        most = MOST_G2X_WORKERS if self.worker_type == "G.2X" else MOST_WORKERS
+        most = MAX_G2X_WORKERS if self.worker_type == "G.2X" else MAX_WORKERS
         between("number_of_workers", self.number_of_workers, 2, most)
         one_of("auto_scaling", self.auto_scaling, (True, False))
         one_of("flex", self.flex, (True, False))
-        between("timeout_minutes", self.timeout_minutes, 1, MOST_MINUTES)
+        between("timeout_minutes", self.timeout_minutes, 1, MAX_MINUTES)
         between("max_retries", self.max_retries, 0, 10)
         if self.flex and self.worker_type not in FLEX_WORKER_TYPES:
             raise JobDefinitionError(

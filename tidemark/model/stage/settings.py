@@ -16,17 +16,37 @@ ANY = re.compile(r".+", re.DOTALL)  # the stage checks what it means
 ACCOUNT = re.compile(r"\d{12}")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-MOST_HOURS = 168  # that CloudWatch looks back, in steps of an hour
+MAX_HOURS = 168  # that CloudWatch looks back, in steps of an hour
 POLICY_NAME = re.compile(r"(?=.{1,128}\Z)[\w+=,.@-]+(/[\w+=,.@-]+)*", re.ASCII)  # with its path
 # Names become parts of ARNs, where * and ? are wildcards.
 CONNECTION = re.compile(r"[^*?:/\s][^*?:/\n]{0,254}")
 TAG_NAME = re.compile(r"(?!aws:|tidemark:)[\w .:/=+@-]{1,128}", re.IGNORECASE)
 TAG_VALUE = re.compile(r"[\w .:/=+@-]{0,256}")
-MOST_TAGS = 48  # of AWS's 50; two are ours
+MAX_TAGS = 48  # of AWS's 50; two are ours
 # What CloudWatch Logs takes as RetentionInDays.
 RETENTION_DAYS = (
-    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557),
-    *(2922, 3288, 3653),
+    1,
+    3,
+    5,
+    7,
+    14,
+    30,
+    60,
+    90,
+    120,
+    150,
+    180,
+    365,
+    400,
+    545,
+    731,
+    1096,
+    1827,
+    2192,
+    2557,
+    2922,
+    3288,
+    3653,
 )
 
 
@@ -53,7 +73,7 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
         "permissions_boundary": lambda key: text(
             key, POLICY_NAME, "null or the name (no ARN) of an IAM policy"
         ),
-        "freshness_hours": lambda key: number(key, 1, MOST_HOURS),
+        "freshness_hours": lambda key: number(key, 1, MAX_HOURS),
         "dpu_hours_per_day": lambda key: number(key, 1, 1_000_000),
         "monthly_budget_usd": lambda key: number(key, 1, 1_000_000),
         "github_repository": lambda key: text(
@@ -102,9 +122,9 @@ def camel_case(attribute: str) -> str:
 def _tags(fields: Fields, key: str) -> dict[str, str]:
     """Return the tags that AWS takes for any resource."""
     tags = fields.texts(key)
-    if len(tags) > MOST_TAGS:
+    if len(tags) > MAX_TAGS:
         raise ConfigError(
-            f"{fields.where} has {len(tags)} tags; allowed: {MOST_TAGS}; remove some in cdk.json"
+            f"{fields.where} has {len(tags)} tags; allowed: {MAX_TAGS}; remove some in cdk.json"
         )
     for tag, value in tags.items():
         if not (TAG_NAME.fullmatch(tag) and TAG_VALUE.fullmatch(value)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tidemark.errors import JobDefinitionError
-from tidemark.model.stage.runtime import MOST_MINUTES
+from tidemark.model.stage.runtime import MAX_MINUTES
 from tidemark.model.stage.values import between, one_of
 
 GLUE_VERSION = "3.0"  # the one with Python shell 3.9
@@ -45,6 +45,6 @@ class ShellRuntime:
         if not isinstance(self.capacity, ShellCapacity):
             allowed = ", ".join(f"ShellCapacity.{size.name}" for size in ShellCapacity)
             raise JobDefinitionError(f"capacity is {self.capacity!r}; allowed: {allowed}; pass one")
-        between("timeout_minutes", self.timeout_minutes, 1, MOST_MINUTES)
+        between("timeout_minutes", self.timeout_minutes, 1, MAX_MINUTES)
         between("max_retries", self.max_retries, 0, 10)
         one_of("analytics_libraries", self.analytics_libraries, (True, False))

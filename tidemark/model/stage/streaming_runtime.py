@@ -12,9 +12,9 @@ from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.model.stage.runtime import (
     DPUS,
-    MOST_G2X_WORKERS,
-    MOST_MINUTES,
-    MOST_WORKERS,
+    MAX_G2X_WORKERS,
+    MAX_MINUTES,
+    MAX_WORKERS,
     WORKER_TYPES,
 )
 from tidemark.model.stage.values import between, one_of
@@ -53,7 +53,7 @@ class StreamingRuntime:
     def __post_init__(self) -> None:
         one_of("glue_version", self.glue_version, DECLARABLE)
         one_of("worker_type", self.worker_type, STREAMING_WORKER_TYPES)
-        most = MOST_G2X_WORKERS if self.worker_type == "G.2X" else MOST_WORKERS
+        most = MAX_G2X_WORKERS if self.worker_type == "G.2X" else MAX_WORKERS
         between("number_of_workers", self.number_of_workers, 2, most)
         one_of("auto_scaling", self.auto_scaling, (True, False))
         between("max_retries", self.max_retries, 0, 10)
@@ -73,7 +73,7 @@ class StreamingRuntime:
             )
         if self.timeout_minutes is None:
             return
-        between("timeout_minutes", self.timeout_minutes, 1, MOST_MINUTES - 1)
+        between("timeout_minutes", self.timeout_minutes, 1, MAX_MINUTES - 1)
         if window is not None:
             raise JobDefinitionError(
                 f"timeout_minutes is {self.timeout_minutes} and maintenance_window {window!r}; "

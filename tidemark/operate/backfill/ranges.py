@@ -15,7 +15,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 
-MOST_PARTS = 1000
+MAX_PARTS = 1000
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -138,8 +138,8 @@ def parts_of(asked: Range, parts: int, unit: Unit) -> list[Range]:
     Raises:
         UsageError: there are fewer points than parts, or the number of parts is not allowed.
     """
-    if not 1 <= parts <= MOST_PARTS:
-        raise UsageError(f"--parts {parts} is not allowed: give an integer from 1 to {MOST_PARTS}")
+    if not 1 <= parts <= MAX_PARTS:
+        raise UsageError(f"--parts {parts} is not allowed: give an integer from 1 to {MAX_PARTS}")
     if parts > asked.size:
         raise UsageError(
             f"--parts {parts} is more than the {unit.count(asked.size)} of {asked.text(unit)}: "

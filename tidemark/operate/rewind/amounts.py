@@ -88,8 +88,10 @@ def _added(sum_: Reread | None, read: DatasetRead, why: str) -> Reread:
     if sum_ is None:
         sum_ = Reread(read.dataset, read.source, 0, 0, why, 0)
     return Reread(
-        *(read.dataset, read.source),
-        *(_sum(sum_.files, read.files), _sum(sum_.rows, read.rows)),
+        read.dataset,
+        read.source,
+        _sum(sum_.files, read.files),
+        _sum(sum_.rows, read.rows),
         why,
         _sum(sum_.bytes, read.bytes),
     )

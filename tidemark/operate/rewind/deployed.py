@@ -113,7 +113,12 @@ class StageRewinds:
                 raise _moved(f"the bookmark of {state.job}")
         steps = tuple(
             WatermarkStep(
-                *(s.kind, s.job, s.source, s.from_version, s.from_run, s.to_run),
+                s.kind,
+                s.job,
+                s.source,
+                s.from_version,
+                s.from_run,
+                s.to_run,
                 restores=windows.get((s.kind, s.job, s.source), {}),
             )
             for s in plan.states
@@ -122,7 +127,14 @@ class StageRewinds:
         number = max((one.number for one in records), default=0) + 1
         runs = tuple((one.job, one.from_run, one.to_run) for one in reversed(bookmarks))
         record = StageRecord(
-            *(number, BEGUN, at_ms, actor, why, plan.to, runs, steps),
+            number,
+            BEGUN,
+            at_ms,
+            actor,
+            why,
+            plan.to,
+            runs,
+            steps,
             holder=new_holder(),
             held_ms=now_ms(),
         )

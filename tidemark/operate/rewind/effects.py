@@ -93,7 +93,7 @@ def effects(
     """
     jobs = list(dict.fromkeys([*rewound, *following]))
     settings = _Settings(
-        *(datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled, windows)
+        datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled, windows
     )
     found: dict[str, list[Effect]] = {
         job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]

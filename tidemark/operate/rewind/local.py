@@ -101,7 +101,11 @@ def bookmark_track(store: Store, job: str) -> Track | None:
 def _known(run: JobRun, arguments: Mapping[str, str] = MappingProxyType({})) -> KnownRun:
     state = run.state if run.state in FINAL_STATES else "RUNNING"
     return KnownRun(
-        *(run.run_id, run.job_name, run.started_at_ms, state, run.completed_at_ms),
+        run.run_id,
+        run.job_name,
+        run.started_at_ms,
+        state,
+        run.completed_at_ms,
         arguments=arguments,
     )
 
@@ -134,8 +138,12 @@ def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
         ),
         tuple(
             WatermarkStep(
-                *(state.kind, state.job, state.source, state.from_version),
-                *(state.from_run, state.to_run),
+                state.kind,
+                state.job,
+                state.source,
+                state.from_version,
+                state.from_run,
+                state.to_run,
                 restores=windows.get((state.kind, state.job, state.source), {}),
             )
             for state in states

@@ -52,7 +52,9 @@ def plan_rewind(
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
     again = _reading_again(facts, datasets, found, filled)
     seen = effects(
-        *(datasets, again, [*names, *left]),
+        datasets,
+        again,
+        [*names, *left],
         new_to=new_to,
         clears=clears,
         staying=_staying(facts, found),

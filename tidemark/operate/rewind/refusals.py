@@ -12,7 +12,7 @@ from tidemark.operate.rewind.plan import Plan
 from tidemark.operate.run_ids import ids_meant
 
 SHOWN = 8
-MOST_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
+MAX_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
 
 
 def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
@@ -113,10 +113,10 @@ def check_fits(plan: Plan) -> None:
         UsageError: they are too many.
     """
     for table, count in Counter(one.kind for one in plan.states).items():
-        if table != BOOKMARK and count > MOST_WATERMARKS:
+        if table != BOOKMARK and count > MAX_WATERMARKS:
             raise UsageError(
                 f"{count} watermarks of table {table} would go back, and one transaction of "
-                f"DynamoDB moves {MOST_WATERMARKS}: rewind fewer jobs at once"
+                f"DynamoDB moves {MAX_WATERMARKS}: rewind fewer jobs at once"
             )
 
 

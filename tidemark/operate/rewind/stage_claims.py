@@ -17,7 +17,7 @@ from tidemark.errors import UsageError
 from tidemark.operate.rewind.stage_records import StageRecord, key_of
 
 AT_WORK_S = 60
-MOST_SKEW_S = 600  # of two clocks that AWS both accepts: each may be wrong by 5 minutes
+MAX_SKEW_S = 600  # of two clocks that AWS both accepts: each may be wrong by 5 minutes
 
 
 def new_holder() -> str:
@@ -37,7 +37,7 @@ def check_nobody_is_at_work(record: StageRecord, at_ms: int) -> None:
         UsageError: somebody is.
     """
     age_s = (at_ms - record.held_ms) // 1000
-    if record.holder and -MOST_SKEW_S <= age_s < AT_WORK_S:
+    if record.holder and -MAX_SKEW_S <= age_s < AT_WORK_S:
         ago = f"{age_s} s ago" if age_s >= 0 else "just now, by a clock that is ahead of this one"
         raise UsageError(
             f"rewind {record.number}, of {record.actor}, was worked on {ago}, and may be "

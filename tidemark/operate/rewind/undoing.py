@@ -41,7 +41,10 @@ def undo(
     _check_not_run_since(store, record, steps)
     to = f"before rewind {record.rewind_id}"
     return carry_out(
-        *(home, store, open_table, steps),
+        home,
+        store,
+        open_table,
+        steps,
         actor=actor,
         why=why,
         at_ms=at_ms,

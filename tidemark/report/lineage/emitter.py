@@ -12,7 +12,7 @@ from tidemark.report.lineage.destination import Destination, destination_of
 
 CLOSE_S = 3.0  # what the end of a command waits for events that are not sent yet
 PAUSE_S = 60.0  # for which a place that took no event is left alone
-LONGEST_CAUSE = 200
+MAX_CAUSE_LENGTH = 200
 Tell = Callable[[JobRun], None]
 
 
@@ -82,7 +82,7 @@ class Emitter:
 
 def _cause(error: Exception) -> str:
     text = f"{type(error).__name__}: {error}".splitlines()[0]
-    return text if len(text) <= LONGEST_CAUSE else f"{text[:LONGEST_CAUSE]}..."
+    return text if len(text) <= MAX_CAUSE_LENGTH else f"{text[:MAX_CAUSE_LENGTH]}..."
 
 
 @contextmanager

@@ -319,7 +319,7 @@ def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypa
 def test_the_app_ends_with_one_line_when_a_construct_refuses_at_synthesis(
     tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("tidemark.constructs.monitoring.alerts.MOST_CHARACTERS", 10)
+    monkeypatch.setattr("tidemark.constructs.monitoring.alerts.MAX_CHARACTERS", 10)
     monkeypatch.setenv("CDK_OUTDIR", str(tmp_path))
 
     assert app.main() == 2

@@ -13,7 +13,7 @@ from tests.e2e.simulation import is_allowed
 from tests.fixtures.synthesis import as_list
 from tidemark.app import find_node, read_context
 from tidemark.constructs.jobs.permissions import use_data
-from tidemark.constructs.jobs.policies import MOST_INLINE, MOST_MANAGED, fit, size
+from tidemark.constructs.jobs.policies import MAX_INLINE, MAX_MANAGED, fit, size
 from tidemark.errors import JobDefinitionError
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/8a1f5b0c-6c1e-4b52-9d0b-6f1a2c3d4e5f"
@@ -40,8 +40,8 @@ def test_what_fits_stays_in_one_policy():
 def test_no_policy_is_longer_than_iam_takes(count):
     inline, further = fit(use_data(places(count), [(BUCKET, "out/")]))
 
-    assert length(inline) <= MOST_INLINE
-    assert all(length(policy) <= MOST_MANAGED for policy in further)
+    assert length(inline) <= MAX_INLINE
+    assert all(length(policy) <= MAX_MANAGED for policy in further)
     assert len(further) <= 10
 
 
@@ -72,9 +72,9 @@ some_places = st.lists(
 def test_policies_together_allow_what_the_statements_did_and_nothing_else(read, written, data):
     statements = use_data(read, written)
     with pytest.MonkeyPatch.context() as patch:  # so that little is much
-        patch.setattr("tidemark.constructs.jobs.policies.MOST_INLINE", 1_500)
-        patch.setattr("tidemark.constructs.jobs.policies.MOST_MANAGED", 1_200)
-        patch.setattr("tidemark.constructs.jobs.policies.MOST_PIECE", 300)
+        patch.setattr("tidemark.constructs.jobs.policies.MAX_INLINE", 1_500)
+        patch.setattr("tidemark.constructs.jobs.policies.MAX_MANAGED", 1_200)
+        patch.setattr("tidemark.constructs.jobs.policies.MAX_PIECE", 300)
         inline, further = fit(statements)
     together = [statement for policy in (inline, *further) for statement in policy]
 
@@ -151,9 +151,7 @@ def test_a_wide_merge_deploys_with_every_permission(tmp_path, count, is_split, a
         for arn in as_list(statement["Resource"])
     }
     assert {f"source-{n:04}/orders/*" for n in range(count)} <= read
-    for document, most in zip(
-        documents, [MOST_INLINE, *[MOST_MANAGED] * len(managed)], strict=True
-    ):
+    for document, most in zip(documents, [MAX_INLINE, *[MAX_MANAGED] * len(managed)], strict=True):
         assert len(json.dumps(deployed(document), separators=(",", ":"))) <= most
 
 

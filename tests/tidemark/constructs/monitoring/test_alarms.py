@@ -166,8 +166,13 @@ def test_the_dashboard_shows_runs_alarms_jobs_watermarks_and_errors():
 
     titles = [widget["properties"].get("title") for widget in widgets[1:]]
     assert titles == [
-        *("Runs by result", "Alarms", "Bytes read", "Duration, ms", "Executors"),
-        *("Watermark age, s", "Errors"),
+        "Runs by result",
+        "Alarms",
+        "Bytes read",
+        "Duration, ms",
+        "Executors",
+        "Watermark age, s",
+        "Errors",
     ]
     places = [(widget["x"], widget["y"]) for widget in widgets]
     assert len(set(places)) == len(places)

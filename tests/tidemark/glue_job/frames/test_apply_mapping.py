@@ -45,9 +45,13 @@ def test_mapping_renames_converts_and_leaves_out(rows_of, printed):
         *[(word, "smallint", 7) for word in ("short", "smallint")],
         *[(word, "tinyint", 7) for word in ("byte", "tinyint")],
         *[(word, "string", "7") for word in ("string", "String", "varchar", "char(3)")],
-        *[("float", "float", 7.0), ("double", "double", 7.0), ("date", "date", None)],
-        *[("decimal", "decimal(10,2)", Decimal("7.00")), ("boolean", "boolean", None)],
-        *[("decimal(5,1)", "decimal(5,1)", Decimal("7.0")), ("timestamp", "timestamp", None)],
+        ("float", "float", 7.0),
+        ("double", "double", 7.0),
+        ("date", "date", None),
+        ("decimal", "decimal(10,2)", Decimal("7.00")),
+        ("boolean", "boolean", None),
+        ("decimal(5,1)", "decimal(5,1)", Decimal("7.0")),
+        ("timestamp", "timestamp", None),
         ("binary", "binary", bytearray(b"7")),
     ],
 )
@@ -245,9 +249,19 @@ def test_of_no_columns_nothing_is_mapped_and_nothing_is_warned_of(glue_context, 
 
 ATOMIC = st.sampled_from(
     [
-        *[T.StringType(), T.IntegerType(), T.LongType(), T.ShortType(), T.ByteType()],
-        *[T.DoubleType(), T.FloatType(), T.BooleanType(), T.DateType(), T.TimestampType()],
-        *[T.BinaryType(), T.DecimalType(12, 3), T.TimestampNTZType()],
+        T.StringType(),
+        T.IntegerType(),
+        T.LongType(),
+        T.ShortType(),
+        T.ByteType(),
+        T.DoubleType(),
+        T.FloatType(),
+        T.BooleanType(),
+        T.DateType(),
+        T.TimestampType(),
+        T.BinaryType(),
+        T.DecimalType(12, 3),
+        T.TimestampNTZType(),
     ]
 )
 NAMES = st.text(alphabet="abZ.`[]() $é", min_size=1, max_size=6).filter(lambda name: name.strip())

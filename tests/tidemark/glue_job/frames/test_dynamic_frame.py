@@ -156,7 +156,10 @@ def test_what_glue_does_not_know_of_a_reader_is_ignored_with_a_warning(glue_cont
     s3.put("a.csv", "id\n1\n")
 
     frame = glue_context.create_dynamic_frame.from_options(
-        *("s3", {"paths": [s3.uri]}, "csv", {"withHeader": True, "inferSchema": True}),
+        "s3",
+        {"paths": [s3.uri]},
+        "csv",
+        {"withHeader": True, "inferSchema": True},
         tranformation_ctx="x",
         minPartitions=2,
     )

@@ -140,7 +140,11 @@ def test_transforms_of_studio_are_methods_once_they_are_imported(rows_of):
     made = made.gs_derived(colName="b", expr="a + 1")
 
     assert made.toDF().dtypes == [
-        *(("a", "int"), ("at", "timestamp"), ("day", "string"), ("year", "string"), ("b", "int"))
+        ("a", "int"),
+        ("at", "timestamp"),
+        ("day", "string"),
+        ("year", "string"),
+        ("b", "int"),
     ]
     (row,) = made.toDF().collect()
     assert (row.day, row.b) == (str(row["at"].year), 2)

@@ -67,7 +67,13 @@ def test_any_other_error_of_a_filter_makes_an_error_record(rows_of):
     assert (failing.errorsCount(), failing.stageErrorsCount()) == (1, 1)
     (row,) = failing.errorsAsDynamicFrame().toDF().collect()
     assert list(row.error.asDict()) == [
-        *("callsite", "msg", "stackTrace", "input", "bytesread", "source", "dynamicRecord")
+        "callsite",
+        "msg",
+        "stackTrace",
+        "input",
+        "bytesread",
+        "source",
+        "dynamicRecord",
     ]
     assert row.error.msg == "ZeroDivisionError: division by zero"
     assert "1 / (record" in row.error.stackTrace

@@ -169,7 +169,12 @@ def test_unbox_makes_a_choice_where_texts_differ_in_type(rows_of, printed):
     )
     rows = unboxed.map(lambda record: {"v": repr(record["j"])}).toDF().collect()
     assert [row.v for row in rows] == [
-        *("{'a': 1, 'b': [1]}", "{'a': '1'}", "[5]", "'t'", "None", "7")
+        "{'a': 1, 'b': [1]}",
+        "{'a': '1'}",
+        "[5]",
+        "'t'",
+        "None",
+        "7",
     ]
     assert [row.error.msg for row in unboxed.errorsAsDynamicFrame().toDF().collect()] == [
         "the text cannot be unboxed: {bad"

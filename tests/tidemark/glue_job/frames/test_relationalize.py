@@ -56,9 +56,13 @@ def test_an_array_becomes_a_table_whose_ids_start_at_1(frame_of):
     assert rows(tables, "people_friends") == (
         ["id", "index", "friends.val"],
         [
-            *[(1, 0, "Fred"), (1, 1, "Lakshmi")],
-            *[(2, 0, "Yao"), (2, 1, "Phil"), (2, 2, "Alvin")],
-            *[(3, 0, "Nicolai"), (3, 1, "Karen")],
+            (1, 0, "Fred"),
+            (1, 1, "Lakshmi"),
+            (2, 0, "Yao"),
+            (2, 1, "Phil"),
+            (2, 2, "Alvin"),
+            (3, 0, "Nicolai"),
+            (3, 1, "Karen"),
         ],
     )
     assert tables["people_friends"].toDF().dtypes[:2] == [("id", "bigint"), ("index", "int")]

@@ -94,7 +94,9 @@ def test_a_join_has_the_fields_of_the_records_that_it_joined(read, s3):
     assert ".links" not in types_of(joined) or "links" not in types_of(joined)
     assert len([name for name in types_of(joined) if "links" in name]) == 1
     assert sorted(name.replace(".", "") for name in tables.keys()) == [  # noqa: SIM118
-        *("root", "root_k", "root_links")
+        "root",
+        "root_k",
+        "root_links",
     ]
 
 

@@ -148,7 +148,11 @@ def test_transforms_describe_themselves():
 
     assert described["name"] == "Join"
     assert [one["name"] for one in described["args"]] == [
-        *("frame1", "frame2", "keys1", "keys2", "transformation_ctx")
+        "frame1",
+        "frame2",
+        "keys1",
+        "keys2",
+        "transformation_ctx",
     ]
     assert [one["optional"] for one in described["args"]] == [False, False, False, False, True]
     assert described["returns"]["type"] == "DynamicFrame"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidemark.glue_job.process.failures import (
-    LONGEST,
+    MAX_LENGTH,
     Failure,
     Places,
     cause_in_text,
@@ -81,26 +81,35 @@ x y z
     ("name", "text", "cause"),
     [
         (
-            *("Py4JJavaError", NO_DRIVER),
+            "Py4JJavaError",
+            NO_DRIVER,
             "java.lang.ClassNotFoundException: org.postgresql.Driver",
         ),
         ("Py4JJavaError", NESTED, "java.io.IOException: No space left on device"),
         ("Py4JJavaError", LOST_TASK, "java.lang.ArithmeticException: / by zero"),
         ("Py4JJavaError", PYTHON_WORKER, "ValueError: bad row"),
         (
-            *("AnalysisException", ANALYSIS),
+            "AnalysisException",
+            ANALYSIS,
             "AnalysisException: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `x` cannot "
             "be resolved.",
         ),
         (
-            *("ParseException", PARSE),
+            "ParseException",
+            PARSE,
             "ParseException: [PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 1, pos 0)",
         ),
         ("ValueError", "first line\nsecond line", "ValueError: first line"),
         ("KeyboardInterrupt", "", "KeyboardInterrupt:"),
     ],
     ids=[
-        *("no driver", "nested", "lost task", "Python worker", "analysis", "parse", "lines"),
+        "no driver",
+        "nested",
+        "lost task",
+        "Python worker",
+        "analysis",
+        "parse",
+        "lines",
         "no text",
     ],
 )
@@ -111,7 +120,7 @@ def test_cause_is_the_innermost_error_that_says_something(name, text, cause):
 def test_cause_is_one_line_of_bounded_length():
     cause = cause_in_text("ValueError", "x" * 10_000)
 
-    assert len(cause) == LONGEST
+    assert len(cause) == MAX_LENGTH
     assert "\n" not in cause
 
 

@@ -76,9 +76,20 @@ def test_another_master_does(master):
 @pytest.mark.parametrize(
     "name",
     [
-        *("TZ", "LANG", "LC_ALL", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"),
-        *("PYSPARK_SUBMIT_ARGS", "PYSPARK_PYTHON", "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS"),
-        *("HADOOP_USER_NAME", "HADOOP_CONF_DIR", "LD_PRELOAD", "_JAVA_OPTIONS"),
+        "TZ",
+        "LANG",
+        "LC_ALL",
+        "JAVA_HOME",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "PYSPARK_SUBMIT_ARGS",
+        "PYSPARK_PYTHON",
+        "SPARK_CONF_DIR",
+        "SPARK_LOCAL_DIRS",
+        "HADOOP_USER_NAME",
+        "HADOOP_CONF_DIR",
+        "LD_PRELOAD",
+        "_JAVA_OPTIONS",
     ],
 )
 @pytest.mark.parametrize(

@@ -127,9 +127,16 @@ def test_argv_is_as_on_aws(probe):
 
     assert seen["argv"] == [
         str(folder / "probe.py"),
-        *("--JOB_NAME", "probe", "--JOB_ID", "j_" + "a" * 64, "--JOB_RUN_ID", "jr_" + "a" * 64),
-        *("--extra-py-files", "s3://scripts/libs.zip,s3://scripts/from_a_file.py"),
-        *("--source", "s3://landing/in/"),
+        "--JOB_NAME",
+        "probe",
+        "--JOB_ID",
+        "j_" + "a" * 64,
+        "--JOB_RUN_ID",
+        "jr_" + "a" * 64,
+        "--extra-py-files",
+        "s3://scripts/libs.zip,s3://scripts/from_a_file.py",
+        "--source",
+        "s3://landing/in/",
     ]
 
 
@@ -217,8 +224,15 @@ def test_run_ids_are_made_as_glue_makes_them():
         ("import os; os.kill(os.getpid(), 15)", "the job process was killed by SIGTERM"),
     ],
     ids=[
-        *("raise", "within a function", "within a library", "sys.exit(3)", "sys.exit text"),
-        *("interrupt", "syntax", "os._exit", "kill -9"),
+        "raise",
+        "within a function",
+        "within a library",
+        "sys.exit(3)",
+        "sys.exit text",
+        "interrupt",
+        "syntax",
+        "os._exit",
+        "kill -9",
     ],
 )
 def test_failed_run_tells_the_exception_and_the_line_of_the_script(home, script, message):

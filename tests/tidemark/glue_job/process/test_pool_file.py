@@ -71,7 +71,15 @@ def test_file_of_another_user_is_refused(file, monkeypatch):
 @pytest.mark.parametrize(
     "content",
     [
-        *(b"", b"{", b"[]", b"null", b"1", b"\xff\xfe", b"{}", b'{"pid": 1}', b"{}" * 9),
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"1",
+        b"\xff\xfe",
+        b"{}",
+        b'{"pid": 1}',
+        b"{}" * 9,
         *(
             json.dumps({"pid": 1, "port": 1, "key": "ab", "jvms": "x"} | wrong).encode()
             for wrong in (

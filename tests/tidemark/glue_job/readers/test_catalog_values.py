@@ -137,7 +137,7 @@ def test_texts_of_csv_that_are_no_times_make_choices(glue_context, define, s3, c
     frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
     frame.printSchema()
     rows = frame.toDF().selectExpr(
-        *("string(d.date)", "d.string", "string(t.timestamp)", "t.string", "n.int", "n.string")
+        "string(d.date)", "d.string", "string(t.timestamp)", "t.string", "n.int", "n.string"
     )
 
     shown = capsys.readouterr().out
@@ -198,8 +198,13 @@ def test_texts_of_json_that_are_no_times_make_choices_at_every_depth(
     frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
     frame.printSchema()
     rows = frame.toDF().selectExpr(
-        *("string(d.date)", "d.string", "string(t)", "string(s.l[0].t.timestamp)"),
-        *("s.l[0].t.string", "string(s.m['k'].date)", "s.m['k'].string"),
+        "string(d.date)",
+        "d.string",
+        "string(t)",
+        "string(s.l[0].t.timestamp)",
+        "s.l[0].t.string",
+        "string(s.m['k'].date)",
+        "s.m['k'].string",
     )
 
     date = "choice\n{0}|    |-- date\n{0}|    |-- string\n"
@@ -239,7 +244,7 @@ def test_times_of_json_stay_beside_numbers_and_texts(glue_context, define, s3):
 
     frame = glue_context.create_dynamic_frame.from_catalog("lake", s3.folder.name)
     rows = frame.toDF().selectExpr(
-        *("string(d.date)", "d.int", "d.string", "string(t.timestamp)", "t.string", "n.string")
+        "string(d.date)", "d.int", "d.string", "string(t.timestamp)", "t.string", "n.string"
     )
 
     assert sorted(map(tuple, rows.collect()), key=str) == [

@@ -50,7 +50,7 @@ def test_records_of_very_many_kinds_have_the_fields_of_few(read, s3, shown, monk
     few = shown(read())
     monkeypatch.setattr(json_dynamic, "SMALL_BYTES", 0)
     grouped = shown(read())
-    monkeypatch.setattr(json_kinds, "MOST_COLLECTED", 2)
+    monkeypatch.setattr(json_kinds, "MAX_COLLECTED", 2)
 
     assert shown(read()) == grouped == few
     assert few == "|-- b: choice\n|    |-- int\n|    |-- string\n|-- a: string\n|-- c: boolean"

@@ -272,7 +272,7 @@ def test_several_values_in_a_file_too_big_for_one_text_are_refused(
     from_options, s3, monkeypatch, name, options
 ):
     for module in ("json_several", "json_dynamic"):
-        monkeypatch.setattr(f"tidemark.glue_job.readers.{module}.MOST_BYTES", 10)
+        monkeypatch.setattr(f"tidemark.glue_job.readers.{module}.MAX_BYTES", 10)
     text = b'{"id":1}\n{"id":2}\n'
     s3.put(name, "").write_bytes(gzip.compress(text) if name.endswith("gz") else text)
 

@@ -15,8 +15,10 @@ from tidemark.model.awsglue_api.table import State, entries
 HERE = [one for one in entries() if one.state is not State.RAISES]
 # Attributes that an instance gets when it is made; the tests of each class use them.
 OF_INSTANCES = {
-    *("GlueContext.create_dynamic_frame", "GlueContext.create_data_frame"),
-    *("GlueContext.write_dynamic_frame", "GlueContext.write_data_frame"),
+    "GlueContext.create_dynamic_frame",
+    "GlueContext.create_data_frame",
+    "GlueContext.write_dynamic_frame",
+    "GlueContext.write_data_frame",
     "GlueContext.spark_session",
 }
 # What came with Glue 6.0, which does not run here.

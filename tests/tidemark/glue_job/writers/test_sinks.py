@@ -219,8 +219,12 @@ def test_types_of_a_table_are_those_of_the_frame(sink, frame, read, table):
     sink(frame(query), "json", **CATALOG)
 
     assert table().columns == [
-        *(("a", "bigint"), ("b", "decimal(10,2)"), ("c", "array<int>")),
-        *(("d", "struct<x:int,y:array<string>>"), ("e", "date"), ("f", "string")),
+        ("a", "bigint"),
+        ("b", "decimal(10,2)"),
+        ("c", "array<int>"),
+        ("d", "struct<x:int,y:array<string>>"),
+        ("e", "date"),
+        ("f", "string"),
     ]
     ((a, b, c, d, e, f),) = read()[1]
     assert (a, str(b), c, d, str(e), f) == (1, "1.50", [1], (1, ["z"]), "2013-01-01", None)
@@ -229,9 +233,12 @@ def test_types_of_a_table_are_those_of_the_frame(sink, frame, read, table):
 @pytest.mark.parametrize(
     ("kind", "compression", "suffix"),
     [
-        *(("json", "gzip", ".json.gz"), ("csv", "bzip2", ".csv.bz2")),
-        *(("json", "snappy", ".json.snappy"), ("glueparquet", "snappy", ".snappy.parquet")),
-        *(("parquet", "uncompressed", ".parquet"), ("orc", "zlib", ".zlib.orc")),
+        ("json", "gzip", ".json.gz"),
+        ("csv", "bzip2", ".csv.bz2"),
+        ("json", "snappy", ".json.snappy"),
+        ("glueparquet", "snappy", ".snappy.parquet"),
+        ("parquet", "uncompressed", ".parquet"),
+        ("orc", "zlib", ".zlib.orc"),
     ],
 )
 def test_compression_of_the_connection_is_that_of_the_files(

@@ -67,15 +67,21 @@ def test_the_url_by_which_a_client_proves_who_it_is_is_answered(port):
     [
         (
             {"aws_access_key_id": "AKIAIOSFODNN7EXAMPLE"},
-            *("UnrecognizedClientException", "InvalidClientTokenId", "InvalidAccessKeyId"),
+            "UnrecognizedClientException",
+            "InvalidClientTokenId",
+            "InvalidAccessKeyId",
         ),
         (
             {"aws_secret_access_key": "local"},
-            *("InvalidSignatureException", "SignatureDoesNotMatch", "SignatureDoesNotMatch"),
+            "InvalidSignatureException",
+            "SignatureDoesNotMatch",
+            "SignatureDoesNotMatch",
         ),
         (
             {"config": {"signature_version": UNSIGNED}},
-            *("MissingAuthenticationTokenException", "MissingAuthenticationToken", "AccessDenied"),
+            "MissingAuthenticationTokenException",
+            "MissingAuthenticationToken",
+            "AccessDenied",
         ),
     ],
     ids=["another key", "another secret", "no key"],
@@ -102,7 +108,9 @@ def test_another_clock_is_refused(port, monkeypatch, hours):
     found = [refused(port, *service)[0] for service in (JSON, FORM, S3)]
 
     assert [error["Code"] for error in found] == [
-        *("InvalidSignatureException", "SignatureDoesNotMatch", "RequestTimeTooSkewed"),
+        "InvalidSignatureException",
+        "SignatureDoesNotMatch",
+        "RequestTimeTooSkewed",
     ]
     assert all("15 minutes" in error["Message"] for error in found)
 

@@ -37,11 +37,15 @@ CHUNKS = (b"a" * 65536, b"a" * 1024, b"")
     ("method", "uri", "headers", "payload", "expected"),
     [
         (
-            *("GET", "/test.txt", {**HOST, "range": "bytes=0-9"}, EMPTY),
+            "GET",
+            "/test.txt",
+            {**HOST, "range": "bytes=0-9"},
+            EMPTY,
             "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
         ),
         (
-            *("PUT", "/test$file.text"),
+            "PUT",
+            "/test$file.text",
             {
                 **HOST,
                 "date": "Fri, 24 May 2013 00:00:00 GMT",
@@ -51,15 +55,22 @@ CHUNKS = (b"a" * 65536, b"a" * 1024, b"")
             "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
         ),
         (
-            *("GET", "/?lifecycle", HOST, EMPTY),
+            "GET",
+            "/?lifecycle",
+            HOST,
+            EMPTY,
             "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
         ),
         (
-            *("GET", "/?max-keys=2&prefix=J", HOST, EMPTY),
+            "GET",
+            "/?max-keys=2&prefix=J",
+            HOST,
+            EMPTY,
             "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
         ),
         (
-            *("PUT", "/examplebucket/chunkObject.txt"),
+            "PUT",
+            "/examplebucket/chunkObject.txt",
             {
                 "host": "s3.amazonaws.com",
                 "x-amz-storage-class": "REDUCED_REDUNDANCY",
@@ -132,27 +143,33 @@ def test_chunks_and_what_follows_them(seed, expected):
     [
         ("/", {}, "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
         (
-            *("/example1/example2/../..", {}),
+            "/example1/example2/../..",
+            {},
             "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
         ),
         (
-            *("/example space/", {}),
+            "/example space/",
+            {},
             "652487583200325589f1fba4c7e578f72c47cb61beeca81406b39ddec1366741",
         ),
         (
-            *("/\u00e1\u0088\u00b4", {}),
+            "/\u00e1\u0088\u00b4",
+            {},
             "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85",
         ),
         (
-            *("/?Param2=value2&Param1=value1", {}),
+            "/?Param2=value2&Param1=value1",
+            {},
             "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500",
         ),
         (
-            *("/?Param-3=Value3&Param=Value2&%E1%88%B4=Value1", {}),
+            "/?Param-3=Value3&Param=Value2&%E1%88%B4=Value1",
+            {},
             "371d3713e185cc334048618a97f809c9ffe339c62934c032af5a0e595648fcac",
         ),
         (
-            *("/", {"my-header1": " value1", "my-header2": ' "a   b   c"'}),
+            "/",
+            {"my-header1": " value1", "my-header2": ' "a   b   c"'},
             "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736",
         ),
     ],

@@ -189,7 +189,7 @@ def test_an_expression_that_is_none_is_refused_or_is_only_a_comparison(expressio
 
 
 def test_an_expression_that_takes_for_ever_ends(monkeypatch):
-    monkeypatch.setattr("tidemark.glue_service.catalog.expressions.LONGEST_S", 0.2)
+    monkeypatch.setattr("tidemark.glue_service.catalog.expressions.MAX_SECONDS", 0.2)
     rows = [(str(number),) for number in range(300)]
     endless = "1 = (SELECT count(*) FROM partitions a, partitions b, partitions c, partitions d)"
 

@@ -61,7 +61,8 @@ def test_versions_are_deleted_but_for_the_one_that_the_table_has(port, of_table)
 
     assert versions_of(port, of_table) == [("2", "two")]
     assert [(one["VersionId"], one["ErrorDetail"]["ErrorCode"]) for one in errors] == [
-        *(("2", "InvalidInputException"), ("9", "EntityNotFoundException")),
+        ("2", "InvalidInputException"),
+        ("9", "EntityNotFoundException"),
     ]
     for call in (glue.get_table_version, glue.delete_table_version):
         with pytest.raises(glue.exceptions.EntityNotFoundException, match="'x'"):

@@ -112,7 +112,7 @@ def store(tmp_path):
 
 def finished(tmp_path, **values):
     run = JobRun(
-        *("jr_1", "ingest", None, None, 0, "SUCCEEDED", 0, str(tmp_path / "stderr.log"), ENABLE)
+        "jr_1", "ingest", None, None, 0, "SUCCEEDED", 0, str(tmp_path / "stderr.log"), ENABLE
     )
     return replace(run, **{"rows_read": 5, **values})
 

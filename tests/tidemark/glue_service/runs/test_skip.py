@@ -172,7 +172,9 @@ CHANGES = {
     ),
     "bounded": (
         lambda home: commit(
-            *(home, "jr_2", 2),
+            home,
+            "jr_2",
+            2,
             replace(SOURCE, transformation_ctx="o", limits=Limits(bounded_files=1)),
         ),
         "o has 1 files that are not read yet",

@@ -272,8 +272,11 @@ def test_log_of_a_whole_job_process_is_counted(tmp_path):
 
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "tidemark.glue_job.process.job_process"),
-            *(str(os.getpid()), str(script)),
+            sys.executable,
+            "-m",
+            "tidemark.glue_job.process.job_process",
+            str(os.getpid()),
+            str(script),
         ],
         cwd=run_folder,
         env={

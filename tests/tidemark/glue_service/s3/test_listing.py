@@ -32,7 +32,9 @@ def test_keys_come_in_the_order_of_their_bytes_in_pages(s3, bucket, version):
     assert prefixes_of(getattr(s3, version)(Bucket=bucket, Delimiter="b/")) == ["a.b/", "b/"]
     after = "StartAfter" if version.endswith("v2") else "Marker"
     assert keys_of(getattr(s3, version)(Bucket=bucket, **{after: "b/1"})) == [
-        *("b/2/3", "b0", "z &<>+%"),
+        "b/2/3",
+        "b0",
+        "z &<>+%",
     ]
 
 

@@ -25,7 +25,9 @@ def test_an_object_is_the_file_that_spark_sees(port, s3, bucket):
     assert file.read_bytes() == found["Body"].read() == body
     assert answer["ETag"] == found["ETag"] == head["ETag"] == f'"{hashlib.md5(body).hexdigest()}"'  # noqa: S324
     assert (head["ContentLength"], head["ContentType"], head["Metadata"]) == (
-        *(8, "text/csv", {"who": "me"}),
+        8,
+        "text/csv",
+        {"who": "me"},
     )
     assert found["TagCount"] == 1
     file.write_bytes(b"rewritten by Spark")

@@ -173,7 +173,8 @@ def test_triggers_are_listed_changed_and_deleted(port):
     found = glue.get_triggers(DependentJobName=two)["Triggers"]
     assert [trigger["Name"] for trigger in found] == ["list-a", "list-b"]
     assert ([t["Name"] for t in several["Triggers"]], several["TriggersNotFound"]) == (
-        *(["list-a"], ["nobody"]),
+        ["list-a"],
+        ["nobody"],
     )
     for _ in range(2):  # one that is not there is no error
         assert glue.delete_trigger(Name="list-a")["Name"] == "list-a"

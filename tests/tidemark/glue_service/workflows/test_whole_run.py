@@ -163,7 +163,9 @@ def test_success_fires_the_next_jobs_until_the_end_of_the_chain(home, workflow):
 
     assert outcome(result) == [("one", "SUCCEEDED"), ("two", "SUCCEEDED"), ("three", "SUCCEEDED")]
     assert [run.trigger_name for run in result.job_runs] == [
-        *("start", "one-SUCCEEDED", "two-SUCCEEDED")
+        "start",
+        "one-SUCCEEDED",
+        "two-SUCCEEDED",
     ]
     assert result.is_success
     assert result.run_id.startswith("wr_")

@@ -108,7 +108,9 @@ def test_run_properties_pass_from_job_to_job_and_stay_in_their_run(port):
     port.job("props-1", PROPERTIES)
     port.job("props-2", PROPERTIES)
     flow(
-        *(port, "props", "props-1"),
+        port,
+        "props",
+        "props-1",
         then=[("props-2", "props-1", "SUCCEEDED")],
         DefaultRunProperties={"day": "1", "kind": "full"},
     )
@@ -319,5 +321,7 @@ def test_a_command_in_between_records_the_killed_run_and_the_workflow_still_goes
         run = finished(port, "f", run_id)
 
     assert [states_of(run, name) for name in ("first", "good", "bad")] == [
-        *(["FAILED"], [], ["SUCCEEDED"]),
+        ["FAILED"],
+        [],
+        ["SUCCEEDED"],
     ]

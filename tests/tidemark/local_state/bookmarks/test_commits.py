@@ -111,7 +111,10 @@ def test_version_grows_with_every_change_and_previous_run_id_names_the_run_befor
     assert [b.version for b in (first, second, rewound, reset)] == [1, 2, 3, 4]
     assert [b.run_id for b in (first, second, rewound, reset)] == ["jr_1", "jr_2", "jr_1", ""]
     assert [b.previous_run_id for b in (first, second, rewound, reset)] == [
-        *(None, "jr_1", "jr_2", "jr_1")
+        None,
+        "jr_1",
+        "jr_2",
+        "jr_1",
     ]
 
 

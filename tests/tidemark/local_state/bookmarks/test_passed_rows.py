@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.local_state.bookmarks.keys import ASC, DESC, JdbcSource
 from tidemark.local_state.bookmarks.passed_rows import (
-    MOST_CUTS,
+    MAX_CUTS,
     Cut,
     day_ahead,
     is_passed,
@@ -72,8 +72,19 @@ ORDERS = pytest.mark.parametrize("order", [ASC, DESC])
         ([7], [3], (BELOW, 1)),
     ],
     ids=[
-        *("around", "before", "between", "new", "loaded again", "same first", "within", "dense"),
-        *("newest gone", "oldest gone", "old ones gone", "emptied", "another one"),
+        "around",
+        "before",
+        "between",
+        "new",
+        "loaded again",
+        "same first",
+        "within",
+        "dense",
+        "newest gone",
+        "oldest gone",
+        "old ones gone",
+        "emptied",
+        "another one",
     ],
 )
 def test_rows_that_came_below_the_bookmark_are_told_once(order, before, after, told):
@@ -114,7 +125,7 @@ def test_a_history_tells_what_counts_can_tell_and_nothing_of_deletes(rows, histo
         if below <= was and (low in below or len(was - rows) <= 1 or not below):
             assert told is None
         assert bookmark.run(rows) is None
-        assert len(bookmark.state["passed"]) <= MOST_CUTS
+        assert len(bookmark.state["passed"]) <= MAX_CUTS
 
 
 def _apply(rows, change, what):

@@ -150,7 +150,7 @@ def test_each_file_is_read_or_named_whatever_arrives_and_whatever_options_change
     where = lambda uri: root / uri.removeprefix("s3://b").strip("/")  # noqa: E731
     state, landed, settled = None, set(), set()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(skips, "MOST_NAMED", 1_000)
+        patch.setattr(skips, "MAX_NAMED", 1_000)
         patch.setattr(listing, "EXAMPLES", 1_000)
         for number, (files, source, bound) in enumerate([*history, ([], WHOLE, None)]):
             landed |= {_land(root, number, *one) for one in files}
@@ -191,7 +191,7 @@ def _version(root, name):
 def test_a_test_that_moves_the_clock_gets_no_warning_of_the_machines_times(tmp_path, monkeypatch):
     moved_ms = -3 * 365 * DAY * MINUTE_MS
     monkeypatch.setenv(OFFSET_VARIABLE, str(moved_ms))
-    monkeypatch.setattr(seen_files, "MOST_SEEN", 0)
+    monkeypatch.setattr(seen_files, "MAX_SEEN", 0)
     name = _land(tmp_path, 1, "1", "x", is_late=False)
     at = now_ms() * 1_000_000
     os.utime(tmp_path / name, ns=(at, at))
@@ -357,8 +357,8 @@ def test_whatever_a_clock_does_each_file_is_read_named_or_still_new(
     folder = Folder(tmp_path_factory.mktemp("lake"))
     settled, landed, floor_ms = set(), set(), -1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seen_files, "MOST_SEEN", most)
-        patch.setattr(skips, "MOST_NAMED", 1_000)
+        patch.setattr(seen_files, "MAX_SEEN", most)
+        patch.setattr(skips, "MAX_NAMED", 1_000)
         for number, (now, times) in enumerate(history):
             for one, folder.now in enumerate(times):
                 folder.put(f"{number}-{one}.json")

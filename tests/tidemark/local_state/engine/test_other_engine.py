@@ -206,8 +206,14 @@ def test_a_home_that_finds_the_tables_of_another_is_told_so(home, other, tmp_pat
 @pytest.mark.parametrize(
     "url",
     [
-        *("nonsense", "http://", "ftp://127.0.0.1:1", "http://127.0.0.1:port", "http://[::1"),
-        *("http://127.0.0.1:99999", "http://127.0.0.1:8000/tables", "http://me@127.0.0.1:8000"),
+        "nonsense",
+        "http://",
+        "ftp://127.0.0.1:1",
+        "http://127.0.0.1:port",
+        "http://[::1",
+        "http://127.0.0.1:99999",
+        "http://127.0.0.1:8000/tables",
+        "http://me@127.0.0.1:8000",
         "http://127.0.0.1:8000?x=1",
     ],
 )

@@ -108,8 +108,16 @@ def test_argv_begins_with_the_names_that_glue_adds():
     argv = command_line(job(), "j_1", "jr_1", {"--source": "s3://b/in/", "--empty": ""})
 
     assert argv == [
-        *("--JOB_NAME", "ingest", "--JOB_ID", "j_1", "--JOB_RUN_ID", "jr_1"),
-        *("--source", "s3://b/in/", "--empty", ""),
+        "--JOB_NAME",
+        "ingest",
+        "--JOB_ID",
+        "j_1",
+        "--JOB_RUN_ID",
+        "jr_1",
+        "--source",
+        "s3://b/in/",
+        "--empty",
+        "",
     ]
 
 

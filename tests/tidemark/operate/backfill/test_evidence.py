@@ -222,7 +222,10 @@ def test_numbers_are_known_by_the_key_of_a_bookmark_and_by_filled_ranges():
     assert known.unit is Unit.NUMBER
     found = ledger(Range(1, 41), known.evidence)
     assert [(it.range.low, it.range.high, it.state.value) for it in found] == [
-        *((1, 11, "done"), (11, 21, "missing"), (21, 31, "done"), (31, 41, "missing")),
+        (1, 11, "done"),
+        (11, 21, "missing"),
+        (21, 31, "done"),
+        (31, 41, "missing"),
     ]
 
 

@@ -36,13 +36,14 @@ def test_a_folder_tells_the_day(key):
 @pytest.mark.parametrize(
     "key",
     [
-        *("a.csv", "dt=2013-02-31/a.csv", "dt=__HIVE_DEFAULT_PARTITION__/a.csv", "n=20130131a/a"),
-        *(
-            "a-2013-01-01-to-2013-01-31.csv",
-            "12013-01-31.csv",
-            "year=2013/month=01/a.csv",
-            "year=2013/month=x/day=1/a.csv",
-        ),
+        "a.csv",
+        "dt=2013-02-31/a.csv",
+        "dt=__HIVE_DEFAULT_PARTITION__/a.csv",
+        "n=20130131a/a",
+        "a-2013-01-01-to-2013-01-31.csv",
+        "12013-01-31.csv",
+        "year=2013/month=01/a.csv",
+        "year=2013/month=x/day=1/a.csv",
         "landed_on=2013-01-31/flight_date=2013-01-30/a.csv",
     ],
 )

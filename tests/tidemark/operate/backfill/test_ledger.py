@@ -20,11 +20,17 @@ LOADED = st.builds(
     lambda range_, at_ms, from_begin, has_no_end: Loaded(
         None if from_begin else range_.low, None if has_no_end else range_.high, at_ms
     ),
-    *(RANGES, st.none() | TIMES, st.booleans(), st.booleans()),
+    RANGES,
+    st.none() | TIMES,
+    st.booleans(),
+    st.booleans(),
 )
 FOLDERS = st.builds(
     lambda range_, oldest, more, until: Folder(range_, oldest, oldest + more, until),
-    *(RANGES, TIMES, TIMES, st.none() | TIMES),
+    RANGES,
+    TIMES,
+    TIMES,
+    st.none() | TIMES,
 )
 EVIDENCE = st.builds(
     Evidence,
@@ -119,7 +125,11 @@ def test_filled_ranges_are_done_and_the_rest_is_missing():
     evidence = Evidence([Loaded(3, 5, 1), Loaded(5, 7, 2)], [Range(8, 9)])
 
     assert says(Range(1, 10), evidence) == [
-        *((1, 3, MISSING), (3, 7, DONE), (7, 8, MISSING), (8, 9, RUNNING), (9, 10, MISSING)),
+        (1, 3, MISSING),
+        (3, 7, DONE),
+        (7, 8, MISSING),
+        (8, 9, RUNNING),
+        (9, 10, MISSING),
     ]
 
 

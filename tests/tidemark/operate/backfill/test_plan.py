@@ -87,7 +87,9 @@ def test_parts_are_cut_the_same_whatever_is_missing_of_them():
     found = plan("job", Unit.DAY, asked, 2, ledger(asked, evidence), only_missing=True)
 
     assert [it.text(Unit.DAY) for it in found.parts] == [
-        *("2013-01-01", "2013-01-04", "2013-01-05 to 2013-01-08"),
+        "2013-01-01",
+        "2013-01-04",
+        "2013-01-05 to 2013-01-08",
     ]
     assert [it.state for it in found.skipped] == [State.DONE]
 

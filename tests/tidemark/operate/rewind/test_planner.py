@@ -22,7 +22,9 @@ FILL = {"--backfill_from": "2026-01-01", "--backfill_to": "2026-01-02"}
 
 def checkpoint(job, run, at, read, written, mode, position=FILES, files=2, rows=10):
     return Checkpoint(
-        *(job, run, at),
+        job,
+        run,
+        at,
         workflow_run_id="wr_1",
         read=(DatasetRead(read, "ctx", files=files, rows=rows, after=position),),
         written=(DatasetWritten(written, mode, rows=rows, files=files),),

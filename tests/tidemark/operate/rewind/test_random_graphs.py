@@ -206,14 +206,20 @@ def rewind_and_check(world: World, root: str, to: Target, **options) -> None:
         return
     after = world.state()
     undo(
-        *(world.home, world.store, world.open_table, record.rewind_id),
+        world.home,
+        world.store,
+        world.open_table,
+        record.rewind_id,
         actor="ada",
         why="no",
         at_ms=world.tick(),
     )
     assert world.state() == before
     undo(
-        *(world.home, world.store, world.open_table, record.rewind_id + 1),
+        world.home,
+        world.store,
+        world.open_table,
+        record.rewind_id + 1,
         actor="ada",
         why="yes",
         at_ms=world.tick(),

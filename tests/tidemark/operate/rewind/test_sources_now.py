@@ -38,7 +38,11 @@ def plan_of(ran, mode):
         checkpoints = [replace(one, written=written) for one in stored_checkpoints(store)]
         runs = [KnownRun(one.run_id, "ingest", one.committed_at_ms) for one in checkpoints]
         facts = Facts(
-            *(["ingest"], [], [bookmark_track(store, "ingest")], checkpoints, runs),
+            ["ingest"],
+            [],
+            [bookmark_track(store, "ingest")],
+            checkpoints,
+            runs,
             now_ms=ran.clock.now_ms,
         )
         plan = plan_rewind(facts, ["ingest"], Target("jr_1", "jr_1"), clears=True)

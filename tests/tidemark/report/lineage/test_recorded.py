@@ -27,7 +27,15 @@ from tidemark.report.lineage.events import event_of
 from tidemark.report.lineage.recorded import as_it_started, facts_of, facts_of_ended
 
 RUN = JobRun(
-    *("jr_1", "curate", "wr_1", "trigger", 0, "SUCCEEDED", 2_000, "/log", "job-bookmark-enable"),
+    "jr_1",
+    "curate",
+    "wr_1",
+    "trigger",
+    0,
+    "SUCCEEDED",
+    2_000,
+    "/log",
+    "job-bookmark-enable",
     completed_at_ms=3_000,
 )
 CHECKPOINT = Checkpoint(

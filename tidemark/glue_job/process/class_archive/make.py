@@ -46,9 +46,13 @@ def make_archive(java_home: Path) -> Path:
         classes.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
         _run(
             [
-                *(str(java_home / "bin" / "java"), "-Xshare:dump", "-Xlog:disable"),
-                *(f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={unfinished}"),
-                *("-cp", class_path),
+                str(java_home / "bin" / "java"),
+                "-Xshare:dump",
+                "-Xlog:disable",
+                f"-XX:SharedClassListFile={classes}",
+                f"-XX:SharedArchiveFile={unfinished}",
+                "-cp",
+                class_path,
             ],
             {},
         )

@@ -14,8 +14,15 @@ WARM_JVM = Path(__file__).parents[1] / "WarmJvm.java"
 METASTORE = Path(__file__).parents[2] / "metastore"
 # Its classes, those that others use first.
 METASTORE_CLASSES = (
-    *("Metastore", "Connected", "SparkJson", "LocalTables", "LocalCatalog", "HiveTables"),
-    *("Nothing", "CatalogExtensions", "JsonLook"),
+    "Metastore",
+    "Connected",
+    "SparkJson",
+    "LocalTables",
+    "LocalCatalog",
+    "HiveTables",
+    "Nothing",
+    "CatalogExtensions",
+    "JsonLook",
 )
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "JsonKinds.java"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake

@@ -389,9 +389,27 @@ def _checked(kind: DataType) -> DataType:
 _TYPES: dict[str, Any] = {
     one.typeName(): one
     for one in (
-        *(BinaryType, BooleanType, ByteType, DateType, DecimalType, DoubleType, EnumType),
-        *(FloatType, IntegerType, LongType, NullType, ShortType, StringType, TimestampType),
-        *(TimestampNTZType, UnknownType, ArrayType, ChoiceType, MapType, StructType, SetType),
+        BinaryType,
+        BooleanType,
+        ByteType,
+        DateType,
+        DecimalType,
+        DoubleType,
+        EnumType,
+        FloatType,
+        IntegerType,
+        LongType,
+        NullType,
+        ShortType,
+        StringType,
+        TimestampType,
+        TimestampNTZType,
+        UnknownType,
+        ArrayType,
+        ChoiceType,
+        MapType,
+        StructType,
+        SetType,
     )
 }
 

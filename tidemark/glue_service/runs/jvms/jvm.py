@@ -55,9 +55,15 @@ class Jvm:
     def _start(self, variables: Mapping[str, str], out: int, err: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603 (Spark's own script)
             [
-                *(sys.executable, "-S", "-E", child.__file__, str(os.getpid())),
-                *(f"{variables['SPARK_HOME']}/bin/spark-submit", "--properties-file"),
-                *(str(self.folder / CONF_FILE), "pyspark-shell"),
+                sys.executable,
+                "-S",
+                "-E",
+                child.__file__,
+                str(os.getpid()),
+                f"{variables['SPARK_HOME']}/bin/spark-submit",
+                "--properties-file",
+                str(self.folder / CONF_FILE),
+                "pyspark-shell",
             ],
             cwd=self.folder,
             env={

@@ -8,7 +8,7 @@ from pathlib import Path
 CHUNK_BYTES = 65536
 # Errors that a JVM may not recover from; one that ends a thread is only printed.
 FATAL = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError", "java.lang.InternalError")
-LONGEST = max(map(len, FATAL))
+MAX_LENGTH = max(map(len, FATAL))
 
 
 class Output:
@@ -50,7 +50,7 @@ class Output:
     def _copy(self) -> None:
         last = b""
         while chunk := _read(self._pipe):
-            last = last[-LONGEST:] + chunk
+            last = last[-MAX_LENGTH:] + chunk
             self.is_fatal = self.is_fatal or any(name.encode() in last for name in FATAL)
             with self._lock:
                 self._write(*self._split.feed(chunk))

@@ -18,7 +18,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.machine.environment import inherited
 
 MARK_TIMEOUT_S = 30.0
-MOST_RUNS = 100
+MAX_RUNS = 100
 
 
 class NoJvmError(TidemarkError):
@@ -168,7 +168,7 @@ class Pool:
             return "its Spark context was not stopped"
         if warm.jvm.stderr.is_fatal or (failure and any(name in failure for name in FATAL)):
             return "it had an error that it may not recover from"
-        return f"it had {MOST_RUNS} runs" if warm.runs >= MOST_RUNS else None
+        return f"it had {MAX_RUNS} runs" if warm.runs >= MAX_RUNS else None
 
     def take_back(self, loan: Loan, why_not: str | None) -> str | None:
         """Make a JVM as new for the next run, or end it; return why it was ended, if it was.

@@ -13,7 +13,7 @@ from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
 
-LEAST_MEMORY_BYTES = 3 * 1024**3
+MIN_MEMORY_BYTES = 3 * 1024**3
 ISOLATED = "--isolated was given"
 
 
@@ -109,9 +109,9 @@ def is_usable(file: Path, java_home: Path) -> bool:
 def why_no_room() -> str:
     """Return why this machine is too small for a pool; empty if it is not."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if memory >= LEAST_MEMORY_BYTES:
+    if memory >= MIN_MEMORY_BYTES:
         return ""
-    size, least = (f"{count / 1024**3:.1f} GB" for count in (memory, LEAST_MEMORY_BYTES))
+    size, least = (f"{count / 1024**3:.1f} GB" for count in (memory, MIN_MEMORY_BYTES))
     return f"this machine has {size} of memory, and a pool needs {least}"
 
 

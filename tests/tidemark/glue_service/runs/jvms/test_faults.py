@@ -105,7 +105,7 @@ def test_jvm_that_died_while_idle_is_replaced_before_a_run_asks(bench, one_jvm):
 
 @pytest.mark.nightly
 def test_jvm_is_not_lent_again_after_its_last_run(bench, one_jvm, monkeypatch):
-    monkeypatch.setattr(pool, "MOST_RUNS", 1)
+    monkeypatch.setattr(pool, "MAX_RUNS", 1)
 
     bench.run(one_jvm, COUNT)  # by a JVM that an earlier test may have used
     seen = [bench.run(one_jvm, COUNT) for _ in range(2)]

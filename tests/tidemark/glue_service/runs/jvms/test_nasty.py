@@ -124,14 +124,20 @@ NASTY = {
 TOGETHER = {  # one plain run after them all is enough: what one of them leaves, no other removes
     "states": ("state of Spark", "state of the JVM"),
     "work": (
-        *("cached data", "an error in a task", "a killed Python worker, sys.exit"),
+        "cached data",
+        "an error in a task",
+        "a killed Python worker, sys.exit",
         "a Python thread that outlives the script",
     ),
     "a stream": ("a running stream",),
     "no memory": ("no memory",),
     "ends": (
-        *("a thread of the JVM", "a daemon thread of the JVM", "a call that does not end"),
-        *("os._exit(0)", "a killed script", "an exit of the JVM"),
+        "a thread of the JVM",
+        "a daemon thread of the JVM",
+        "a call that does not end",
+        "os._exit(0)",
+        "a killed script",
+        "an exit of the JVM",
     ),
 }
 
@@ -340,5 +346,7 @@ def test_homes_that_share_a_pool_read_their_own_lakes(bench, one_jvm, tmp_path):
     seen = [home.run(one_jvm, script) for home in (bench, other, bench)]
 
     assert [run.stdout.split() for run in seen] == [
-        *(["first", "first"], ["other", "other"], ["first", "first"])
+        ["first", "first"],
+        ["other", "other"],
+        ["first", "first"],
     ], seen[1].stderr

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.stress,
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
 ]
-BUDGET_S, MOST_STEPS = 20, 14
+BUDGET_S, MAX_STEPS = 20, 14
 WORK = """
 import sys
 from pyspark.sql import SparkSession, functions as F
@@ -148,7 +148,7 @@ def test_every_result_is_the_cold_one_and_nothing_is_left(seed, tmp_path, monkey
     choice, end = random.Random(seed), time.monotonic() + BUDGET_S  # noqa: S311 (no secret)
     steps: list[str] = []
 
-    while time.monotonic() < end and len(steps) < MOST_STEPS:
+    while time.monotonic() < end and len(steps) < MAX_STEPS:
         with jvms_of(bench.home) as jvms:
             sequence = Sequence(bench, jvms, expected)
             for _ in range(choice.randint(1, 6)):

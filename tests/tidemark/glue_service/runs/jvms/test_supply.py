@@ -123,7 +123,7 @@ def test_file_that_is_not_this_users_alone_is_named_once(home, said, tmp_path, s
 
 
 def test_small_machine_has_none_and_is_told_once(home, said, monkeypatch):
-    monkeypatch.setattr(supply, "LEAST_MEMORY_BYTES", 2**60)
+    monkeypatch.setattr(supply, "MIN_MEMORY_BYTES", 2**60)
 
     with jvms_of(home, say=said.append) as jvms:
         assert (jvms.pool, jvms.pool_file) == (None, None)
@@ -194,7 +194,7 @@ def test_error_of_the_command_is_not_told_as_one_of_its_pool(home):
 
 
 def test_local_up_refuses_a_machine_without_room(home, monkeypatch):
-    monkeypatch.setattr(supply, "LEAST_MEMORY_BYTES", 2**60)
+    monkeypatch.setattr(supply, "MIN_MEMORY_BYTES", 2**60)
 
     with pytest.raises(UsageError, match="of memory"), pool_for_home(home, 1):
         pass

@@ -35,9 +35,27 @@ from awsglue.transforms.unnest_frame import UnnestFrame
 from tidemark.glue_job.refusals import install
 
 ALL_TRANSFORMS: set[type[GlueTransform]] = {
-    *(ApplyMapping, Coalesce, DropFields, DropNullFields, ErrorsAsDynamicFrame, Filter, FlatMap),
-    *(Join, Map, MapToCollection, Relationalize, RenameField, Repartition, ResolveChoice),
-    *(SelectFields, SelectFromCollection, Spigot, SplitFields, SplitRows, Unbox, Union),
+    ApplyMapping,
+    Coalesce,
+    DropFields,
+    DropNullFields,
+    ErrorsAsDynamicFrame,
+    Filter,
+    FlatMap,
+    Join,
+    Map,
+    MapToCollection,
+    Relationalize,
+    RenameField,
+    Repartition,
+    ResolveChoice,
+    SelectFields,
+    SelectFromCollection,
+    Spigot,
+    SplitFields,
+    SplitRows,
+    Unbox,
+    Union,
     UnnestFrame,
 }
 
