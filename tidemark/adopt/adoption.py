@@ -24,17 +24,7 @@ def adopt(
     keep_roles: bool = False,
     kept_jobs: Iterable[str] = (),
 ) -> Adoption:
-    """Return the pipeline that does what the jobs did, and what is different.
-
-    Args:
-        found: what was read of them.
-        name: of the pipeline; None takes that of the workflow, or of the first job.
-        keep_roles: whether jobs and crawlers go on with the roles that they have.
-        kept_jobs: names of jobs that the project has already, which the new ones do not get.
-
-    Raises:
-        UsageError: nothing can be declared, or the jobs cannot be in one pipeline.
-    """
+    """Return the pipeline that does what the jobs did, and what is different."""
     chosen = choose(found)
     order = ordered({**chosen.waits, **dict.fromkeys(chosen.streaming)})
     names = _names(order, {*found.taken, *kept_jobs})

@@ -52,9 +52,6 @@ def choose(found: Found) -> Chosen:
     """Return what one pipeline can hold of what was found; the rest is left out with a reason.
 
     Of the tables of watermarks it keeps that with which it can hold the most.
-
-    Raises:
-        UsageError: it can hold nothing.
     """
     tables = _watermark_tables(found)
     possible: list[Chosen] = []

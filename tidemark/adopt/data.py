@@ -27,12 +27,7 @@ NOT_KNOWN = (
 def with_data(
     jobs: Sequence[AdoptedJob], named: Mapping[str, Iterable[Place]]
 ) -> tuple[list[AdoptedJob], list[Guess]]:
-    """Return the jobs with what they read and write, and what of that was guessed.
-
-    Args:
-        jobs: the jobs, with their arguments.
-        named: what scripts read by addresses in their texts, by old name of the job.
-    """
+    """Return the jobs with what they read and write, and what of that was guessed."""
     written = {
         place for job in jobs for name, place in _addresses(job) if direction_of(name) == "out"
     }

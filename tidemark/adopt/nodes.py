@@ -50,15 +50,7 @@ def make_nodes(
     *,
     keep_roles: bool,
 ) -> Made:
-    """Return the jobs and crawlers that were chosen, and account for their triggers.
-
-    Args:
-        found: what was read.
-        chosen: what the pipeline holds.
-        order: of the jobs and crawlers, by their old names.
-        names: their new names, by the old.
-        keep_roles: whether they go on with the roles that they have.
-    """
+    """Return the jobs and crawlers that were chosen, and account for their triggers."""
     readings = chosen.readings
     roles = {node: kept_role(readings[node]) if keep_roles else None for node in order}
     calls = {

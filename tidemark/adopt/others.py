@@ -54,12 +54,7 @@ ENDINGS |= {"mwaaenvironment": "environment"}
 
 
 def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
-    """Return what a file has that is neither in the code nor listed otherwise.
-
-    Args:
-        found: what was read.
-        adoption: what became of it.
-    """
+    """Return what a file has that is neither in the code nor listed otherwise."""
     known = _accounted(adoption)
     return tuple(
         LeftOut(f"{kind} {name}", *REASONS.get(kind_of(kind), NOT_KNOWN))

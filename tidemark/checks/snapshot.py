@@ -36,12 +36,7 @@ def snapshots(assembly: Assembly) -> dict[str, str]:
 
 
 def stack_files(template: Mapping[str, Any], assets: Mapping[str, str]) -> dict[str, str]:
-    """Return the files of one stack.
-
-    Args:
-        template: its template.
-        assets: what each hash of an asset stands for.
-    """
+    """Return the files of one stack."""
     resources: Mapping[str, Any] = template.get("Resources", {})
     jobs = _jobs(resources)
     owners = {one: job for one in resources if (job := _owner(one, jobs))}
@@ -215,10 +210,6 @@ def read(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
 
     Only folders of stacks count, which have a file of the stack; of stacks that the app has not,
     those of its stage. Anything else in the folder is somebody else's.
-
-    Args:
-        folder: where snapshots are.
-        files: the snapshot that the app has now.
     """
     stacks = {name.partition("/")[0] for name in files}
     stages = set(STAGE.findall("".join(files.values())))

@@ -22,10 +22,6 @@ def unserved_tables(deployment: Deployment, assets: Collection[FileAsset]) -> li
     """Return a sentence for each table that a script reads and a run here would stop at.
 
     Only what is certain is told: names that stand in the script or in the job's arguments.
-
-    Args:
-        deployment: what the app defines.
-        assets: the files of the assembly, the scripts among them.
     """
     projected = {table.full_name for table in deployment.catalog_tables if table.is_projected}
     found = []

@@ -106,11 +106,7 @@ class Source:
             raise UsageError("--parameter is for --template; leave it out")
 
     def given(self) -> dict[str, str]:
-        """Return the parameters by name.
-
-        Raises:
-            UsageError: one has no name, or is given twice.
-        """
+        """Return the parameters by name."""
         found: dict[str, str] = {}
         for text in self.parameters:
             key, is_pair, value = text.partition("=")

@@ -135,11 +135,7 @@ def backfill(
 def _asked_of_gaps(
     job: str, known: "Known", begin: str | None, end: str | None, *, is_declared: bool
 ) -> tuple["Unit", "Range"]:
-    """Return the range that `gaps` shows: what is asked for, and else what is known.
-
-    Raises:
-        UsageError: nothing is known by days or numbers, or the options are wrong.
-    """
+    """Return the range that `gaps` shows: what is asked for, and else what is known."""
     from tidemark.operate.backfill.ranges import parse_range
 
     today = datetime.now(UTC).date()

@@ -92,12 +92,7 @@ def _chosen_run(job: str) -> str:
 
 
 def _request(store: "Store", job: str, run: str | None) -> dict[str, str]:
-    """Return the request of GetJobBookmark or ResetJobBookmark; the run is one of the job's.
-
-    Raises:
-        EntityNotFoundError: the job has no bookmark, or no such run.
-        UsageError: several runs may be meant.
-    """
+    """Return the request of GetJobBookmark or ResetJobBookmark; the run is one of the job's."""
     from tidemark.local_state.bookmarks.versions import latest_bookmark
     from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
     from tidemark.local_state.store.run_ids import resolve_run

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Step]:
-    """Return the steps of the plan of a project.
-
-    Raises:
-        UsageError: the plan has entries that do not fit the app; nothing may be carried over then.
-    """
+    """Return the steps of the plan of a project."""
     found = review_project(project, assembly)
     if found.unused:
         entry, why = found.unused[0]
@@ -44,12 +40,7 @@ def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Ste
 
 
 def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step, str]]:
-    """Do the steps in a home, one after the other, and yield each with what was done.
-
-    Raises:
-        TidemarkError: something newer is in the way, or a run is going on; what was done until
-            then stays, and the whole can be done again.
-    """
+    """Do the steps in a home, one after the other, and yield each with what was done."""
     with ExitStack() as stack:
         stack.enter_context(home.exclusive())
         store = stack.enter_context(Store(home.database))
@@ -65,12 +56,7 @@ def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step,
 
 
 def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
-    """Do the steps in the account and region of your credentials; yield each with what was done.
-
-    Raises:
-        TidemarkError: AWS refuses, or something newer is in the way; what was done until then
-            stays, and the whole can be done again.
-    """
+    """Do the steps in the account and region of your credentials; yield each with what was done."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 

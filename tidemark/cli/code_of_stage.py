@@ -13,13 +13,7 @@ ASSET_KEY = re.compile(r"/([0-9a-f]{64}\.py)$")
 
 
 def say_code_of_stage(glue: Glue, assembly: Assembly, jobs: Sequence[str]) -> None:
-    """Print a warning for each job whose deployed script is not an asset of the assembly.
-
-    Args:
-        glue: of the stage.
-        assembly: the app on disk.
-        jobs: that are to be started.
-    """
+    """Print a warning for each job whose deployed script is not an asset of the assembly."""
     keys = {asset.key for asset in assembly.assets}
     for job in jobs:
         try:

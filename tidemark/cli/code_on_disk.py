@@ -28,19 +28,7 @@ AS_DEPLOYED = "--as-deployed"
 def deploy_what_changed(
     home: Home, where: Where, kind: str, name: str | None, deploy: Deploy | None
 ) -> None:
-    """Bring the definitions of a home up to the code on disk, before a run of them is started.
-
-    Args:
-        home: that the runs are of.
-        where: what the options say.
-        kind: of what is started: `job`, `trigger` or `workflow`.
-        name: its name; None is any of that kind.
-        deploy: defines an assembly in the home; None while `tidemark run` has defined its own.
-
-    Raises:
-        UsageError: the code has changed, and it is not known how to synthesize it.
-        TidemarkError: the app fails.
-    """
+    """Bring the definitions of a home up to the code on disk, before a run of them is started."""
     console = Console(stderr=True)
     if where.app is not None or where.context:
         _deploy(assembly_folder(console, where.app, where.context), deploy)

@@ -65,11 +65,7 @@ def grants(
 
 
 def _statements(file: Path) -> list[Mapping[str, Any]]:
-    """Return the statements of a policy in a file.
-
-    Raises:
-        UsageError: it holds none.
-    """
+    """Return the statements of a policy in a file."""
     from tidemark.model.assembly.policies import statements_of
 
     try:

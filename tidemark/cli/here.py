@@ -27,17 +27,7 @@ Deploy = Callable[[Path], object]
 
 @contextmanager
 def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) -> Iterator[Glue]:
-    """Yield the Glue of the home.
-
-    Args:
-        before_runs: called before runs are started, with the home and what deploys an assembly
-            into it (None while `tidemark run` works there); None starts none. Where no command
-            serves the home, this one does then, and waits for all runs; otherwise it only looks at
-            what is recorded.
-
-    Raises:
-        UsageError: another command holds the home and serves no port, and runs are to be started.
-    """
+    """Yield the Glue of the home."""
     home = Home.from_environment()
     served = find_port(home)
     with ExitStack() as stack:

@@ -74,13 +74,7 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
 def facts_of_runs(
     glue: "Glue", runs: "Sequence[Run]", checkpoints: "Sequence[Checkpoint]"
 ) -> "list[RunFacts]":
-    """Return what events tell of runs of a stage that have ended.
-
-    Args:
-        glue: of the stage.
-        runs: in this order.
-        checkpoints: those that there are; a run may have none.
-    """
+    """Return what events tell of runs of a stage that have ended."""
     from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
     account = glue.arn.split(":")[4] if glue.arn else ACCOUNT_ID

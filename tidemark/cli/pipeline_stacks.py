@@ -66,14 +66,7 @@ KEEPS_DATA = {
 
 
 def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
-    """Return the stacks that are pipelines only.
-
-    Args:
-        types: the resource types of each stack of the app, by its id.
-
-    Raises:
-        UsageError: there is none, or a stack holds a pipeline and data.
-    """
+    """Return the stacks that are pipelines only."""
     pipelines = {stack for stack, found in types.items() if found & OF_A_PIPELINE}
     for stack in sorted(pipelines):
         if kept := sorted(types[stack] & KEEPS_DATA):

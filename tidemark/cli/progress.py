@@ -162,11 +162,7 @@ def print_outcome(console: Console, result: WorkflowResult) -> None:
 def print_warnings(
     console: Console, warnings: Sequence[RunWarning], known: Collection[str] = ()
 ) -> None:
-    """Print warnings of job runs; of runs that are not known with their time.
-
-    Raises:
-        OSError: no one can read them: they do not count as seen.
-    """
+    """Print warnings of job runs; of runs that are not known with their time."""
     for warning in warnings:
         when = "" if warning.run_id in known else f", run of {_moment(warning.started_at_ms)}"
         line = Text.assemble(("warning", "yellow"), f" {warning.job_name}{when}: {warning.text}")

@@ -36,11 +36,7 @@ class Positions:
 
 
 def read_job_of(glue: "Glue", name: str, where: Where) -> "Fillable":
-    """Return a job as far as filling it goes: as deployed, or as the app has it that is named.
-
-    Raises:
-        UsageError: the job does not exist there, or was never deployed.
-    """
+    """Return a job as far as filling it goes: as deployed, or as the app has it that is named."""
     from tidemark.glue_service.commands import load
     from tidemark.operate.backfill.contract import fillable_of
     from tidemark.operate.backfill.reading import read_job
@@ -67,11 +63,7 @@ def read_job_of(glue: "Glue", name: str, where: Where) -> "Fillable":
 
 
 def read_positions(glue: "Glue", job: "Fillable", where: Where) -> Positions:
-    """Return the bookmark and the watermarks of a job as they are.
-
-    Raises:
-        TidemarkError: Glue or the table cannot be read; a table that is not there has none.
-    """
+    """Return the bookmark and the watermarks of a job as they are."""
     from tidemark.operate.statuses import bookmark_version
     from watermarks import WatermarksError, WatermarkTableError
 
@@ -107,11 +99,7 @@ def read_checkpoints(glue: "Glue", job: str | None, where: Where) -> "list[Check
 
 
 def read_blind_readers(glue: "Glue", job: str, where: Where) -> "list[Flow]":
-    """Return what the jobs behind one read by a key, of what a backfill of it loads.
-
-    Raises:
-        TidemarkError: the checkpoints of a stage cannot be read.
-    """
+    """Return what the jobs behind one read by a key, of what a backfill of it loads."""
     from tidemark.operate.backfill.behind import blind_readers
 
     return blind_readers(job, glue.names.jobs, read_checkpoints(glue, None, where))

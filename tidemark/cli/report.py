@@ -70,11 +70,7 @@ def report(
 
 
 def _file_of(home: "Home") -> Path:
-    """Return where the page goes if nobody says it.
-
-    Raises:
-        UsageError: the home cannot be written.
-    """
+    """Return where the page goes if nobody says it."""
     if home.copy_of is not None:
         raise UsageError(f"{home.copy_of} cannot be written: say where to, with --output FILE")
     return home.root / "report.html"
@@ -149,11 +145,7 @@ def gaps_of(name: str, glue: "Glue", where: Where) -> Iterator[tuple[str, str, s
 
 
 def check_writable(file: Path) -> None:
-    """Refuse a file that cannot be written, before anything is asked.
-
-    Raises:
-        UsageError: its folder is not there, or it is a folder itself.
-    """
+    """Refuse a file that cannot be written, before anything is asked."""
     if file.is_dir():
         raise UsageError(f"--output {file} is a folder; name a file in it, such as report.html")
     if not file.parent.is_dir():

@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 
 def rewind_deployed(request: Request, where: Where) -> None:
-    """Rewind jobs of a stage, undo or finish that, or list what was rewound.
-
-    Raises:
-        UnsupportedError: files are to be deleted.
-        UsageError: it cannot be.
-        TidemarkError: AWS refuses.
-    """
+    """Rewind jobs of a stage, undo or finish that, or list what was rewound."""
     if request.clear:
         raise UnsupportedError(
             "--clear deletes files of this machine's lake, from where they can come back; of a "

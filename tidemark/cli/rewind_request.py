@@ -46,11 +46,7 @@ class Request:
     output: str
 
     def check(self) -> None:
-        """Refuse options that do not go together.
-
-        Raises:
-            UsageError: they do not, one is missing, or cannot be recorded.
-        """
+        """Refuse options that do not go together."""
         _check_text("--actor", self.actor, MAX_ACTOR)
         if self.why:
             _check_text("--why", self.why, MAX_REASON_LENGTH)
@@ -69,11 +65,7 @@ class Request:
 
     @property
     def reason(self) -> str:
-        """Why, asked for if it was not given.
-
-        Raises:
-            UsageError: nobody is there to be asked.
-        """
+        """Why, asked for if it was not given."""
         if self.why and self.why.strip():
             return self.why
         if not sys.stdin.isatty():
@@ -96,11 +88,7 @@ def _check_text(option: str, text: str, most: int) -> None:
 
 
 def number_of(request: Request) -> int | None:
-    """Return the number that `--undo` names, None for the last one.
-
-    Raises:
-        UsageError: it is no number.
-    """
+    """Return the number that `--undo` names, None for the last one."""
     if request.undo == LAST:
         return None
     if not str(request.undo).isdecimal():
@@ -111,11 +99,7 @@ def number_of(request: Request) -> int | None:
 
 
 def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":
-    """Return where to, as `--to` says it.
-
-    Raises:
-        UsageError: it is no run that is known, no date, and not the beginning.
-    """
+    """Return where to, as `--to` says it."""
     from tidemark.operate.rewind.cut import Target, previous
     from tidemark.operate.rewind.refusals import resolve_run
 

@@ -52,11 +52,7 @@ def show(run_id: str, where: Where, output: str) -> None:
 
 
 def refuse_options(ctx: click.Context) -> None:
-    """Refuse options of `tidemark run` before the name of a command of it.
-
-    Raises:
-        UsageError: one is given; it would change nothing.
-    """
+    """Refuse options of `tidemark run` before the name of a command of it."""
     default = click.core.ParameterSource.DEFAULT
     for parameter in ctx.command.params:
         if ctx.get_parameter_source(parameter.name or "") is not default:
@@ -196,16 +192,7 @@ def _bill(glue: "Glue", name: str, run_id: str) -> dict[str, Any]:
 
 
 def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, str]:
-    """Return the id and the job of the run that a text means.
-
-    Args:
-        text: an id, or the beginning of one, with or without ``jr_``.
-        known: id and job of every run, the newest first.
-        where: whose they are, for people.
-
-    Raises:
-        UsageError: it means none, or several.
-    """
+    """Return the id and the job of the run that a text means."""
     digits = text.removeprefix(PREFIX)
     meant = ids_meant(text, (one[0] for one in known))
     found = [one for one in known if one[0] in meant]

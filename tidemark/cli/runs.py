@@ -67,11 +67,7 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
 
 
 def _job(glue: "Glue", job: str, where: Where) -> str:
-    """Return the name of a job that is defined.
-
-    Raises:
-        UsageError: it is not; of one that `tidemark submit` ran, with how to look at its last run.
-    """
+    """Return the name of a job that is defined."""
     if where.stage is None and job not in glue.names.jobs:
         from tidemark.local_state.home import Home
         from tidemark.local_state.store.database import Store

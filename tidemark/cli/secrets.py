@@ -9,11 +9,7 @@ from tidemark.errors import UsageError
 
 
 def read_value(file: Path | None) -> str:
-    """Return the text of a file, of a pipe without its last line break, or what is typed.
-
-    Raises:
-        UsageError: it is empty, no UTF-8, or cannot be read.
-    """
+    """Return the text of a file, of a pipe without its last line break, or what is typed."""
     try:
         if file is not None:
             value = file.read_text(encoding="utf-8")

@@ -25,14 +25,7 @@ def run_served(
     only: str | None,
     begin: str | None,
 ) -> int:
-    """Deploy an assembly on the port of a home, run a workflow of it, and watch it.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        TidemarkError: it could not be deployed or started.
-    """
+    """Deploy an assembly on the port of a home, run a workflow of it, and watch it."""
     if begin is not None:
         raise UsageError(
             f"process {served.pid} serves {home.root}: there a workflow run begins at a job only "

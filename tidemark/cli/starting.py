@@ -15,14 +15,6 @@ def glue_to_start(where: Where, kind: str, name: str | None) -> Iterator["Glue"]
     """Yield the Glue that a command is to start runs in, which have the code on disk.
 
     On AWS they have the code that is deployed; a warning says where that differs.
-
-    Args:
-        where: what the options say.
-        kind: of what is started: `job`, `trigger` or `workflow`.
-        name: its name; None is any of that kind.
-
-    Raises:
-        TidemarkError: Glue cannot be reached, or refuses; or the code cannot be deployed.
     """
     if where.stage is not None:
         from tidemark.cli.code_of_stage import say_code_of_stage

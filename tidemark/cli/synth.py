@@ -21,16 +21,6 @@ def assembly_folder(
     Without ``--app`` it is that of ``CDK_APP``, if this names a folder: what ``cdk deploy`` sends
     next to the command, whatever the context says.
     Source: https://docs.aws.amazon.com/cdk/v2/guide/ref-cli-cmd.html
-
-    Args:
-        console: where the synthesis shows that it is going on.
-        app: what --app says.
-        context: what --context says, each ``KEY=VALUE``.
-        output: where a synthesis writes; None is ``cdk.out``.
-
-    Raises:
-        UsageError: the two contradict each other, or there is no app to synthesize.
-        TidemarkError: the app fails.
     """
     from tidemark.cli.progress import step
 

@@ -146,11 +146,7 @@ def _opened(table: str, deployed: bool) -> "AbstractContextManager[WatermarkAdmi
 
 
 def _run_meant(watermarks: "WatermarkAdmin", job: str, source: str, run: str | None) -> str | None:
-    """Return the id that begins so, or the text as it is where the history knows no such run.
-
-    Raises:
-        UsageError: several runs begin so.
-    """
+    """Return the id that begins so, or the text as it is where the history knows no such run."""
     from tidemark.cli.views.watermarks import WatermarksError
 
     if run is None:
@@ -163,12 +159,7 @@ def _run_meant(watermarks: "WatermarkAdmin", job: str, source: str, run: str | N
 
 
 def _check_job(watermarks: "WatermarkAdmin", job: str, table: str, deployed: bool) -> None:
-    """Refuse a job that never had watermarks, unless it is one that has only not run yet.
-
-    Raises:
-        EntityNotFoundError: the job keeps a bookmark, or the table of a stage has none of it.
-        UsageError: there is no such job here.
-    """
+    """Refuse a job that never had watermarks, unless it is one that has only not run yet."""
     from tidemark.local_state.store.database import Store
     from tidemark.local_state.store.known_jobs import has_bookmark_job, known_jobs, name_hint
 

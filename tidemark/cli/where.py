@@ -43,11 +43,7 @@ class Where:
     is_of_app: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what would change nothing.
-
-        Raises:
-            UsageError: it is for a deployed stage, and none is named; or it names another one.
-        """
+        """Refuse what would change nothing."""
         if self.as_deployed:
             self._check_as_deployed()
         if self.stage is None:
@@ -130,11 +126,7 @@ def start_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def assembly_of_stage(where: Where) -> "Assembly":
-    """Return the app of the stage that --deployed names; its assets may be gone by then.
-
-    Raises:
-        TidemarkError: the app fails.
-    """
+    """Return the app of the stage that --deployed names; its assets may be gone by then."""
     from tidemark.model.assembly.cloud_assembly import read_assembly
 
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:  # cdk.out is of another stage
@@ -147,15 +139,7 @@ def assembly_of_stage(where: Where) -> "Assembly":
 
 @contextmanager
 def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator["Glue"]:
-    """Yield the Glue of the stage that --deployed names.
-
-    Args:
-        where: what the options say.
-        assembly: of the stage; None synthesizes it.
-
-    Raises:
-        TidemarkError: the app fails, there are no credentials for the stage, or AWS refuses.
-    """
+    """Yield the Glue of the stage that --deployed names."""
     from tidemark.glue_service.commands import region
     from tidemark.operate.clients import of_stage
     from tidemark.operate.names import names_of_stage
@@ -172,9 +156,6 @@ def glue_of(where: Where) -> Iterator["Glue"]:
     """Yield the Glue that a command which only looks is to work on.
 
     On this machine that is the one which serves the home, or one of the command's own.
-
-    Raises:
-        TidemarkError: it cannot be reached, or refuses.
     """
     if where.stage is not None:
         with glue_of_stage(where) as glue:

@@ -51,13 +51,7 @@ def views(frame: DataFrame, others: Mapping[str, DataFrame]) -> Iterator[None]:
 
 
 def queried(rule: Rule, frame: DataFrame, name: str) -> tuple[DataFrame, Leaf]:
-    """Return the rows and what a rule needs; it names the views.
-
-    Args:
-        rule: with a condition the SQL gives a number; without one rows that pass.
-        frame: the rows, with a column by this name if the rule is about rows.
-        name: of the column.
-    """
+    """Return the rows and what a rule needs; it names the views."""
     try:
         found = frame.sparkSession.sql(rule.parameters[0])
         if rule.condition:

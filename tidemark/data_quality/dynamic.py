@@ -32,11 +32,7 @@ ARITHMETIC: dict[str, Callable[[float, float], float]] = {
 
 
 def dynamic_number(stream: Stream) -> Number:
-    """Return ``last()``, a function of ``last(k)`` or ``index(last(k), i)``, which come next.
-
-    Raises:
-        UsageError: it is none of them.
-    """
+    """Return ``last()``, a function of ``last(k)`` or ``index(last(k), i)``, which come next."""
     name = stream.pop().text
     if name == LAST:
         found, text = Past("", _count(stream)), "last()"

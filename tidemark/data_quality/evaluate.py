@@ -103,19 +103,7 @@ def evaluate(
     options: Options,
     past: Callable[[str], Sequence[float]] = lambda _: (),
 ) -> Evaluation:
-    """Evaluate a ruleset: nothing is computed of rules that need no row.
-
-    Args:
-        frame: the rows.
-        ruleset: the document, in DQDL.
-        others: other data by their aliases.
-        options: what changes results.
-        past: given a metric, returns its values of earlier evaluations, the newest first.
-
-    Raises:
-        UsageError: the document is wrong, or Spark does not know a where clause.
-        UnsupportedError: it uses what does not run here.
-    """
+    """Evaluate a ruleset: nothing is computed of rules that need no row."""
     rules = checked(parse(ruleset))
     frame = frame.persist() if options.caches else frame
     parts = list(dict.fromkeys(leaves(rules)))

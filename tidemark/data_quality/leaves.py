@@ -41,16 +41,7 @@ _NO_COLUMNS = ("RowCount", "ColumnCount", "ColumnExists", "ColumnNamesMatchPatte
 
 
 def leaf_of(rule: Rule, table: Table, now: datetime) -> Leaf:
-    """Return what a rule about one table needs.
-
-    Args:
-        rule: a rule that was checked; not of a type that compares tables, nor CustomSql.
-        table: whose rows it is about.
-        now: what ``now()`` means, in UTC.
-
-    Raises:
-        UsageError: the pattern of ColumnNamesMatchPattern is none.
-    """
+    """Return what a rule about one table needs."""
     if rule.kind not in _NO_COLUMNS and (reason := table.missing(rule.parameters)):
         return Leaf(rule, failure=reason)
     return _MAKERS[rule.kind](rule, table, now)

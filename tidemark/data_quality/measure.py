@@ -15,13 +15,7 @@ Groups = tuple[tuple[str, ...], str | None]
 def measured(
     frame: DataFrame, rows: DataFrame, measures: Iterable[Measure]
 ) -> dict[Measure, float | None]:
-    """Return the values of measures, None where no row gives one.
-
-    Args:
-        frame: the rows, for what is about groups of them.
-        rows: the same with the columns of rules that compare data, for all else.
-        measures: what is wanted.
-    """
+    """Return the values of measures, None where no row gives one."""
     wanted = dict.fromkeys(measures)
     scalars = [one for one in wanted if isinstance(one, Scalar)]
     grouped = [one for one in wanted if isinstance(one, OfGroups)]

@@ -20,11 +20,7 @@ _LITERALS = {word: word.upper() for word in (*KEYWORDS, *(one.lower() for one in
 
 
 def operand(stream: Stream) -> Operand:
-    """Return the operand that comes next.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the operand that comes next."""
     if stream.at(STRING):
         text = stream.pop().text
         return Text(unquoted(text), text)
@@ -43,11 +39,7 @@ def unquoted(text: str) -> str:
 
 
 def duration(stream: Stream) -> Duration:
-    """Return the duration that comes next.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the duration that comes next."""
     amount, unit = stream.pop(), stream.next
     if not amount.text.isdigit() or unit.text not in SECONDS:
         raise stream.wrong(f"a duration is a number and one of {', '.join(SECONDS)}")

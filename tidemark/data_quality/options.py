@@ -51,12 +51,7 @@ class Options:
 def read_options(
     publishing: Mapping[str, Any] | None, additional: Mapping[str, Any] | None
 ) -> Options:
-    """Return what options ask for; an option that is not known is a warning of the run.
-
-    Raises:
-        UsageError: options are no dict, or one has a value that AWS does not know.
-        UnsupportedError: labels are asked for.
-    """
+    """Return what options ask for; an option that is not known is a warning of the run."""
     if _check("publishing_options", publishing, _PUBLISHING).get(_PREFIX):
         note(RunWarning.RESULTS_NOT_PUBLISHED, str((publishing or {})[_PREFIX]))
     found = _check("additional_options", additional, _ADDITIONAL)

@@ -41,13 +41,7 @@ class Frames:
 
 
 def compared(rule: Rule, frames: Frames, name: str) -> Found:
-    """Return the rows, with a column of whether each matches if the rule is about rows.
-
-    Args:
-        rule: one that compares data.
-        frames: the data.
-        name: of the column.
-    """
+    """Return the rows, with a column of whether each matches if the rule is about rows."""
     if rule.kind == "AggregateMatch":
         return frames.rows, _aggregates(rule, frames)
     if rule.kind == "ReferentialIntegrity":

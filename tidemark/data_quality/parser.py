@@ -26,12 +26,7 @@ _NOT_HERE = ("Metadata", "DataSources", "DefaultLabels")
 
 
 def parse(text: str) -> Ruleset:
-    """Return the rules and the analyzers of a DQDL document.
-
-    Raises:
-        UsageError: it is no DQDL; the text names the line.
-        UnsupportedError: it uses what does not run here, such as dynamic rules and labels.
-    """
+    """Return the rules and the analyzers of a DQDL document."""
     stream = Stream(text)
     while stream.at(WORD) and not stream.sees("Rules", "Analyzers"):
         _constant(stream)

@@ -133,13 +133,7 @@ def combined(rule: AnyRule, of: Callable[[Rule], Outcome]) -> Outcome:
 
 
 def row_sql(rule: AnyRule, leaves: Mapping[Rule, Leaf], skips: bool) -> str | None:
-    """Return SQL that is true of the rows that pass a rule; None: it says nothing of rows.
-
-    Args:
-        rule: the rule.
-        leaves: what its parts need.
-        skips: it is null of rows that a where clause leaves out; else they pass.
-    """
+    """Return SQL that is true of the rows that pass a rule; None: it says nothing of rows."""
     if isinstance(rule, Rule):
         row = leaves[rule].row
         return row if row is None or skips or rule.where is None else f"coalesce({row}, true)"

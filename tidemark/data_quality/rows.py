@@ -13,17 +13,7 @@ _TEXTS = "array<string>"
 
 
 def with_results(frame: DataFrame, rules: Mapping[str, str | None]) -> DataFrame:
-    """Return the rows with the columns that Glue adds.
-
-    Args:
-        frame: the rows.
-        rules: the text of each rule, and SQL that is true of rows that pass, null of rows that are
-            skipped; None of a rule that says nothing of rows.
-
-    Returns:
-        The rows with DataQualityRulesPass, DataQualityRulesFail, DataQualityRulesSkip (texts of
-        rules, ARRAY<STRING>) and DataQualityEvaluationResult (Passed or Failed).
-    """
+    """Return the rows with the columns that Glue adds."""
     columns = {f"_dq_{place}": sql for place, sql in enumerate(rules.values())}
     known = {name: F.expr(sql) for name, sql in columns.items() if sql is not None}
     judged = frame.withColumns(known) if known else frame

@@ -101,12 +101,7 @@ _ANALYZERS = (
 
 
 def checked(ruleset: Ruleset) -> tuple[AnyRule, ...]:
-    """Return the rules of a document, each of which can be evaluated here.
-
-    Raises:
-        UsageError: a type is not known, or takes something else than the rule has.
-        UnsupportedError: AWS has the type and this machine does not.
-    """
+    """Return the rules of a document, each of which can be evaluated here."""
     for analyzer in ruleset.analyzers:
         if analyzer.kind not in _ANALYZERS:
             raise _unknown(analyzer.kind, "analyzer", _ANALYZERS)

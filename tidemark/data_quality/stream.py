@@ -9,14 +9,7 @@ class Stream:
     """Words that are taken in order."""
 
     def __init__(self, text: str) -> None:
-        """Read a document.
-
-        Args:
-            text: the document.
-
-        Raises:
-            UsageError: it cannot be cut into words.
-        """
+        """Read a document."""
         self._tokens = tokens_of(text)
         self._place = 0
         self.constants: dict[str, tuple[Operand, ...]] = {}
@@ -53,11 +46,7 @@ class Stream:
         return found
 
     def take(self, text: str, more: str = "") -> None:
-        """Go on over a word that has to be there.
-
-        Raises:
-            UsageError: another one is there.
-        """
+        """Go on over a word that has to be there."""
         if not self.take_if(text):
             raise self.wrong(f"expected {text!r}{more}, found {self.next.text}")
 

@@ -37,11 +37,7 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the words of a document, comments left out, and an `END`.
-
-    Raises:
-        UsageError: a character cannot be there, or a string has no end.
-    """
+    """Return the words of a document, comments left out, and an `END`."""
     found: list[Token] = []
     place, line = 0, 1
     while place < len(text):

@@ -56,18 +56,7 @@ class BackupFacts:
 
 
 def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
-    """Write bookmarks, runs, the Data Catalog and watermarks of a home into a new file.
-
-    Args:
-        home: nothing else may run in it meanwhile.
-        file: must not exist yet; it is there when it is complete.
-        with_lake: whether the buckets and embedded databases are to be in it too.
-
-    Raises:
-        UsageError: the file exists, lies in the home or its folder does not exist; the data hold
-            what could not be restored; or another command holds the home.
-        TidemarkError: a database is damaged, there is no room, or a rewind is half done.
-    """
+    """Write bookmarks, runs, the Data Catalog and watermarks of a home into a new file."""
     _check_new(file, home.shown)
     refuse_half_rewound(home)
     wanted = STATE + (DATA if with_lake else ())
@@ -112,9 +101,6 @@ def _restorable(part: str, source: Path, member: tarfile.TarInfo) -> tarfile.Tar
     """Return a member with the time of its file to the nanosecond: bookmarks tell files by it.
 
     A float, which is what tarfile writes, may be a millisecond off.
-
-    Raises:
-        UsageError: restoring would refuse it, such as a link that leads out of the lake.
     """
     try:
         tarfile.data_filter(member, str(Path("/nowhere")))
@@ -137,11 +123,7 @@ def _copy(database: Path, copy: Path) -> None:
 
 
 def read_backup(file: Path) -> BackupFacts:
-    """Return what a backup holds; nothing is unpacked.
-
-    Raises:
-        UsageError: it is no backup, or one of a newer Tidemark.
-    """
+    """Return what a backup holds; nothing is unpacked."""
     with _archive(file) as archive:
         try:
             member = archive.extractfile(FACTS_FILE)
@@ -204,11 +186,6 @@ def restore(home: Home, file: Path) -> BackupFacts:
     """Make a home what it was when a backup was made; without the data in it, the lake stays.
 
     Broken off at any moment, the home is the old one or, at the next command, the restored one.
-
-    Raises:
-        UsageError: it is not a complete backup, it has watermarks though another DynamoDB keeps
-            those of the home, or another command holds the home.
-        TidemarkError: a database in it is damaged or of a newer Tidemark, or there is no room.
     """
     facts = read_backup(file)
     _refuse_two_places(home, facts)

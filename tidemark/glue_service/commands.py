@@ -108,17 +108,7 @@ def open_machine(
     warn: ShowWarnings | None = None,
     jvms: Jvms = NO_JVMS,
 ) -> Iterator[tuple[Machine, Store]]:
-    """Yield what job runs need, with the home held and its DynamoDB started for as long.
-
-    Args:
-        home: lake, state and logs.
-        on_recovered: called with the job runs that a killed command had left unfinished, if any.
-        warn: called with the warnings of earlier runs that no one was shown, if any.
-        jvms: where job runs borrow their JVMs.
-
-    Raises:
-        TidemarkError: another command holds the home, or there is no Spark, Java or DynamoDB.
-    """
+    """Yield what job runs need, with the home held and its DynamoDB started for as long."""
     require("pyspark")
     with home.exclusive():
         java_home = find_java_home()
@@ -174,14 +164,7 @@ def show_earlier_warnings(home: Home, warn: ShowWarnings) -> None:
 
 
 def put_in_catalog(file: Path, home: Home) -> str:
-    """Define what a request of CreateTable, CreateDatabase or CreateConnection has.
-
-    Returns:
-        The name of what was defined.
-
-    Raises:
-        UsageError: the file holds no such request.
-    """
+    """Define what a request of CreateTable, CreateDatabase or CreateConnection has."""
     request = read_request(file)
     with Store(home.database) as store:
         if "DatabaseInput" in request:

@@ -46,11 +46,7 @@ KEPT_APART = ("Name", "Tags", "StartOnCreation")
 
 
 def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
-    """Define what an assembly defines, delete what left its stacks; return a line about it.
-
-    Raises:
-        TidemarkError: it could not be deployed; what was defined before may be replaced in part.
-    """
+    """Define what an assembly defines, delete what left its stacks; return a line about it."""
     machine = glue.machine
     deployment = prepare(folder, machine.home, machine.dynamodb_endpoint)
     found = _all_definitions(folder, machine.region)
@@ -64,14 +60,7 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
 
 
 def prepare(folder: Path, home: Home, dynamodb_endpoint: str) -> Deployment:
-    """Make buckets, tables and the Data Catalog of an assembly, and publish its files.
-
-    Returns:
-        What it defines; its jobs know the files of the project that their scripts are copies of.
-
-    Raises:
-        TidemarkError: it could not be deployed.
-    """
+    """Make buckets, tables and the Data Catalog of an assembly, and publish its files."""
     deployment = with_submitted_files(deploy(folder, home), folder, home)
     with dynamodb_client(dynamodb_endpoint, deployment.region) as dynamodb:
         create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
@@ -79,11 +68,7 @@ def prepare(folder: Path, home: Home, dynamodb_endpoint: str) -> Deployment:
 
 
 def define(glue: LocalGlue, folder: Path, deployment: Deployment) -> list[str]:
-    """Define jobs, triggers and workflows of an assembly, which is prepared.
-
-    Returns:
-        The jobs that have left their stack, and whose bookmarks were deleted.
-    """
+    """Define jobs, triggers and workflows of an assembly, which is prepared."""
     return _define_all(glue, deployment, _all_definitions(folder, glue.machine.region), folder)
 
 

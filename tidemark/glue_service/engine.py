@@ -26,13 +26,7 @@ class Engine:
         open_glue: Callable[[], AbstractContextManager[LocalGlue]],
         on_death: Callable[[BaseException], None] = lambda _: None,
     ) -> None:
-        """Prepare an engine.
-
-        Args:
-            open_glue: opens home, store and runs; called in the engine's thread, which closes
-                what it yields at the end.
-            on_death: called in the engine's thread if it ends by an error, before it is closed.
-        """
+        """Prepare an engine."""
         self._on_death = on_death
         self._open_glue = open_glue
         self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
@@ -42,11 +36,7 @@ class Engine:
         self._thread = threading.Thread(target=self._main, name="local-glue")
 
     def __enter__(self) -> "Engine":
-        """Start the thread.
-
-        Raises:
-            TidemarkError: the home cannot be opened.
-        """
+        """Start the thread."""
         self._thread.start()
         try:
             self._ready.result()
@@ -66,11 +56,7 @@ class Engine:
         self._thread.join()
 
     def ask(self, work: Callable[[LocalGlue], T]) -> T:
-        """Do something in the engine's thread; return or raise what it does there.
-
-        Raises:
-            ServiceError: the engine is closed, or does not come to it within a minute.
-        """
+        """Do something in the engine's thread; return or raise what it does there."""
         answer: Future[T] = Future()
         with self._lock:
             if self._is_closed:

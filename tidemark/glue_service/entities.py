@@ -47,11 +47,7 @@ def find_entity(store: Store, kind: Kind, name: str) -> Entity | None:
 
 
 def get_entity(store: Store, kind: Kind, name: str) -> Entity:
-    """Return one entity.
-
-    Raises:
-        NotFoundError: there is none of this name.
-    """
+    """Return one entity."""
     found = find_entity(store, kind, name)
     if found is None:
         raise NotFoundError(f"Entity Not Found: there is no {kind} {name!r} on this machine")
@@ -65,11 +61,7 @@ def list_entities(store: Store, kind: Kind) -> list[Entity]:
 
 
 def create_entity(store: Store, entity: Entity) -> None:
-    """Store a new entity.
-
-    Raises:
-        AlreadyExistsError: there is one of this name.
-    """
+    """Store a new entity."""
     with store.transaction():
         if find_entity(store, entity.kind, entity.name):
             raise AlreadyExistsError(f"there is a {entity.kind} {entity.name!r} already")

@@ -12,16 +12,7 @@ from tidemark.glue_service.protocol.service_errors import InvalidInputError, Ser
 
 
 def call_of_home(engine: Engine, operation: str, body: bytes) -> Mapping[str, Any]:
-    """Do what a command of the home asks for; return the answer.
-
-    Args:
-        engine: which does it.
-        operation: one of `OPERATIONS`.
-        body: its parameters, as JSON.
-
-    Raises:
-        TidemarkError: it is refused, or fails.
-    """
+    """Do what a command of the home asks for; return the answer."""
     if operation not in OPERATIONS:
         names = ", ".join(OPERATIONS)
         raise InvalidInputError(f"there is no operation {operation!r}; allowed: {names}")

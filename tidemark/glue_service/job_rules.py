@@ -10,36 +10,17 @@ OF_AWS = "aws:"
 
 
 def check_job(definition: Members) -> None:
-    """Refuse a job that Glue would refuse.
-
-    Args:
-        definition: the members of CreateJob, or of JobUpdate.
-
-    Raises:
-        InvalidInputError: all that is wrong with it.
-    """
+    """Refuse a job that Glue would refuse."""
     _raise(faults_of_job(definition))
 
 
 def check_run(definition: Members, request: Members) -> None:
-    """Refuse a run that Glue would refuse.
-
-    Args:
-        definition: of the job.
-        request: of StartJobRun.
-
-    Raises:
-        InvalidInputError: all that is wrong with it.
-    """
+    """Refuse a run that Glue would refuse."""
     _raise(faults_of_run(definition, request))
 
 
 def check_tags(tags: Iterable[str]) -> None:
-    """Refuse the keys of tags that a client may not give or take.
-
-    Raises:
-        InvalidInputError: all that is wrong with them.
-    """
+    """Refuse the keys of tags that a client may not give or take."""
     reserved = sorted(key for key in tags if key.lower().startswith(OF_AWS))
     _raise([f"the tag {key!r} begins with {OF_AWS}, which only AWS may do" for key in reserved])
 

@@ -60,25 +60,7 @@ def run_workflow(
     not_run: Callable[[NotRun], None] = lambda _: None,
     lineage: Callable[[JobRun], None] = lambda _: None,
 ) -> WorkflowResult:
-    """Run a workflow of the assembly once, in this home.
-
-    Args:
-        assembly_folder: the cloud assembly, ``cdk.out``.
-        home: lake, state and logs.
-        workflow_name: None takes the only one, and is refused where there are several.
-        observe: called with a job run on each change of its state, and with None in between.
-        on_recovered: called first, with the job runs that a killed command had left unfinished.
-        warn: called with warnings: first with those of earlier runs that no one was shown, then
-            with those of each job run as soon as it ends. None leaves them to a later command.
-        jvms: where the job runs borrow their JVMs, from `jvms_of`; without, each starts its own.
-        skips_crawlers: whether crawlers count as SUCCEEDED; otherwise they are refused.
-        selection: the part of the workflow that runs; None runs all of it.
-        not_run: called first, with what of the assembly does not run here.
-        lineage: called with each run that starts or ends, and first with those that had not ended.
-
-    Raises:
-        TidemarkError: nothing could be started; the text says why and what to do.
-    """
+    """Run a workflow of the assembly once, in this home."""
     loaded = load(assembly_folder)
     name = chosen_workflow(loaded, workflow_name)  # before anything is started
     if selection is not None:
@@ -124,13 +106,7 @@ def run_workflow(
 
 
 def chosen_workflow(deployment: Deployment, name: str | None) -> str:
-    """Return the workflow of a name, or the only one.
-
-    Raises:
-        EntityNotFoundError: there is none.
-        UnsupportedError: it is kept for streaming jobs, and starts nothing that runs here.
-        UsageError: there are several, and none is named.
-    """
+    """Return the workflow of a name, or the only one."""
     workflows = [one for one in deployment.workflows if deployment.triggers_of(one)]
     idle = [one for one in deployment.workflows if one not in workflows]
     if idle and (name in idle or (name is None and not workflows)):

@@ -64,41 +64,18 @@ def find_port(home: Home) -> ServedPort | None:
 
 
 def deploy(port: ServedPort, assembly_folder: Path) -> str:
-    """Have a port define what an assembly defines, as `tidemark local up --app` does.
-
-    Returns:
-        A line about it.
-
-    Raises:
-        TidemarkError: it could not be deployed, or the port does not answer.
-    """
+    """Have a port define what an assembly defines, as `tidemark local up --app` does."""
     return str(ask(port, "Deploy", {"Folder": str(assembly_folder.absolute())})["Text"])
 
 
 def put_event(port: ServedPort, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Put an event on the bus of a port, also one of a service of AWS.
-
-    Args:
-        port: of a home.
-        entry: Source, DetailType, Detail (JSON), and Resources if any, as PutEvents has them.
-
-    Returns:
-        The id of the event, and the names of the rules that match it.
-
-    Raises:
-        TidemarkError: it is refused, or the port does not answer.
-    """
+    """Put an event on the bus of a port, also one of a service of AWS."""
     answer = ask(port, "PutEvent", entry)
     return answer["EventId"], answer["Rules"]
 
 
 def ask(port: ServedPort, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask a port for something that only commands of its home may ask for; return the answer.
-
-    Raises:
-        UsageError: it is refused; the text says why.
-        TidemarkError: it failed, or the port does not answer.
-    """
+    """Ask a port for something that only commands of its home may ask for; return the answer."""
     url = urlsplit(port.url)
     connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT_S)
     headers = {"X-Amz-Target": f"{TARGET}.{operation}", SECRET_HEADER: port.secret}

@@ -59,10 +59,6 @@ def read_submission(script: Path, words: Sequence[str]) -> Submission:
     The job's name, which its bookmark is kept under, is ``--JOB_NAME``, or else the script's name
     with hyphens. A parameter without a value is a flag and gets ``true``. Several ``--conf`` are
     one, chained as Glue wants them.
-
-    Raises:
-        UsageError: there is no such script, a word is no ``--name value``, an argument is given
-            twice, or the name is no name.
     """
     if not script.is_file():
         raise UsageError(f"there is no script {script}; give the path of a Python file")
@@ -102,21 +98,7 @@ def submit(
     echo: Echo | None = None,
     jvms: Jvms = NO_JVMS,
 ) -> tuple[JobRun, JobDefinition]:
-    """Run the script once; return the finished run and the job it was a run of.
-
-    Args:
-        submission: the script and its arguments.
-        home: its lake, state and logs.
-        observe: called with the run on each change of its state, and with None in between.
-        warn: called with warnings, of earlier runs too if no one was shown them; None leaves them
-            to a later command.
-        echo: called with what the script writes to stdout or stderr, as it writes it.
-        jvms: where the run borrows its JVM, from `jvms_of`; without, it starts its own.
-
-    Raises:
-        TidemarkError: nothing was started; the text says why and what to do.
-        KeyboardInterrupt: after the run was stopped and recorded.
-    """
+    """Run the script once; return the finished run and the job it was a run of."""
     job = publish_script(submission, home)
     with (
         open_machine(home, warn=warn, jvms=jvms) as (opened, store),

@@ -47,9 +47,6 @@ def access_key(home: Home) -> AccessKey:
     """Return the access key of a home's port, and make it if it is missing.
 
     In a home that cannot be written, it is one of this process.
-
-    Raises:
-        UsageError: the file is another user's.
     """
     file = home.root / KEY_FILE
     try:

@@ -33,16 +33,7 @@ ANY_REGION = "us-east-1"  # a home has the same tables in all
 
 @contextmanager
 def dynamodb_endpoint(home: Home) -> Iterator[str]:
-    """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards.
-
-    Raises:
-        DamagedDatabaseError: the file with the tables is damaged.
-        DiskFullError: the engine does not start, and the disk of the home is full.
-        UsageError: the setting names no DynamoDB, or one that lacks what watermarks need; or the
-            watermarks of the home are elsewhere.
-        TidemarkError: the engine does not start, or ends while it is needed; its output is in the
-            message.
-    """
+    """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards."""
     configured = os.environ.get(ENDPOINT_VARIABLE)
     if configured and is_front(configured):  # in a job, which has what its command has
         yield configured
@@ -81,12 +72,7 @@ def _clients() -> "boto3.Session":
 
 @contextmanager
 def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
-    """Yield a boto3 client for the endpoint, with no credentials but those of a port.
-
-    Raises:
-        UsageError: the endpoint is no URL.
-        TidemarkError: it does not answer, or refuses a request made in the block.
-    """
+    """Yield a boto3 client for the endpoint, with no credentials but those of a port."""
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -129,11 +115,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
 
 @contextmanager
 def naming_the_table(client: "DynamoDBClient", table: str) -> Iterator[None]:
-    """Say of a table that is not there that it is not.
-
-    Raises:
-        EntityNotFoundError: DynamoDB has no such table.
-    """
+    """Say of a table that is not there that it is not."""
     try:
         yield
     except client.exceptions.ResourceNotFoundException as error:
@@ -148,9 +130,6 @@ def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition])
     """Create the tables that do not exist yet, with their TTL attribute.
 
     Point-in-time recovery, encryption and deletion protection have no meaning locally.
-
-    Raises:
-        TidemarkError: a table exists with other keys than the template defines.
     """
     for table in tables:
         try:

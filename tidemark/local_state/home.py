@@ -112,10 +112,6 @@ class Home:
         """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
 
         A command that `only_looks` gets a copy of one that it may not write.
-
-        Raises:
-            UsageError: the current folder is one within a project, whose home is further up; or it
-                cannot be written.
         """
         if named := os.environ.get("TIDEMARK_HOME"):
             return cls._for_command(Path(named))
@@ -135,12 +131,7 @@ class Home:
 
     @classmethod
     def open(cls, root: Path) -> "Home":
-        """Create the folder if needed and return it as a home.
-
-        Raises:
-            UsageError: the folder cannot be written, or holds something that is not a home.
-            DiskFullError: there is no room for it.
-        """
+        """Create the folder if needed and return it as a home."""
         home = cls(root.absolute())
         try:
             home._claim()
@@ -214,11 +205,7 @@ class Home:
         return self.root / "glue.sqlite"
 
     def local_path(self, uri: str) -> Path:
-        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI.
-
-        Raises:
-            UsageError: it is no such URI, or its key has a part ``..``.
-        """
+        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI."""
         scheme, _, rest = uri.partition("://")
         bucket, _, key = rest.partition("/")
         if scheme not in S3_SCHEMES or not BUCKET_NAME.fullmatch(bucket):
@@ -231,13 +218,7 @@ class Home:
         return self.lake.joinpath(bucket, *filter(None, parts))
 
     def existing_path(self, uri: str) -> Path:
-        """Return `local_path`, for a bucket that exists.
-
-        Raises:
-            EntityNotFoundError: there is no such bucket; the text is the one of S3 and the remedy.
-            UsageError: the URI is no place in S3, or a symbolic link there leads out of the lake
-                or back to itself.
-        """
+        """Return `local_path`, for a bucket that exists."""
         path = self.local_path(uri)
         bucket = path.relative_to(self.lake).parts[0]
         if not (self.lake / bucket).is_dir():
@@ -268,11 +249,7 @@ class Home:
         return path
 
     def create_bucket(self, name: str) -> bool:
-        """Create a bucket, a folder of the lake; return False if it is there already.
-
-        Raises:
-            UsageError: S3 would not take the name.
-        """
+        """Create a bucket, a folder of the lake; return False if it is there already."""
         if not NEW_BUCKET_NAME.fullmatch(name):
             raise UsageError(f"{name!r} cannot be the name of a bucket; allowed: {BUCKET_NAMES}")
         folder = self.lake / name
@@ -282,22 +259,14 @@ class Home:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the home for one workflow run at a time.
-
-        Raises:
-            UsageError: another process holds it; the message names its process id.
-        """
+        """Hold the home for one workflow run at a time."""
         text = "is using {root}; wait for it, stop it, or set TIDEMARK_HOME to another folder"
         with self._locked("lock", text):
             yield
 
     @contextmanager
     def alone_to_rewind(self) -> Iterator[None]:
-        """Let no other process carry a rewind out meanwhile, finish it or take it back.
-
-        Raises:
-            UsageError: another process does; the message names its process id.
-        """
+        """Let no other process carry a rewind out meanwhile, finish it or take it back."""
         text = (
             "carries out a rewind of {root} now; nothing was changed: wait for it, then look at "
             "`tidemark rewind --list`"

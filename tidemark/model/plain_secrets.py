@@ -133,15 +133,7 @@ def _members(text: str) -> Iterator[tuple[str, str]]:
 
 
 def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, object]:
-    """Return texts by name, each `NotSecret` replaced by its text.
-
-    Args:
-        where: whose texts they are, as an error names it: `job 'x' has the argument`.
-        texts: by name; what is not text is returned as it is.
-
-    Raises:
-        JobDefinitionError: a text shows a secret, or a `NotSecret` has no reason.
-    """
+    """Return texts by name, each `NotSecret` replaced by its text."""
     for name, text in texts.items():
         if isinstance(text, NotSecret):
             _check_reason(where, name, text)

@@ -20,17 +20,7 @@ from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 def checkpoints_of_stage(
     glue: Glue, jobs: Iterable[str] | None = None, since: datetime | None = None
 ) -> list[Checkpoint]:
-    """Return the checkpoints of jobs of a stage, the one that committed last first.
-
-    Args:
-        glue: of the stage.
-        jobs: which; None takes all of the stage. A job without a watermark table has none.
-        since: leave out what committed before; None takes all that the table keeps.
-
-    Raises:
-        UsageError: the table is not there, or a row cannot be read.
-        TidemarkError: AWS refuses.
-    """
+    """Return the checkpoints of jobs of a stage, the one that committed last first."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 

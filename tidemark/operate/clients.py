@@ -55,12 +55,7 @@ class Glue:
     client: Callable[[str], Any] = field(default=_no_client)
 
     def check_stage(self, kind: str, name: str) -> None:
-        """Refuse a job or workflow of this name that another stage has deployed.
-
-        Raises:
-            UsageError: its tags name another stage or stack.
-            TidemarkError: AWS refuses.
-        """
+        """Refuse a job or workflow of this name that another stage has deployed."""
         if self.arn is None:
             return
         tags = self._tags(f"{self.arn}:{KINDS[kind]}/{name}")
@@ -89,12 +84,7 @@ class Glue:
 
 @contextmanager
 def translated(where: str) -> Iterator[None]:
-    """Make the errors of boto3 one line each.
-
-    Raises:
-        TidemarkError: Glue refuses or does not answer.
-        UsageError: there are no credentials or no region.
-    """
+    """Make the errors of boto3 one line each."""
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,
@@ -129,16 +119,7 @@ def _text(error: Exception) -> str:
 
 @contextmanager
 def of_stage(names: Names, tell: Callable[[str], None]) -> Iterator[Glue]:
-    """Yield the Glue that the caller's credentials and the region of a stage lead to.
-
-    Args:
-        names: of the stage.
-        tell: told which endpoint answers, if `AWS_ENDPOINT_URL` names one instead of AWS.
-
-    Raises:
-        UsageError: there are no credentials, no region, or they are of another account.
-        TidemarkError: AWS refuses.
-    """
+    """Yield the Glue that the caller's credentials and the region of a stage lead to."""
     import boto3
 
     where = f"stage {names.stage}"
@@ -179,17 +160,7 @@ def is_loopback(url: str) -> bool:
 
 @contextmanager
 def of_port(url: str, where: str, region: str, key: Mapping[str, str]) -> Iterator[Glue]:
-    """Yield the Glue of a port of this machine, whatever the environment says of AWS.
-
-    Args:
-        url: of the port.
-        where: whose Glue it is, for people.
-        region: of its ARNs.
-        key: with which its clients sign, as arguments of `boto3.client`.
-
-    Raises:
-        TidemarkError: it refuses or does not answer.
-    """
+    """Yield the Glue of a port of this machine, whatever the environment says of AWS."""
     import boto3
     import botocore.session
     from botocore.config import Config

@@ -82,14 +82,7 @@ def run_of(member: Mapping[str, Any]) -> Run:
 
 
 def runs_of_job(glue: Glue, job: str, since: datetime | None, limit: int | None) -> list[Run]:
-    """Return the runs of a job, the newest first.
-
-    Args:
-        glue: which to ask.
-        job: of it; one that is not there has none.
-        since: leave out what started before; None takes all that Glue keeps.
-        limit: at most so many; None takes all.
-    """
+    """Return the runs of a job, the newest first."""
     from botocore.exceptions import ClientError
 
     found: list[Run] = []
@@ -124,11 +117,7 @@ def newest_runs(glue: Glue, jobs: Iterable[str], since: datetime | None, limit: 
 
 
 def find_run(glue: Glue, job: str, begin: str | None) -> Run:
-    """Return the run of a job whose id begins so; its last one, if nothing is given.
-
-    Raises:
-        UsageError: there is none, or there are several.
-    """
+    """Return the run of a job whose id begins so; its last one, if nothing is given."""
     glue.check_stage(JOB, job)
     runs = runs_of_job(glue, job, None, 1 if begin is None else None)
     if not runs:
@@ -171,12 +160,7 @@ def follow_run(glue: Glue, run: Run) -> Iterator[Run]:
 
 
 def stop_runs(glue: Glue, job: str, run: Run | None) -> list[Run]:
-    """Ask a run of a job to stop, or all that go on; return those that were asked.
-
-    Raises:
-        UsageError: the job is of another stage.
-        TidemarkError: Glue refuses.
-    """
+    """Ask a run of a job to stop, or all that go on; return those that were asked."""
     glue.check_stage(JOB, job)
     going = [run] if run else runs_of_job(glue, job, None, None)
     going = [run for run in going if run.state in GONE_ON]

@@ -42,14 +42,7 @@ class Line:
 
 
 def read_lines(glue: Glue, run: Run, kinds: tuple[str, ...], since_ms: int) -> list[Line]:
-    """Return what a run wrote from a moment on, by time.
-
-    Args:
-        glue: which to ask.
-        run: of which job run.
-        kinds: of output and error.
-        since_ms: epoch milliseconds.
-    """
+    """Return what a run wrote from a moment on, by time."""
     found = [line for kind in kinds for line in _events(glue, run, kind, since_ms)]
     return sorted(found)
 

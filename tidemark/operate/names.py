@@ -37,19 +37,11 @@ class Names:
     stage: str | None = None
 
     def job(self, name: str) -> str:
-        """Return the name of a job.
-
-        Raises:
-            UsageError: there is none; the text has the nearest names.
-        """
+        """Return the name of a job."""
         return known("job", name, self.jobs)
 
     def workflow(self, name: str | None) -> str:
-        """Return the name of a workflow; of the only one, if none is given.
-
-        Raises:
-            UsageError: there is none of this name, none at all, or more than one.
-        """
+        """Return the name of a workflow; of the only one, if none is given."""
         if name is not None:
             return known("workflow", name, self.workflows)
         if len(self.workflows) != 1:
@@ -62,11 +54,7 @@ class Names:
 
 
 def known(kind: str, name: str, names: Iterable[str]) -> str:
-    """Return a name that is one of some.
-
-    Raises:
-        UsageError: it is not; the text has the nearest ones.
-    """
+    """Return a name that is one of some."""
     allowed = list(names)
     if name in allowed:
         return name
@@ -84,16 +72,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
-    """Return what the assembly of a stage names.
-
-    Args:
-        assembly: the synthesized app.
-        stage: that the caller asks for.
-        region: that its names are resolved for, where the app does not say one.
-
-    Raises:
-        UsageError: it is of another stage, has no job, or is for several accounts or regions.
-    """
+    """Return what the assembly of a stage names."""
     try:
         found = list(_resources(assembly, region))
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -47,11 +47,7 @@ def _trigger(member: dict[str, Any]) -> Trigger:
 
 
 def start_trigger(glue: Glue, name: str) -> str:
-    """Fire an ON_DEMAND trigger, or activate another; return what happened, for people.
-
-    Raises:
-        UsageError: there is no such trigger of what is known, or it is of another stage.
-    """
+    """Fire an ON_DEMAND trigger, or activate another; return what happened, for people."""
     triggers = {trigger.name: trigger for trigger in triggers_of(glue)}
     trigger = triggers[known("trigger", name, triggers)]
     glue.check_stage(TRIGGER, name)

@@ -116,11 +116,7 @@ def start_workflow_run(glue: Glue, workflow: str) -> str:
 
 
 def arguments_in(glue: Glue, workflow: str, job: str) -> dict[str, str]:
-    """Return the arguments that the triggers of a workflow start a job with.
-
-    Raises:
-        UsageError: none starts it.
-    """
+    """Return the arguments that the triggers of a workflow start a job with."""
     glue.check_stage(WORKFLOW, workflow)
     answer = glue.glue.get_workflow(Name=workflow, IncludeGraph=True)["Workflow"]
     nodes = (answer.get("Graph") or {}).get("Nodes", [])
@@ -156,20 +152,7 @@ def stop_workflow(glue: Glue, workflow: str, run_id: str | None) -> list[str]:
 def resume(
     glue: Glue, workflow: str, run_id: str | None, jobs: Sequence[str]
 ) -> tuple[str, list[str], WorkflowRun]:
-    """Resume a workflow run from jobs of it.
-
-    Args:
-        glue: which to ask.
-        workflow: of the run.
-        run_id: the beginning of its id; None is the last run.
-        jobs: where to begin; if empty, the jobs that did not succeed.
-
-    Returns:
-        The id of the new run, these jobs, and the run that is resumed.
-
-    Raises:
-        UsageError: there is no such run, it is not COMPLETED, or no job of it failed.
-    """
+    """Resume a workflow run from jobs of it."""
     glue.check_stage(WORKFLOW, workflow)
     run = _run_to_resume(glue, workflow, run_id)
     if run.status != COMPLETED:

@@ -38,12 +38,7 @@ MAX_LABEL_LENGTH = 200
 
 
 def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
-    """Return when runs worked, a line per job, in the order of their first starts.
-
-    Args:
-        runs: at least one, oldest first.
-        now_ms: the end of a run that goes on.
-    """
+    """Return when runs worked, a line per job, in the order of their first starts."""
     ends = [run.ended_at_ms or _open_end(run, now_ms) for run in runs]
     begin_ms, end_ms = runs[0].started_at_ms, max(ends)
     least_ms = max((end_ms - begin_ms) * MIN_SHARE, 1)

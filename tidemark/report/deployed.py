@@ -26,18 +26,7 @@ AT_ONCE = 8  # jobs that AWS is asked about
 
 
 def report_of_stage(glue: Glue, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
-    """Return what AWS knows of the jobs of a stage.
-
-    Args:
-        glue: of the stage.
-        jobs: of its app.
-        limit: how many runs of each job at most, the newest.
-        now_ms: epoch milliseconds.
-
-    Raises:
-        UsageError: they are of another stage.
-        TidemarkError: AWS refuses.
-    """
+    """Return what AWS knows of the jobs of a stage."""
     keeping = [job for job in jobs if job.watermark_table]
     dynamodb = glue.client("dynamodb")
     windows, unknown = windows_of(keeping, dynamodb)
@@ -59,11 +48,7 @@ def report_of_stage(glue: Glue, jobs: Sequence[PipelineJob], limit: int, now_ms:
 
 
 def freshness_of_stage(glue: Glue, jobs: Sequence[PipelineJob], now_ms: int) -> list[Freshness]:
-    """Return how fresh each published dataset of a stage is.
-
-    Raises:
-        UsageError: the jobs are of another stage.
-    """
+    """Return how fresh each published dataset of a stage is."""
     runs = runs_of_stage(glue, jobs, RUNS_OF_FRESHNESS)
     checkpoints, _ = _checkpoints(glue, [job for job in jobs if job.watermark_table])
     jobs = with_datasets(jobs, checkpoints)

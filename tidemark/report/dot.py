@@ -61,15 +61,7 @@ def graph_of(
     anchors: Mapping[str, str],
     now_ms: int,
 ) -> str:
-    """Return the graph of some jobs: from what they read through them to what they write.
-
-    Args:
-        jobs: that are shown.
-        last: the last run of each.
-        fresh: of the published datasets.
-        anchors: where the page tells more of a job, by name.
-        now_ms: epoch milliseconds.
-    """
+    """Return the graph of some jobs: from what they read through them to what they write."""
     lines = [
         *(_job(number, job, last.get(job.name), anchors, now_ms) for number, job in enumerate(jobs))
     ]

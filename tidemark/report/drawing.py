@@ -18,17 +18,7 @@ SHOWN = 400  # of what Node says of a failure
 
 
 def draw(graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return pictures as SVG by name.
-
-    Args:
-        graphs: in the language of Graphviz.
-        charts: in that of Vega-Lite, with their data in them.
-
-    Raises:
-        InputError: there is no Node, or it is too old.
-        UsageError: the packages that draw are not installed.
-        TidemarkError: one of them fails.
-    """
+    """Return pictures as SVG by name."""
     if not graphs and not charts:
         return {}
     folder = find_packages()
@@ -54,11 +44,7 @@ def draw(graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def find_packages() -> Path:
-    """Return the folder whose `node_modules` has the packages: the working folder or one above.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the folder whose `node_modules` has the packages: the working folder or one above."""
     here = Path.cwd()
     for folder in (here, *here.parents, *TIDEMARK.parents):
         if all((folder / "node_modules" / name).is_dir() for name in PACKAGES):

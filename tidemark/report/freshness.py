@@ -61,12 +61,6 @@ def freshness_of(
 
     A dataset is as fresh as the oldest thing in it: a job's commit has everything that its inputs
     held when the run was started, and an input that no job writes held everything.
-
-    Args:
-        jobs: of the pipeline.
-        commits: of each job, oldest first.
-        last: the last run of each job, for the reason.
-        now_ms: epoch milliseconds.
     """
     view = _View(jobs, commits)
     found = []

@@ -21,14 +21,7 @@ from tidemark.report.windows import windows_of
 
 
 def report_here(home: Home, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
-    """Return what is recorded of the jobs of an app; changes nothing.
-
-    Args:
-        home: of this machine.
-        jobs: of the app.
-        limit: how many runs of each job at most, the newest.
-        now_ms: epoch milliseconds.
-    """
+    """Return what is recorded of the jobs of an app; changes nothing."""
     with Store(home.database) as store:
         warnings = open_warnings(store)
     checkpoints = _checkpoints(home, jobs)

@@ -62,15 +62,7 @@ class PipelineJob:
 
 
 def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
-    """Return the jobs of an app in the order of its templates.
-
-    Args:
-        assembly: the synthesized app.
-        region: that names are resolved for, where the app does not say one.
-
-    Raises:
-        UsageError: a template holds what could not be deployed, or no job.
-    """
+    """Return the jobs of an app in the order of its templates."""
     jobs: dict[str, PipelineJob] = {}
     triggers: list[Mapping[str, Any]] = []
     try:
@@ -102,13 +94,7 @@ def read_jobs(assembly: Assembly, region: str) -> tuple[PipelineJob, ...]:
 def job_of(
     name: str, properties: Mapping[str, Any], known: Mapping[str, Any] | None = None
 ) -> PipelineJob:
-    """Return a job.
-
-    Args:
-        name: of the job.
-        properties: as a template, or Glue, states them.
-        known: its datasets, from the metadata of a template.
-    """
+    """Return a job."""
     known = known or {}
     kind = properties.get("Command", {}).get("Name", SPARK)
     worker_type = str(properties.get("WorkerType", ""))
@@ -138,13 +124,7 @@ def job_of(
 
 
 def dpu_of(kind: str, worker_type: str, stated: Mapping[str, Any]) -> float:
-    """Return the DPUs of a job or run.
-
-    Args:
-        kind: the command of the job.
-        worker_type: empty if none is stated.
-        stated: `NumberOfWorkers`, `MaxCapacity`, as far as they are.
-    """
+    """Return the DPUs of a job or run."""
     if worker_type in DPU_OF_WORKER and stated.get("NumberOfWorkers"):
         return DPU_OF_WORKER[worker_type] * int(stated["NumberOfWorkers"])
     otherwise = DPU_OF_SHELL if kind == SHELL else DPU_OF_SPARK

@@ -29,12 +29,7 @@ class Pictures:
 
 
 def page_of(report: Report, draw: Draw) -> str:
-    """Return the page.
-
-    Args:
-        report: what it shows.
-        draw: returns graphs and charts as SVG, as `drawing.draw` does.
-    """
+    """Return the page."""
     content = content_of(report)
     pictures = pictures_of(report, content)
     return render(report, content, draw(pictures.graphs, pictures.charts))

@@ -58,10 +58,6 @@ def last_period(runs: Sequence[PipelineRun], now_ms: int) -> list[PipelineRun]:
     """Return the runs of the newest period without a pause of 15 minutes, oldest first.
 
     At most `MAX_BARS` runs of `MAX_JOBS` jobs.
-
-    Args:
-        runs: oldest first.
-        now_ms: the end of a run that goes on.
     """
     found: list[PipelineRun] = []
     jobs: set[str] = set()

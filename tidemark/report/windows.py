@@ -15,12 +15,7 @@ MAX_JOBS = 100  # whose windows are read
 def windows_of(
     jobs: Sequence[PipelineJob], dynamodb: Any
 ) -> tuple[tuple[OpenWindow, ...], tuple[str, ...]]:
-    """Return the open windows of jobs, and a sentence for each table and job that cannot be read.
-
-    Args:
-        jobs: each keeps watermarks; one whose table is not there has none.
-        dynamodb: the client of DynamoDB.
-    """
+    """Return the open windows of jobs, and a line for each table or job that cannot be read."""
     found: list[OpenWindow] = []
     unknown: list[str] = []
     for table in dict.fromkeys(job.watermark_table for job in jobs):

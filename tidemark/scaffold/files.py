@@ -24,11 +24,7 @@ SNAPSHOT_STAGE = "dev"
 
 
 def check_project(project: Path) -> None:
-    """Raise unless a folder holds a CDK app.
-
-    Raises:
-        UsageError: it does not.
-    """
+    """Raise unless a folder holds a CDK app."""
     if not (project / "cdk.json").is_file():
         raise UsageError(
             f"there is no cdk.json in {project}; run tidemark new-job in the folder of the project"
@@ -36,12 +32,7 @@ def check_project(project: Path) -> None:
 
 
 def plan_files(project: Path, job: NewJob) -> dict[str, str]:
-    """Return the files that make the job, path in the project to text; writes nothing.
-
-    Raises:
-        UsageError: the folder is not a project, or the job cannot be added to it.
-        TidemarkError: the formatter failed.
-    """
+    """Return the files that make the job, path in the project to text; writes nothing."""
     check_project(project)
     stacks = _stacks(project)
     stack = stacks.pop(job.stack, None)
@@ -74,16 +65,7 @@ class Put:
 
 
 def put_files(project: Path, files: Mapping[str, str], job: str) -> Put:
-    """Write the files of a plan and bring what was reviewed of the app up to date, or do nothing.
-
-    Args:
-        project: the folder of the project.
-        files: path in it to text.
-        job: name of the job that they make.
-
-    Raises:
-        TidemarkError: a file cannot be written, or the app cannot be synthesized with the job.
-    """
+    """Write the files of a plan and bring what was reviewed up to date, or do nothing."""
     stacks = {name for name in files if (project / name).exists()}
     before = _reviewed(project, stacks)
     write_files(project, files)
@@ -110,11 +92,7 @@ def pipelines_of(project: Path) -> list[str]:
 
 
 def pipeline_of(project: Path, named: str | None) -> str:
-    """Return the pipeline that a job goes into: the one that is named, or the only one there is.
-
-    Raises:
-        UsageError: none is named, and there is none or there are several.
-    """
+    """Return the pipeline that a job goes into: the one that is named, or the only one there is."""
     check_project(project)
     if named is not None:
         return named
@@ -133,11 +111,7 @@ def pipeline_of(project: Path, named: str | None) -> str:
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
-    """Write new files and then change the stack; what fails halfway leaves nothing behind.
-
-    Raises:
-        TidemarkError: a file cannot be written.
-    """
+    """Write new files and then change the stack; what fails halfway leaves nothing behind."""
     made: list[Path] = []
     changed = [project / path for path in files if (project / path).exists()]
     try:
@@ -158,14 +132,7 @@ def write_files(project: Path, files: Mapping[str, str]) -> None:
 
 
 def update_reviewed(project: Path, job: str) -> str | None:
-    """Synthesize the app, and record its templates and what it keeps, as far as the project does.
-
-    Returns:
-        The URI that a job is given as `source_path`; None if it has none, or nothing is recorded.
-
-    Raises:
-        TidemarkError: it cannot be synthesized, or loses state that is recorded.
-    """
+    """Synthesize the app, and record its templates and what it keeps, as the project does."""
     has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / snapshot.FOLDER).is_dir()
     with TemporaryDirectory() as folder:
         assembly = synthesize(project, {"stage": SNAPSHOT_STAGE}, Path(folder))
@@ -216,11 +183,7 @@ def _formatted(project: Path, path: str, text: str) -> str:
 
 
 def _stacks(project: Path) -> dict[str, str]:
-    """Return the stack files of a project, as path in the project to source.
-
-    Raises:
-        UsageError: one of them cannot be read.
-    """
+    """Return the stack files of a project, as path in the project to source."""
     try:
         return {
             str(path.relative_to(project)): path.read_text(encoding="utf-8")

@@ -111,11 +111,7 @@ class Declared:
 
     @classmethod
     def by(cls, source: str) -> "Declared":
-        """Return what Python source declares by literals.
-
-        Raises:
-            SyntaxError: it is not Python.
-        """
+        """Return what Python source declares by literals."""
         calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
         jobs, data = set(), set()
         for call in calls:
@@ -157,17 +153,7 @@ def call_of(job: NewJob) -> str:
 
 
 def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None) -> str:
-    """Return the source of the stack with the call of the job in its place.
-
-    Args:
-        job: the job.
-        stack: the source of the stack of its pipeline.
-        others: the sources of the other stacks of the app, by path.
-
-    Raises:
-        UsageError: the name or the place of its data is taken, a job of `after` is not in the
-            pipeline, or the source is not Python or has no marked line.
-    """
+    """Return the source of the stack with the call of the job in its place."""
     known = {path: _declared(path, text) for path, text in (others or {}).items()}
     known[job.stack] = own = _declared(job.stack, stack)
     for path, declared in known.items():

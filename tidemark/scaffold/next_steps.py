@@ -10,14 +10,7 @@ ROW = '{"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}'
 def commands(
     job: NewJob, lake: Path, source: str | None, *, is_only_pipeline: bool = True
 ) -> list[str]:
-    """Return the shell commands that test the job and run it on this machine.
-
-    Args:
-        job: the job.
-        lake: the folder of the buckets.
-        source: the URI of what a job of kind bookmark-files reads, if that is known.
-        is_only_pipeline: whether the app has this workflow only; else it must be named to run.
-    """
+    """Return the shell commands that test the job and run it on this machine."""
     test = f"pytest {job.test}"
     run_it = "tidemark run" if is_only_pipeline else f"tidemark run --workflow {job.pipeline}"
     if job.kind == "watermark-jdbc":

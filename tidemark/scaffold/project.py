@@ -21,11 +21,7 @@ SAMPLE_NEEDS = "duckdb>=1,<3\nnycflights13==0.0.3\n"
 
 
 def check_project_name(name: str) -> None:
-    """Raise unless a name can be part of those of stacks, a Python module and a workflow.
-
-    Raises:
-        UsageError: it cannot.
-    """
+    """Raise unless a name can be part of those of stacks, a Python module and a workflow."""
     module = name.replace("-", "_")
     if not NAME.fullmatch(name):
         raise UsageError(
@@ -41,11 +37,7 @@ def check_project_name(name: str) -> None:
 
 
 def plan_project(name: str) -> dict[str, str]:
-    """Return the files of a new project, path in it to text; writes nothing.
-
-    Raises:
-        UsageError: the name cannot be one.
-    """
+    """Return the files of a new project, path in it to text; writes nothing."""
     check_project_name(name)
     job = NewJob(FIRST_JOB, "bookmark-files", name)
     files = _rendered(name, TEMPLATES / "project")
@@ -53,11 +45,7 @@ def plan_project(name: str) -> dict[str, str]:
 
 
 def plan_sample(name: str) -> dict[str, str]:
-    """Return the files of a project that is the sample, under a name of its own.
-
-    Raises:
-        UsageError: the name cannot be one.
-    """
+    """Return the files of a project that is the sample, under a name of its own."""
     check_project_name(name)
     root = sample_root()
     own = {path: (root / path).read_text(encoding="utf-8") for path in sample_files(root)}
@@ -99,12 +87,7 @@ def _rendered(name: str, template: Path) -> dict[str, str]:
 
 
 def write_project(folder: Path, files: dict[str, str]) -> None:
-    """Write the files of a plan into a folder, which is made if it is not there.
-
-    Raises:
-        UsageError: the folder is not empty, or is no folder; nothing was written.
-        TidemarkError: a file cannot be written.
-    """
+    """Write the files of a plan into a folder, which is made if it is not there."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"{folder} is there already and is not an empty folder; nothing was written; take "

@@ -24,15 +24,6 @@ def with_matches(
     """Return the rows with what a regular expression finds in a text, in columns of its groups.
 
     As on AWS a column is empty text where nothing matches, and null where the text is.
-
-    Args:
-        frame: any rows.
-        colName: the text.
-        regex: of Java; without groups the whole match counts.
-        newCols: a column for each group; an empty name leaves a group out.
-
-    Raises:
-        UsageError: there are more columns than groups.
     """
     names = names_in(newCols)
     groups = _groups_in(frame, regex)
@@ -58,13 +49,7 @@ def _groups_in(frame: DataFrame, regex: str) -> int:
 
 
 def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> DataFrame:
-    """Return the rows with a number each, a long that is of no other row of the run.
-
-    Args:
-        frame: any rows.
-        colName: the new column.
-        unique: whether it is of no row of another run either: a decimal that begins with the time.
-    """
+    """Return the rows with a number each, a long that is of no other row of the run."""
     number = F.monotonically_increasing_id()
     if unique:
         run = F.lit(str(int(time.time() * 1000) * IDS_OF_A_RUN)).cast(UNIQUE)
@@ -75,17 +60,7 @@ def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> Data
 def with_parsed_json(
     frame: DataFrame, colName: str, schema: str = "", newColName: str | None = None
 ) -> DataFrame:
-    """Return the rows with a text of JSON as a struct or an array, null where it is none.
-
-    Args:
-        frame: any rows.
-        colName: the text.
-        schema: of the JSON, as Spark's SQL writes it; without, the type of all objects.
-        newColName: the new column; without, the text itself is replaced.
-
-    Raises:
-        UsageError: the column is no text, or no value is an object and there is no schema.
-    """
+    """Return the rows with a text of JSON as a struct or an array, null where it is none."""
     column = F.col(colName)
     found = frame.select(column).schema[0].dataType
     if not isinstance(found, StringType):

@@ -46,13 +46,7 @@ _PART = re.compile(r"%(.)|([A-Za-z']+)|(.)", re.DOTALL)
 
 
 def with_time(frame: DataFrame, colName: str, dateFormat: str | None = None) -> DataFrame:
-    """Return the rows with the time of now in a column: a timestamp, or text in a format.
-
-    Args:
-        frame: any rows.
-        colName: the new column.
-        dateFormat: of Python, as ``%Y-%m-%d``, or of Spark, as ``yyyy-MM-dd``.
-    """
+    """Return the rows with the time of now in a column: a timestamp, or text in a format."""
     now = F.lit(datetime.now(UTC))
     made = F.date_format(now, spark_pattern(dateFormat)) if dateFormat else now
     return frame.withColumn(bare(colName), made)
@@ -81,19 +75,7 @@ def exploded(
     outer: bool = False,
     **names: str,
 ) -> DataFrame:
-    """Return a row for each element of an array or entry of a map.
-
-    Args:
-        frame: any rows.
-        colName: the array or the map.
-        newCol: the column of the elements, or of the keys.
-        outer: whether an empty or missing array or map has a row too.
-        names: the column of the values of a map, ``value`` unless given. AWS's page has the column
-            and not what its parameter is called: it may have any name.
-
-    Raises:
-        UsageError: the column is no array and no map, or has too many names.
-    """
+    """Return a row for each element of an array or entry of a map."""
     kind = _check_type(frame, colName, ArrayType, MapType)
     make = F.explode_outer if outer else F.explode
     is_map = isinstance(kind, MapType)
@@ -111,13 +93,7 @@ def exploded(
 
 
 def flattened(frame: DataFrame, maxLevels: int = 0, separator: str = ".") -> DataFrame:
-    """Return the fields of structs as columns, named by their path.
-
-    Args:
-        frame: any rows.
-        maxLevels: how many levels of structs go; 0 is all.
-        separator: between the names of a path.
-    """
+    """Return the fields of structs as columns, named by their path."""
     levels = int(maxLevels) or None
     columns = _leaves(frame.schema, (), levels)
     return frame.select(
@@ -144,17 +120,7 @@ def with_elements(
     colList: Sequence[str] | str,
     indexes: Sequence[int] | str | None = None,
 ) -> DataFrame:
-    """Return the rows with a column for each element of an array, null where there is none.
-
-    Args:
-        frame: any rows.
-        colName: the array.
-        colList: the new columns.
-        indexes: which elements they take, from 1; without, the first ones in order.
-
-    Raises:
-        UsageError: the column is no array, or there are fewer indexes than columns.
-    """
+    """Return the rows with a column for each element of an array, null where there is none."""
     _check_type(frame, colName, ArrayType)
     names = names_in(colList)
     given = indexes.split(",") if isinstance(indexes, str) else indexes
@@ -174,18 +140,7 @@ def with_timestamp(
     colType: str = "autodetect",
     newColName: str | None = None,
 ) -> DataFrame:
-    """Return the rows with a text or a number as a timestamp, null where it is none.
-
-    Args:
-        frame: any rows.
-        colName: the text or number.
-        colType: ``iso``, ``seconds``, ``milliseconds``, ``microseconds`` since 1970, or
-            ``autodetect``: text is ISO or a number, and a number has the unit of its size.
-        newColName: the new column; without, the column itself is converted.
-
-    Raises:
-        UsageError: there is no such type.
-    """
+    """Return the rows with a text or a number as a timestamp, null where it is none."""
     if colType not in TIME_TYPES:
         raise UsageError(f"colType is {colType!r}; allowed are {', '.join(TIME_TYPES)}")
     column = F.col(colName)
@@ -241,17 +196,7 @@ def pivoted(
     aggFunction: str,
     colList: Sequence[str] | str,
 ) -> DataFrame:
-    """Return a row for each group of the other columns, with a column for each value of some.
-
-    Args:
-        frame: any rows.
-        aggCol: what is aggregated.
-        aggFunction: how: ``sum``, ``avg`` and so on.
-        colList: the columns whose values become columns; of several, joined by ``_``.
-
-    Raises:
-        UsageError: there is no such function.
-    """
+    """Return a row for each group of the other columns, with a column for each value of some."""
     if aggFunction not in AGGREGATES:
         raise UsageError(f"aggFunction is {aggFunction!r}; allowed are {', '.join(AGGREGATES)}")
     turned = names_in(colList)
@@ -269,11 +214,7 @@ def rebalanced(frame: DataFrame, numPartitionsStr: str = "") -> DataFrame:
 
 
 def spark_pattern(text: str) -> str:
-    """Return a pattern of Spark for one of Spark or of Python's strftime.
-
-    Raises:
-        UsageError: a code of Python that Spark has no pattern for.
-    """
+    """Return a pattern of Spark for one of Spark or of Python's strftime."""
     if "%" not in text:
         return text
     pattern = ""
@@ -302,11 +243,6 @@ def attach(name: str, change: Change, dynamic_frame: Any) -> None:
     """Give both kinds of frames a method that changes the rows, as Studio does.
 
     A frame without columns, of a source with nothing new, stays as it is.
-
-    Args:
-        name: of the method.
-        change: what it does to a DataFrame.
-        dynamic_frame: the class DynamicFrame.
     """
 
     def of_data_frame(self: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:

@@ -37,12 +37,7 @@ class CrawlerCall:
 
 
 def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return why a crawler cannot be declared at all, and what to do; None if it can.
-
-    Args:
-        crawler: the crawler.
-        locations: where tables that crawlers name have their data, by `database.table`.
-    """
+    """Return why a crawler cannot be declared at all, and what to do; None if it can."""
     database = crawler.get("DatabaseName")
     if not (isinstance(database, str) and DATABASE.fullmatch(database)):
         return (

@@ -42,13 +42,7 @@ ON_OR_OFF = ("--enable-job-insights", "--enable-s3-parquet-optimized-committer")
 
 
 def glue_arguments_of(job: Reading, runtime: Runtime, command: str) -> dict[str, object]:
-    """Return the fields of `GlueArguments`, and account for the arguments that they set.
-
-    Args:
-        job: the job.
-        runtime: what it will run on.
-        command: of the job, since Glue does not read every argument of every kind.
-    """
+    """Return the fields of `GlueArguments`, and account for the arguments that they set."""
     fields: dict[str, object] = {}
     for name in [path[1] for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         known = GLUE_ARGUMENTS.get(name)

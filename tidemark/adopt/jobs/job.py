@@ -77,12 +77,7 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
 
 
 def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
-    """Return what `add_job` is called with, and account for everything that the job has.
-
-    Args:
-        job: the job.
-        bookmark_of_runs: the bookmark option that triggers add to its runs; None: that of the job.
-    """
+    """Return what `add_job` is called with, and account for everything that the job has."""
     job.differ(
         "Name",
         why="CloudFormation cannot import a Glue job, nor make one whose name is taken",

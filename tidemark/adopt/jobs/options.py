@@ -27,13 +27,7 @@ def is_description(text: object) -> bool:
 
 
 def options_of(job: Reading, timeout_minutes: int | None, *, has_state: bool) -> dict[str, object]:
-    """Return the fields of `JobOptions` that are not the default, and account for them.
-
-    Args:
-        job: the job.
-        timeout_minutes: after which Glue will stop a run; None if it never does.
-        has_state: whether it keeps a bookmark or watermarks, which two runs at once would break.
-    """
+    """Return the fields of `JobOptions` that are not the default, and account for them."""
     fields: dict[str, object] = {}
     description = job.get("Description")
     if is_description(description):
@@ -58,12 +52,7 @@ def options_of(job: Reading, timeout_minutes: int | None, *, has_state: bool) ->
 
 
 def fixed_arguments_of(job: Reading, arguments: dict[str, str]) -> list[str]:
-    """Move arguments that no run may override into those of the script; return their names.
-
-    Args:
-        job: the job.
-        arguments: those of the script, without dashes; what is fixed is added.
-    """
+    """Move arguments that no run may override into those of the script; return their names."""
     names = []
     for name, value in (job.get("NonOverridableArguments") or {}).items():
         if name in READ_BY_NAME:

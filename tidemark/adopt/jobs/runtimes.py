@@ -47,13 +47,7 @@ def _version(job: Reading) -> str:
 
 
 def worker_type_of(job: Reading, allowed: Collection[str], do: str) -> str:
-    """Return the worker type of a job, or G.1X where its own cannot be declared.
-
-    Args:
-        job: what it says is accounted for.
-        allowed: what a job of its kind can have.
-        do: what to do about another one.
-    """
+    """Return the worker type of a job, or G.1X where its own cannot be declared."""
     worker = job.get("WorkerType")
     if worker in allowed:
         return str(job.take("WorkerType"))

@@ -38,12 +38,7 @@ class ScriptFacts:
 
 
 def facts_of(text: str, of: str) -> ScriptFacts:
-    """Return what a script uses.
-
-    Args:
-        text: the script.
-        of: whose it is, for people: `job nightly_orders`.
-    """
+    """Return what a script uses."""
     try:
         sources = state_of_script(text, of.removeprefix("job ")).sources
     except UsageError as error:

@@ -28,13 +28,7 @@ class Secrets:
 
 
 def secrets_of(job: str, call: JobCall, found: Found) -> Secrets:
-    """Return the secrets that a job reads, as far as its script and its connections say.
-
-    Args:
-        job: its name until now.
-        call: what it is declared with.
-        found: what was read: its script, and connections.
-    """
+    """Return the secrets that a job reads, as far as its script and its connections say."""
     of = f"job {job}"
     in_script = list(_in_script(found.scripts.get(job, ""), call.arguments))
     of_connections = [

@@ -82,13 +82,7 @@ def why_not_streaming(job: Reading, script: str | None) -> tuple[str, str] | Non
 
 
 def streams_of(texts: Iterable[str], of: str, *, is_connected: bool) -> tuple[list[str], Guess]:
-    """Return the Kinesis streams that texts name, and what is guessed of the sources.
-
-    Args:
-        texts: arguments and the script.
-        of: whose they are, for people.
-        is_connected: whether the job has connections, by which it may read Kafka.
-    """
+    """Return the Kinesis streams that texts name, and what is guessed of the sources."""
     arns = list(dict.fromkeys(arn for text in texts for arn in STREAM.findall(text)))
     what = f"it reads {', '.join(arns)}, which it names"
     if not arns:

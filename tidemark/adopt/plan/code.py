@@ -111,13 +111,7 @@ class {title}Stack(cdk.Stack):
 
 
 def stack_of(adoption: Adoption, plan: str, keys: Mapping[str, str]) -> str:
-    """Return the Python source of the stack, as a formatter would still fold it.
-
-    Args:
-        adoption: what it declares.
-        plan: name of the file with the plan.
-        keys: KMS keys of buckets, by bucket.
-    """
+    """Return the Python source of the stack, as a formatter would still fold it."""
     variables = Variables((*OWN_VARIABLES, *(node.variable for node in adoption.nodes)))
     datasets, data = _data(adoption, keys, variables)
     roles = {

@@ -34,13 +34,7 @@ BEFORE = "before"  # the folder in which the old state is recorded
 
 
 def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
-    """Return the steps, in their order.
-
-    Args:
-        adoption: the pipeline.
-        found: what was read of the old jobs.
-        stack_file: path of the stack in the project.
-    """
+    """Return the steps, in their order."""
     stateful = [job for job in adoption.jobs if has_bookmark(job, found)]
     scratched = [job for job in stateful if overrides(job)]
     has_started = bool(adoption.started_jobs or adoption.crawlers)

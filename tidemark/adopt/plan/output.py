@@ -10,12 +10,7 @@ from tidemark.errors import TidemarkError, UsageError
 
 
 def write_new(folder: Path, files: Mapping[str, str]) -> None:
-    """Write new files, path in the folder to text; what fails halfway leaves nothing behind.
-
-    Raises:
-        UsageError: one of them is there already; nothing was written.
-        TidemarkError: one of them cannot be written.
-    """
+    """Write new files, path in the folder to text; what fails halfway leaves nothing behind."""
     for path in files:
         if (folder / path).exists():
             raise UsageError(
@@ -46,11 +41,7 @@ def jobs_in(folder: Path) -> frozenset[str]:
 
 
 def formatted(folder: Path, path: str, text: str) -> str:
-    """Return Python source as the project in a folder formats it; as it is without ruff.
-
-    Raises:
-        TidemarkError: ruff cannot read it.
-    """
+    """Return Python source as the project in a folder formats it; as it is without ruff."""
     if find_spec("ruff") is None:
         return text
     where = folder if folder.is_dir() else Path.cwd()

@@ -27,18 +27,7 @@ def read_account(
     *,
     with_roles: bool = False,
 ) -> Found:
-    """Return what an account has of jobs, or of the jobs of a workflow.
-
-    Args:
-        session: credentials and region.
-        jobs: names of jobs; empty for all of the workflow.
-        workflow: name of a workflow, or None.
-        with_roles: whether to read what the roles of jobs and crawlers may do.
-
-    Raises:
-        UsageError: there is no such job or workflow, or the workflow starts no job.
-        TidemarkError: AWS refuses.
-    """
+    """Return what an account has of jobs, or of the jobs of a workflow."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -255,11 +244,7 @@ class _Account:
 
 
 def jobs_of(triggers: Iterable[Resource], workflow: str) -> list[str]:
-    """Return the jobs that the triggers of a workflow start, in their order.
-
-    Raises:
-        UsageError: they start none.
-    """
+    """Return the jobs that the triggers of a workflow start, in their order."""
     names = dict.fromkeys(
         action["JobName"]
         for trigger in triggers

@@ -31,12 +31,7 @@ def workflows_by_event(triggers: Iterable[Resource], nodes: Iterable[str]) -> li
 def read_rules(
     session: "boto3.Session", workflows: Mapping[str, str]
 ) -> tuple[dict[str, tuple[Resource, ...]], list[Difference]]:
-    """Return the rules of the default event bus that start workflows, and what was not readable.
-
-    Args:
-        session: credentials and region.
-        workflows: name to ARN.
-    """
+    """Return the rules of the default event bus that start workflows, and what was not readable."""
     from botocore.exceptions import ClientError
 
     found: dict[str, tuple[Resource, ...]] = {}

@@ -11,9 +11,6 @@ def as_api_has_it(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, A
     """Return the properties of a resource as a shape of the API has its members.
 
     What the shape does not have stays as it is.
-
-    Returns:
-        The properties, and the paths of what has another form than Glue takes, which is left out.
     """
     misfits: list[Path] = []
     found = _value(properties, shape_of(name), (), misfits)

@@ -77,16 +77,7 @@ class _Reader:
 
 
 def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
-    """Return what a template, or the templates of an assembly of the CDK, declare.
-
-    Args:
-        path: a file, or a folder like `cdk.out`.
-        given: values of parameters, of `AWS::Region` and `AWS::AccountId`, and names that a
-            deployment gave to resources, by logical id.
-
-    Raises:
-        UsageError: it cannot be read, two resources have one name, or nothing has a parameter.
-    """
+    """Return what a template, or the templates of an assembly of the CDK, declare."""
     assembly = read_assembly(path) if path.is_dir() else None
     alone = None if assembly else Stack(path.stem, read_template_file(path), file=path)
     stacks = assembly.stacks if assembly else (alone,) if alone else ()

@@ -55,17 +55,7 @@ class Contents:
 def found_in(
     contents: Contents, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Found:
-    """Return what a file has of jobs, or of the jobs of a workflow.
-
-    Args:
-        contents: what the file declares.
-        jobs: names of jobs; empty for all of the workflow.
-        workflow: name of a workflow, or None.
-        with_roles: whether to read what the roles of the jobs may do.
-
-    Raises:
-        UsageError: it has no such job or workflow, or the workflow starts no job.
-    """
+    """Return what a file has of jobs, or of the jobs of a workflow."""
     of_job, of_workflow = contents.types
     if workflow is not None:
         _check(contents, workflow, contents.workflows, of_workflow)

@@ -37,16 +37,7 @@ class Nested:
 
 
 def with_nested(template: Mapping[str, Any], file: Path, around: tuple[Path, ...] = ()) -> Nested:
-    """Return a template with those of its nested stacks.
-
-    Args:
-        template: that of a file.
-        file: where it was read.
-        around: the files of the stacks that have it.
-
-    Raises:
-        UsageError: a nested template cannot be read, or has itself in it.
-    """
+    """Return a template with those of its nested stacks."""
     trail = (*around, file.resolve())
     found = {}
     for id_, resource in template.get("Resources", {}).items():

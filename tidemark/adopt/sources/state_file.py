@@ -21,17 +21,7 @@ from tidemark.errors import UsageError
 def read_state_file(
     file: Path, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Found:
-    """Return what a state file has of jobs, or of the jobs of a workflow.
-
-    Args:
-        file: the state, version 4.
-        jobs: names of jobs; empty for all of the workflow.
-        workflow: name of a workflow, or None.
-        with_roles: whether to read what the roles of the jobs may do.
-
-    Raises:
-        UsageError: it cannot be read, or has no such job or workflow.
-    """
+    """Return what a state file has of jobs, or of the jobs of a workflow."""
     contents = _contents(read_state(_document(file), str(file)), file)
     return found_in(contents, jobs, workflow, with_roles=with_roles)
 

@@ -33,11 +33,7 @@ HOW = (
 
 
 def read_template_file(file: Path) -> Mapping[str, Any]:
-    """Return the template in a file.
-
-    Raises:
-        UsageError: it cannot be read, or has no Resources.
-    """
+    """Return the template in a file."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
@@ -77,11 +73,7 @@ def _is_included(resource: Any) -> bool:
 
 
 def template_of(text: str, where: str) -> Any:
-    """Return the document that a text is, JSON or YAML.
-
-    Raises:
-        UsageError: it is neither.
-    """
+    """Return the document that a text is, JSON or YAML."""
     try:
         return json.loads(text)
     except RecursionError as error:

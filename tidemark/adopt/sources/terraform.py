@@ -133,15 +133,7 @@ class TerraformState:
 
 
 def read_state(document: object, where: str) -> TerraformState:
-    """Return what a state file has.
-
-    Args:
-        document: its JSON.
-        where: its path, for people.
-
-    Raises:
-        UsageError: it is not a state file of version 4.
-    """
+    """Return what a state file has."""
     version = document.get("version") if isinstance(document, dict) else None
     if not isinstance(document, dict) or version != VERSION:
         raise UsageError(

@@ -26,11 +26,7 @@ Beside = Mapping[str, list[Mapping[str, Any]]]
 
 
 def rules_of(beside: Beside) -> dict[str, tuple[Resource, ...]]:
-    """Return the rules that start workflows, by name of the workflow, as DescribeRule has them.
-
-    Args:
-        beside: attributes of the resources, by type.
-    """
+    """Return the rules that start workflows, by name of the workflow, as DescribeRule has them."""
     rules = {_key(one, "name"): _rule(one) for one in beside.get("aws_cloudwatch_event_rule", [])}
     found: dict[str, list[Resource]] = {}
     for target in beside.get("aws_cloudwatch_event_target", []):

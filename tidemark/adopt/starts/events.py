@@ -36,12 +36,7 @@ class Events:
 
 
 def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
-    """Return what starts a workflow with an EVENT trigger, and account for its batch.
-
-    Args:
-        trigger: the start trigger.
-        rules: those of EventBridge that have the workflow as a target, as DescribeRule has them.
-    """
+    """Return what starts a workflow with an EVENT trigger, and account for its batch."""
     found = Events()
     size, minutes = _batch(trigger)
     for rule in rules:

@@ -15,12 +15,7 @@ OF_CRAWLS, OF_RUNS = "Glue Crawler State Change", "Glue Job State Change"
 def one_start(
     groups: Mapping[str, frozenset[str]], own: Iterable[str] = ()
 ) -> tuple[frozenset[str], dict[str, Reason]]:
-    """Return what starts the first jobs of a pipeline, and which are left out, with the reason.
-
-    Args:
-        groups: the first jobs, each with the names of the triggers that start it.
-        own: triggers of the workflow that is adopted, which come first.
-    """
+    """Return what starts the first jobs of a pipeline, and which are left out, with the reason."""
     common: frozenset[str] | None = None
     apart: dict[str, Reason] = {}
     first = next(iter(groups), "")

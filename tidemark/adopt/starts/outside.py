@@ -59,15 +59,7 @@ def outside_of(
     adopted: Adopted,
     rules: Mapping[str, Iterable[Resource]] | None = None,
 ) -> Outside:
-    """Return which schedules start the pipeline, and what is to be known of every other start.
-
-    Args:
-        schedules: of EventBridge Scheduler, as GetSchedule has them. One that starts another job
-            or workflow says nothing of this pipeline.
-        other_rules: rules of EventBridge whose target is no workflow; `Target` has its ARN.
-        adopted: what the pipeline has.
-        rules: those whose target is a workflow, by its name.
-    """
+    """Return which schedules start the pipeline, and what is to be known of every other start."""
     found = Outside()
     for workflow in sorted(adopted.workflows):
         found.switches += [

@@ -31,13 +31,7 @@ def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
 
 
 def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> dict[str, object]:
-    """Return what an action of a trigger adds, and account for it.
-
-    Args:
-        trigger: the trigger.
-        number: of the action.
-        timeout_minutes: after which Glue stops a run that someone else starts; None: never.
-    """
+    """Return what an action of a trigger adds, and account for it."""
     fields: dict[str, object] = {}
     if arguments := _arguments(trigger, ("Actions", number, "Arguments")):
         fields["arguments"] = arguments

@@ -107,13 +107,7 @@ def watched_by(trigger: Resource) -> list[str]:
 def crawlers_of(
     triggers: Iterable[Resource], jobs: Iterable[str], workflow: str | None
 ) -> list[str]:
-    """Return the names of the crawlers that belong to jobs: no job waits for anything else.
-
-    Args:
-        triggers: every trigger there is.
-        jobs: names of the jobs.
-        workflow: the workflow that is adopted as a whole, or None.
-    """
+    """Return the names of the crawlers that belong to jobs: no job waits for anything else."""
     left, found = list(triggers), dict.fromkeys(jobs)
     while True:
         own = [
@@ -131,12 +125,7 @@ def crawlers_of(
 
 
 def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
-    """Return how jobs and crawlers are started by triggers, which are to be accounted for yet.
-
-    Args:
-        triggers: every trigger that starts one of them.
-        jobs: their names.
-    """
+    """Return how jobs and crawlers are started by triggers, which are to be accounted for yet."""
     starts = Starts()
     note_types(starts, triggers)
     for job in jobs:
@@ -166,14 +155,7 @@ def account_for(
     timeouts: Mapping[str, int | None],
     rules: Mapping[str, Sequence[Resource]] | None = None,
 ) -> None:
-    """Account for everything that the triggers have.
-
-    Args:
-        triggers: those that were read.
-        starts: what they say; differences, schedules and what they add to runs are put in.
-        timeouts: the jobs and crawlers of the pipeline, each with its timeout in minutes.
-        rules: those of EventBridge that start workflows, by name of the workflow.
-    """
+    """Account for everything that the triggers have."""
     readings = {t["Name"]: Reading(f"trigger {t['Name']}", t) for t in triggers}
     for trigger in sorted(triggers, key=lambda it: it.get("State", "ACTIVATED") not in ACTIVE):
         reading = readings[trigger["Name"]]

@@ -38,12 +38,7 @@ def address_of(uri: str) -> Address:
 
 
 def addresses_of(template: str, parameters: Mapping[str, object]) -> list[Address]:
-    """Return the addresses that a template of partition projection makes.
-
-    Args:
-        template: `s3://lake/${country}/${day}/`.
-        parameters: those of the table, such as `projection.day.type`.
-    """
+    """Return the addresses that a template of partition projection makes."""
     enums = {
         key: str(parameters.get(f"projection.{key}.values", "")).split(",")
         for key in dict.fromkeys(PLACEHOLDER.findall(template))

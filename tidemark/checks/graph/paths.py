@@ -23,11 +23,7 @@ def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
 
 
 def paths_to_start(triggers: Sequence[Trigger]) -> dict[str, set[Path]]:
-    """Return the paths on which each job starts; no path for one that no run can start.
-
-    Args:
-        triggers: those of one workflow, whose jobs do not wait for each other in a circle.
-    """
+    """Return the paths on which each job starts; no path for one that no run can start."""
     paths: dict[str, set[Path]] = {}
     for name in TopologicalSorter(_waits(triggers)).static_order():
         starting = [trigger for trigger in triggers if name in trigger.starts]
@@ -36,11 +32,7 @@ def paths_to_start(triggers: Sequence[Trigger]) -> dict[str, set[Path]]:
 
 
 def precede(triggers: Sequence[Trigger]) -> dict[str, frozenset[str]]:
-    """Return the jobs that have ended whenever a job starts, by job.
-
-    Args:
-        triggers: those of one workflow, whose jobs do not wait for each other in a circle.
-    """
+    """Return the jobs that have ended whenever a job starts, by job."""
     before: dict[str, frozenset[str]] = {}
     for name in TopologicalSorter(_waits(triggers)).static_order():
         starting = [_ended_at(t, before) for t in triggers if name in t.starts]

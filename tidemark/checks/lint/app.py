@@ -31,12 +31,7 @@ class AppJob:
 
 
 def read_jobs(assembly: Assembly) -> list[AppJob]:
-    """Return the Python jobs of an assembly.
-
-    Raises:
-        UsageError: there is no job, or the assembly holds what could not be deployed.
-        UnsupportedError: a property cannot be resolved.
-    """
+    """Return the Python jobs of an assembly."""
     jobs: dict[str, Mapping[str, Any]] = {}
     triggers: dict[str, Mapping[str, Any]] = {}
     try:

@@ -61,12 +61,7 @@ def own_argument_findings(facts: Facts) -> Iterator[Finding]:
 
 
 def argument_findings(facts: Facts, starts: tuple[Start, ...]) -> Iterator[Finding]:
-    """Yield where the script and the arguments of its job differ.
-
-    Args:
-        facts: what the script does.
-        starts: every way in which the job is started.
-    """
+    """Yield where the script and the arguments of its job differ."""
     found: dict[tuple[str, str], Finding] = {}
     for start in starts:
         for name, finding in _of_start(facts, start):

@@ -9,12 +9,7 @@ from tidemark.checks.script.place import Place
 
 
 def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
-    """Yield what loses or defeats the bookmark of a job.
-
-    Args:
-        facts: what its script does.
-        is_promised: whether bookmarks are known to be enabled, not only taken to be.
-    """
+    """Yield what loses or defeats the bookmark of a job."""
     if facts.is_entry and not facts.has_hidden_job:
         yield from _init(facts)
         yield from _commit(facts)

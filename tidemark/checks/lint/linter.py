@@ -40,19 +40,7 @@ def lint_text(
     *,
     is_local: bool = True,
 ) -> Linted:
-    """Return the findings in a script, by line.
-
-    Args:
-        text: the script.
-        file: its name in findings and errors.
-        option: the job-bookmark-option of its job; None takes bookmarks for enabled, but not for
-            promised to a script that opens no source of Glue.
-        starts: every way in which its job is started; none leaves the arguments alone.
-        is_local: whether its job may run on this machine; if so, what would not is noted.
-
-    Raises:
-        UsageError: it is not Python.
-    """
+    """Return the findings in a script, by line."""
     facts = read_script(text, file)
     found = [*own_argument_findings(facts)]
     if option in (None, ENABLE):
@@ -67,11 +55,7 @@ def lint_text(
 
 
 def lint_file(file: Path, option: str | None) -> Linted:
-    """Return the findings in a script that no template is known of.
-
-    Raises:
-        UsageError: there is no such file, or it is not Python.
-    """
+    """Return the findings in a script that no template is known of."""
     return lint_text(_read(file), str(file), option)
 
 
@@ -87,15 +71,7 @@ def local_notes(file: Path) -> tuple[Finding, ...]:
 
 
 def lint_jobs(assembly: Assembly, project: Path) -> list[Linted]:
-    """Return what is found in the script of each job, as its template starts it.
-
-    Args:
-        assembly: the jobs, their triggers and scripts.
-        project: where the scripts came from; a finding names the file there that is the same.
-
-    Raises:
-        UsageError: the assembly has no job, or one of its scripts is not Python.
-    """
+    """Return what is found in the script of each job, as its template starts it."""
     assets = {asset.key: asset for asset in assembly.assets if not asset.is_zipped}
     return [_lint_job(one, assets, project) for one in read_jobs(assembly)]
 

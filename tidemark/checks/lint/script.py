@@ -36,11 +36,7 @@ MAX_INLINED_CALLS = 5_000  # a script that needs more is followed no further
 
 
 def read_script(text: str, file: str) -> Facts:
-    """Return what a script does.
-
-    Raises:
-        UsageError: it is not Python.
-    """
+    """Return what a script does."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:

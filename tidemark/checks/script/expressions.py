@@ -11,12 +11,7 @@ Read: TypeAlias = Callable[[ast.expr], Value]
 
 
 def written(node: ast.expr, read: Read) -> Value:
-    """Return what an expression is; None if it is not written out, or a part is not certain.
-
-    Args:
-        node: the expression.
-        read: returns what a part of it is worth; names are its business.
-    """
+    """Return what an expression is; None if it is not written out, or a part is not certain."""
     match node:
         case ast.Constant(value=constant):
             return "" if constant is None else str(constant)

@@ -78,13 +78,7 @@ class Operator:
 
 
 def operator_of(call: ast.Call, names: Names, scope: Scope) -> Operator | None:
-    """Return what a call is if it takes a transformation_ctx.
-
-    Args:
-        call: any call.
-        names: the names of the script.
-        scope: what names are worth where the call stands.
-    """
+    """Return what a call is if it takes a transformation_ctx."""
     name, position = _source(call, names)
     is_source = bool(name)
     is_bookmarked = is_source and _is_bookmarked_source(call, name, scope)

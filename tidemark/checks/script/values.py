@@ -170,11 +170,7 @@ def is_certain(value: Any) -> bool:
 
 
 def parsed(text: str, job: str) -> ast.Module:
-    """Return the program that the script of a job is.
-
-    Raises:
-        UsageError: it is not Python.
-    """
+    """Return the program that the script of a job is."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError) as error:

@@ -50,13 +50,7 @@ class Loss:
 
 
 def losses_of(old: Manifest, app: Manifest, plan: Sequence[Entry] = ()) -> list[Loss]:
-    """Return what an app would lose of what a manifest records; additions lose nothing.
-
-    Args:
-        old: the manifest.
-        app: what the app keeps now.
-        plan: its renames say which job or transformation_ctx is which.
-    """
+    """Return what an app would lose of what a manifest records; additions lose nothing."""
     return [*_of_jobs(old, app, plan), *_of_resources(old, app)]
 
 

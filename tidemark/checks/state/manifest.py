@@ -108,11 +108,7 @@ class Manifest:
 
     @classmethod
     def from_text(cls, text: str, name: str) -> "Manifest":
-        """Return what `to_text` wrote.
-
-        Raises:
-            UsageError: it is something else, or of another version.
-        """
+        """Return what `to_text` wrote."""
         try:
             document = parse_json(text)
             if document["version"] != VERSION:
@@ -134,11 +130,7 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """Return the manifest of a file, None if there is no file.
-
-    Raises:
-        UsageError: it cannot be read, or holds something else.
-    """
+    """Return the manifest of a file, None if there is no file."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -150,11 +142,7 @@ def read_manifest(path: Path) -> Manifest | None:
 
 
 def parse_json(text: str) -> Any:
-    """Return JSON values; of a key that is there twice, as after a merge, none may be dropped.
-
-    Raises:
-        ValueError: it is not JSON, or a key is there twice.
-    """
+    """Return JSON values; of a key that is there twice, as after a merge, none may be dropped."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         for name, count in Counter(name for name, _ in pairs).items():

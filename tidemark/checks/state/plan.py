@@ -107,11 +107,7 @@ def entry_document(kind: str, **values: str) -> dict[str, dict[str, str]]:
 
 
 def read_plan(path: Path) -> tuple[PlanEntry, ...]:
-    """Return the entries of a plan, none if there is no file.
-
-    Raises:
-        UsageError: it cannot be read, or an entry is not one that can be carried out.
-    """
+    """Return the entries of a plan, none if there is no file."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -127,11 +123,7 @@ def read_plan(path: Path) -> tuple[PlanEntry, ...]:
 
 
 def parse_plan(document: object, name: str) -> tuple[PlanEntry, ...]:
-    """Return the entries of a plan that was read as JSON.
-
-    Raises:
-        UsageError: an entry is not one that can be carried out; the message names it.
-    """
+    """Return the entries of a plan that was read as JSON."""
     if not isinstance(document, list):
         raise UsageError(
             f"{name} is no JSON list; write it as [ENTRY, ...], with entries such as "

@@ -23,17 +23,7 @@ def stage_names(project: Path) -> tuple[str, ...]:
 
 
 def review_project(project: Path, assembly: Path, *, may_begin: bool = False) -> Review:
-    """Compare an assembly with the manifest and the plan of a project.
-
-    Args:
-        project: the folder of both.
-        assembly: the synthesized app.
-        may_begin: whether there need not be a manifest yet.
-
-    Raises:
-        TidemarkError: there is no manifest.
-        UsageError: one of the files is not what it should be.
-    """
+    """Compare an assembly with the manifest and the plan of a project."""
     old = read_manifest(project / MANIFEST)
     if old is None and not may_begin:
         raise TidemarkError(
@@ -48,9 +38,6 @@ def review_since(project: Path, assembly: Path, revision: str) -> Review:
     """Compare an assembly with the manifest that a revision of Git has, and the plan of a project.
 
     A manifest that was deleted, edited or reverted together with the app hides nothing from this.
-
-    Raises:
-        UsageError: Git does not know the revision, or one of the files is not what it should be.
     """
     known = _git(project, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if known.returncode != 0:
@@ -75,11 +62,7 @@ def _git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def write_manifest(project: Path, assembly: Path) -> str:
-    """Make the manifest of a project that of an assembly; return in words what was done.
-
-    Raises:
-        TidemarkError: state would be dropped that the plan does not acknowledge.
-    """
+    """Make the manifest of a project that of an assembly; return in words what was done."""
     found = review_project(project, assembly, may_begin=True)
     check_writable(found)
     if found.is_current:

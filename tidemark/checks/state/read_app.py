@@ -24,17 +24,7 @@ WATERMARK_ARGUMENT, CHECKPOINT_ARGUMENT = "--watermark_table", "--checkpoint"
 
 
 def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
-    """Return what an app keeps.
-
-    Args:
-        assembly: the synthesized app.
-        stages: names of its stages, beside that of the tags; in names of stacks, buckets and tables
-            each of them becomes ``{stage}``, so that the manifest is the same for all.
-
-    Raises:
-        UsageError: two jobs have one name, or a script is not Python.
-        UnsupportedError: a property cannot be resolved.
-    """
+    """Return what an app keeps."""
     jobs: dict[str, JobState] = {}
     resources: dict[str, StatefulResource] = {}
     passed = _passed_by_triggers(assembly)
@@ -63,11 +53,7 @@ def _tagged_stages(assembly: Assembly) -> Iterator[str]:
 
 
 def read_app_folder(folder: Path, stages: Collection[str] = ()) -> Manifest:
-    """Return what the app keeps whose cloud assembly is in a folder; see `read_app`.
-
-    Raises:
-        UsageError: it is no assembly, or one that CloudFormation would not take either.
-    """
+    """Return what the app keeps whose cloud assembly is in a folder; see `read_app`."""
     try:
         return read_app(read_assembly(folder), stages)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -133,11 +119,7 @@ def _job_state(
 
 
 def script_of(name: str, location: str, assets: Collection[FileAsset]) -> str | None:
-    """Return the text of a job's script; None if the script is not part of the assembly.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Return the text of a job's script; None if the script is not part of the assembly."""
     found = [asset.source for asset in assets if location.endswith(f"/{asset.key}")]
     if not found:
         return None

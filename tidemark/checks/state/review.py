@@ -110,12 +110,7 @@ def covers(entry: Entry, loss: Loss) -> bool:
 
 
 def check_writable(found: Review) -> None:
-    """Raise unless the manifest may be replaced by the one that is right now.
-
-    Raises:
-        TidemarkError: that would drop state that no one has decided about, or an entry of the
-            plan covers nothing.
-    """
+    """Raise unless the manifest may be replaced by the one that is right now."""
     if not found.is_safe:
         raise TidemarkError(
             f"{MANIFEST} is left as it is: losses that no one acknowledged: "

@@ -52,15 +52,7 @@ class ScriptState:
 
 
 def state_of_script(text: str, name: str) -> ScriptState:
-    """Return what a script keeps state of, as far as its text tells.
-
-    Args:
-        text: the script.
-        name: what people know it by.
-
-    Raises:
-        UsageError: the text is not Python, or nested too deeply.
-    """
+    """Return what a script keeps state of, as far as its text tells."""
     try:
         module = parsed(text, name)
         script = ScriptValues(module)

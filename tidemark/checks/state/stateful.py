@@ -31,11 +31,7 @@ def holds_state(resource: Mapping[str, Any]) -> bool:
 
 
 def stateful_resource(resource: Mapping[str, Any], scope: Scope) -> StatefulResource:
-    """Return what the manifest records of a resource that holds state.
-
-    Raises:
-        UnsupportedError: its name cannot be resolved.
-    """
+    """Return what the manifest records of a resource that holds state."""
     kind, properties = resource["Type"], resource.get("Properties", {})
     is_retained = all(
         resource.get(policy, "Delete").startswith("Retain")

@@ -64,11 +64,6 @@ def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[
 
     Jobs are renamed first, then their ctxs, oldest names first; all else speaks of what they are
     called then.
-
-    Args:
-        plan: its entries.
-        app: what the app keeps, with the names that are in force where the plan is carried out.
-        on_aws: whether that is AWS, where no bookmark can be written.
     """
     entries = in_order([entry.entry for entry in plan])
     renames = {e.from_job: e.to_job for e in entries if isinstance(e, RenameJob)}

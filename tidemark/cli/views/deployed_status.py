@@ -17,11 +17,7 @@ from watermarks import WatermarkAdmin, WatermarkTableError
 
 
 def watermarks_of(statuses: Sequence[Status], region: str) -> dict[str, str]:
-    """Return, per job that has one, its current watermark as text.
-
-    Raises:
-        TidemarkError: a table cannot be read; one that is not there has no watermarks.
-    """
+    """Return, per job that has one, its current watermark as text."""
     import boto3
 
     tables = {it.job: it.watermark_table for it in statuses if it.watermark_table}

@@ -33,18 +33,7 @@ SHOWN_FILES = 20
 def explain_job(
     home: Home, job: str, run: str | None, uri: str | None
 ) -> tuple[str | None, list[Explanation]]:
-    """Return the id of the run, and an explanation per source.
-
-    Args:
-        home: where the job ran.
-        job: its name.
-        run: an earlier run, as `resolve_run` takes it; None means the next one.
-        uri: explain this file only.
-
-    Raises:
-        EntityNotFoundError: the job or the run has opened no source here.
-        UsageError: there is no such job, or several runs may be meant.
-    """
+    """Return the id of the run, and an explanation per source."""
     with Store(home.database) as store:
         if job not in known_jobs(store):
             raise UsageError(why_no_source(store, job))

@@ -17,12 +17,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 def lint_scripts(
     scripts: Sequence[Path], bookmark: str | None
 ) -> tuple[list[Linted], list[UsageError]]:
-    """Return what is found in scripts by themselves, and why others are none.
-
-    Args:
-        scripts: the files.
-        bookmark: enable, disable or pause; None if that is not known.
-    """
+    """Return what is found in scripts by themselves, and why others are none."""
     option = f"job-bookmark-{bookmark}" if bookmark else None
     linted: list[Linted] = []
     refused: list[UsageError] = []
@@ -35,11 +30,7 @@ def lint_scripts(
 
 
 def lint_app(assembly: Path) -> list[Linted]:
-    """Return what is found in the scripts of all jobs of an assembly.
-
-    Raises:
-        TidemarkError: the assembly cannot be read, or one of its scripts is not Python.
-    """
+    """Return what is found in the scripts of all jobs of an assembly."""
     return lint_jobs(read_assembly(assembly), Path.cwd())
 
 

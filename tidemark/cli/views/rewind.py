@@ -19,12 +19,7 @@ VERDICTS = {RIGHT: "safe", DOUBLES: "DOUBLES", STALE: "NOT CORRECTED", NOT_KNOWN
 
 
 def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a plan, the ids of runs as short as they can be.
-
-    Args:
-        plan: what would be done.
-        files: what would be deleted, as paths of the home or URIs.
-    """
+    """Yield the lines of a plan, the ids of runs as short as they can be."""
     ids = {run for state in plan.states for run in (state.from_run, state.to_run, *state.undone)}
     short = short_ids(run for run in sorted(ids) if run)
     if not plan.states:

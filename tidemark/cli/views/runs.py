@@ -30,15 +30,7 @@ def took(run: Run) -> str:
 
 
 def since_of(text: str | None, now: datetime) -> datetime | None:
-    """Return the moment that --since means.
-
-    Args:
-        text: such as 12h, 2026-01-31 or 2026-01-31T06:00; None means none.
-        now: aware.
-
-    Raises:
-        UsageError: it is none of these.
-    """
+    """Return the moment that --since means."""
     if text is None:
         return None
     try:
@@ -54,13 +46,7 @@ def since_of(text: str | None, now: datetime) -> datetime | None:
 
 
 def runs_listing(runs: Sequence[Run], counts: Counts | None = None, room: int = 80) -> Listing:
-    """Return the list of `tidemark runs`, with rows read and written if there is room for them.
-
-    Args:
-        runs: the newest first.
-        counts: of the runs; None where no one counts.
-        room: how wide the console is.
-    """
+    """Return the list of `tidemark runs`, with rows read and written if there is room for them."""
     short = short_ids_of_attempts(run.run_id for run in runs)
     rows: list[tuple[str | Text, ...]] = [
         (run.job, moment(run.started_at), _state(run), took(run), short[run.run_id]) for run in runs
@@ -156,12 +142,7 @@ class Changes:
     """Tells what has changed from one look at a workflow run to the next."""
 
     def __init__(self, option: str = "", seen: Sequence[Run] = ()) -> None:
-        """Have seen some runs.
-
-        Args:
-            option: what to add to the commands that lines name.
-            seen: no line is about them as they are.
-        """
+        """Have seen some runs."""
         self._option = option
         self._states = {run.run_id: run.state for run in seen}
 

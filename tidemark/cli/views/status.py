@@ -54,14 +54,7 @@ def read_watermarks(deployment: Deployment, home: Home) -> dict[str, str]:
 def bookmark_text(
     bookmark: Bookmark | None, is_enabled: bool, contexts: Collection[str] = ()
 ) -> str:
-    """Return a bookmark's version and the moment up to which it has read, or why there is none.
-
-    Args:
-        bookmark: the newest version.
-        is_enabled: whether the template enables bookmarks for the job.
-        contexts: those that count: a context that no run opens any more never moves again. Where
-            the bookmark has none of them, as after a carry-over, all count.
-    """
+    """Return a bookmark's version and the moment up to which it has read, or why there is none."""
     if bookmark is None:
         return "not set" if is_enabled else "off"
     states = [state for ctx, state in bookmark.states.items() if ctx in contexts]

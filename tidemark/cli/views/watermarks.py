@@ -24,16 +24,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_watermarks(home: Home | None, table: str) -> Iterator[WatermarkAdmin]:
-    """Yield the watermarks in a table.
-
-    Args:
-        home: where local runs keep them; None means the account and region of your credentials.
-        table: name of the table.
-
-    Raises:
-        UsageError: there is no such table, or what is asked of it cannot be.
-        TidemarkError: AWS refuses.
-    """
+    """Yield the watermarks in a table."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -61,11 +52,7 @@ def open_watermarks(home: Home | None, table: str) -> Iterator[WatermarkAdmin]:
 def what_changes(
     watermarks: WatermarkAdmin, job: str, run: str | None, source: str
 ) -> tuple[str, str]:
-    """Return the watermarks of a job as they are, and as they would be after a rewind, as texts.
-
-    Raises:
-        UsageError: there is no such run, or its row has expired.
-    """
+    """Return the watermarks of a job as they are, and as they would be after a rewind, as texts."""
     try:
         latest = watermarks.latest(job, source=source)
         now = values_text(latest.watermarks) if latest else "none"

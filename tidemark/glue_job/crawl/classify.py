@@ -46,12 +46,7 @@ def delimiter_of(text: str) -> str:
 
 
 def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
-    """Return what a CSV file is: its columns, delimiter and whether it has a header.
-
-    Args:
-        head: its first bytes.
-        is_whole: whether that is all of it; else the last line is cut and left out.
-    """
+    """Return what a CSV file is: its columns, delimiter and whether it has a header."""
     text = head.decode("utf-8", "replace").lstrip("\ufeff")
     delimiter = delimiter_of(text)
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -103,10 +98,6 @@ def json_kind(head: bytes, *, is_whole: bool) -> Kind | None:
     """Return what a JSON file is; None if it is none that is read here.
 
     Objects follow each other, or a list of them is one column `array`, as a crawler has it.
-
-    Args:
-        head: its first bytes.
-        is_whole: whether that is all of it; else the last record is cut and left out.
     """
     records = _records(head.decode("utf-8", "replace").lstrip("\ufeff"), is_whole=is_whole)
     if not records:

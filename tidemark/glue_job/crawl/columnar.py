@@ -23,11 +23,7 @@ class Columnar:
         self._spark: SparkSession | None = None
 
     def kind(self, format_name: str, file: Path, uri: str) -> Kind:
-        """Return what a file is.
-
-        Raises:
-            UnreadableFileError: it is broken.
-        """
+        """Return what a file is."""
         schema = (
             schema_in(str(file), uri)
             if format_name == "avro"

@@ -54,18 +54,7 @@ class Crawled:
 
 
 def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled]:
-    """Define the tables of a folder, or bring them up to date, with their partitions.
-
-    Args:
-        home: the lake and the Data Catalog.
-        uri: of the folder, or of one file.
-        database: of the tables, made if it is not there.
-        prefix: before the names of tables.
-
-    Raises:
-        UsageError: there is no data, or data that make no table.
-        EntityNotFoundError: there is no such bucket.
-    """
+    """Define the tables of a folder, or bring them up to date, with their partitions."""
     from tidemark.glue_job.crawl.columnar import Columnar  # with Spark
 
     root = uri.rstrip("/")

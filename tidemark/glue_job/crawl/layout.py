@@ -85,11 +85,7 @@ class FoundTable:
 
 
 def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTable]:
-    """Yield the tables below a folder: one, if all that is in it is alike, else those of each part.
-
-    Raises:
-        UsageError: a folder has files beside folders with files.
-    """
+    """Yield the tables below a folder: one if all in it is alike, else those of each part."""
     if _is_one_table(leaves, root):
         yield FoundTable(root, tuple(leaves))
         return
@@ -128,12 +124,6 @@ def are_similar(one: Kind, other: Kind) -> bool:
 
 def table_name(prefix: str, folder: str, location: str, taken: Container[str]) -> str:
     """Return the name of a table: prefix and folder, as a crawler writes them.
-
-    Args:
-        prefix: before every name.
-        folder: the last part of its location.
-        location: what a name that is taken is told apart by.
-        taken: the names of tables with other locations.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/add-crawler.html
     """

@@ -58,11 +58,6 @@ class Absence:
         """Return what holds for the records of two sources in one frame.
 
         A field that one has for sure and the other one may lack counts as lacking.
-
-        Args:
-            other: what holds for the other source.
-            mine: the type of the records of this one.
-            others: the type of those of the other one.
         """
         if not (self.is_possible or other.is_possible):
             return self
@@ -110,13 +105,7 @@ def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:
 
 
 def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[str]) -> Absence:
-    """Return what holds for records.
-
-    Args:
-        known: the names of all fields.
-        null: of those that some record has as null.
-        lacking: of those that some record lacks.
-    """
+    """Return what holds for records."""
     lacks = {last_name(one) for one in lacking}
     mixed = frozenset({last_name(one) for one in null} & lacks)
     there = frozenset({last_name(one) for one in known} - lacks)

@@ -16,13 +16,7 @@ _TEXT = re.compile(r"\b(?:var)?char\(\d+\)")
 def types_of_table(
     database: str | None, table_name: str | None, catalog_id: str | None
 ) -> dict[str, DataType]:
-    """Return the types of a table's columns and partition keys, by lower-case name.
-
-    Raises:
-        UsageError: the database or the table is not named.
-        EntityNotFoundError: there is no such table.
-        UnsupportedError: the catalog is of another account.
-    """
+    """Return the types of a table's columns and partition keys, by lower-case name."""
     if not database or not table_name:
         raise UsageError(
             f"the choice match_catalog needs database and table_name; it got {database!r} and "

@@ -103,17 +103,7 @@ def errors_frame(spark: SparkSession, failed: Sequence[Failed]) -> DataFrame:
 def check_thresholds(
     failed: Sequence[Failed], own: Sequence[Failed], stage: int, total: int
 ) -> None:
-    """Count errors where a threshold is set.
-
-    Args:
-        failed: of all steps so far.
-        own: of the last one.
-        stage: how many of the last one are allowed; 0 for any number.
-        total: how many of all are allowed; 0 for any number.
-
-    Raises:
-        ErrorThresholdError: there are more.
-    """
+    """Count errors where a threshold is set."""
     for which, threshold, steps in (("stage", stage, own), ("total", total, failed)):
         if threshold > 0 and (count := count_errors(steps)) > threshold:
             first = next(one for one in steps if one.count).make().first()

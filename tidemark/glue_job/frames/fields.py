@@ -140,17 +140,7 @@ def _collect_drops(
 
 
 def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
-    """Return a frame with another name for a field; a field that has the name already is replaced.
-
-    Args:
-        frame: any rows.
-        old: the path of the field; one that is not there is warned of.
-        new: its new path; structs that it names and that are not there are made.
-
-    Raises:
-        UsageError: the new path leads into what is no struct.
-        UnsupportedError: the field moves out of an array or a map, or into one.
-    """
+    """Return a frame with another name for a field; one that has the name already is replaced."""
     found = find_path(schema_of(frame), parse_path(old))
     if found is None:
         if frame.columns:

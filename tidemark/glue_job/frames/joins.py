@@ -42,9 +42,6 @@ def join(first: DataFrame, second: DataFrame, keys1: object, keys2: object) -> D
 
     A column of the first frame whose name the second one has too gets a dot before it. With a frame
     without columns, as of a source that has nothing new, there is nothing.
-
-    Raises:
-        UsageError: a key is not there, or there are not as many of one frame as of the other.
     """
     one, two = path_list(keys1), path_list(keys2)
     if not first.columns or not second.columns:
@@ -114,11 +111,7 @@ def _named_as(frame: DataFrame, schema: StructType) -> tuple[DataFrame, list[Val
 
 
 def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFrame:
-    """Return the rows of a stage, and those of a source whose keys the stage has not.
-
-    Raises:
-        UsageError: a key is not in both frames, or there is none.
-    """
+    """Return the rows of a stage, and those of a source whose keys the stage has not."""
     keys = path_list(primary_keys)
     if not source.columns or not stage.columns:
         return stage if stage.columns else source
@@ -137,16 +130,7 @@ def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFram
 def split_rows(
     frame: DataFrame, comparisons: Mapping[str, Mapping[str, Any]]
 ) -> tuple[DataFrame, DataFrame]:
-    """Return the rows that meet every comparison, and the others.
-
-    Args:
-        frame: any rows.
-        comparisons: by path, values by operator: ``{"age": {">": 10, "<": 20}}``.
-
-    Raises:
-        UsageError: a field is not there, or an operator is not known.
-        ArgumentTypeError: the comparisons of a field are not a dict; also a TypeError.
-    """
+    """Return the rows that meet every comparison, and the others."""
     for path, wanted in comparisons.items():
         if not isinstance(wanted, Mapping):
             raise ArgumentTypeError(

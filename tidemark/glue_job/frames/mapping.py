@@ -52,16 +52,6 @@ def apply_mapping(
     A field that is not there is left out and warned of; so is, converted from what it is, one whose
     source type is another than the mapping says. Of a choice the mapping takes the values of the
     type that it says, and warns. Of two mappings to one target the last one wins, with a warning.
-
-    Args:
-        frame: any rows.
-        mappings: tuples of source path, source type, target path and target type, or one of them;
-            see `full_mappings` for shorter ones.
-        is_case_sensitive: whether names of sources are compared so.
-
-    Raises:
-        UsageError: a mapping is no such tuple, or a type is none that its field can get.
-        UnsupportedError: a target is inside of an array.
     """
     schema = schema_of(frame)
     source, values = values_of(frame)
@@ -86,15 +76,7 @@ def apply_mapping(
 
 
 def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
-    """Return a frame with the fields of a schema, in its order and of its types.
-
-    Args:
-        frame: any rows; a field that they lack is null, one that the schema lacks is left out.
-        document: the JSON of a ``awsglue.gluetypes.StructType``.
-
-    Raises:
-        UsageError: it is no such JSON, or a field cannot be of its type.
-    """
+    """Return a frame with the fields of a schema, in its order and of its types."""
     try:
         schema = spark_schema(document, choice_of)
     except (ValueError, KeyError, TypeError) as error:
@@ -127,11 +109,6 @@ def full_mappings(frame: DataFrame, mappings: object) -> list[tuple[str, str, st
 
     Those of two are source and target; those of three source, target and target type. What is not
     said is as in the frame.
-
-    Raises:
-        TypeError: they are no tuples; the texts of this and the next are AWS's.
-        ValueError: a tuple has another length.
-        UsageError: a part of a tuple is no string.
     """
     if not isinstance(mappings, list | tuple):
         raise TypeError(f"mappings must be a list of tuples, or tuple. Got {type(mappings)}")

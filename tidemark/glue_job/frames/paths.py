@@ -17,11 +17,7 @@ _AFTER = re.compile(r"(\[\])?(?:\.|$)")
 
 
 def path_list(paths: object) -> list[str]:
-    """Return what a script gave as paths: a list, or one path as text.
-
-    Raises:
-        UsageError: it is neither.
-    """
+    """Return what a script gave as paths: a list, or one path as text."""
     given = [paths] if isinstance(paths, str) else paths
     if not isinstance(given, Iterable):
         raise UsageError(f"the paths are {paths!r}; they must be a list of strings")
@@ -32,11 +28,7 @@ def path_list(paths: object) -> list[str]:
 
 
 def parse_path(path: str) -> Steps:
-    """Return the steps of a path: a name with a dot before it, or ``[]``.
-
-    Raises:
-        UsageError: it is not a string, is empty, or has an odd number of backticks.
-    """
+    """Return the steps of a path: a name with a dot before it, or ``[]``."""
     if not isinstance(path, str):
         raise UsageError(f"the path {path!r} is not a string")
     steps, place = list[str](), 0

@@ -127,17 +127,7 @@ class Plan:
         *others: "Plan",
         own: tuple[Failed, ...] = (),
     ) -> "Plan":
-        """Return the plan of a next step.
-
-        Args:
-            make: returns its rows.
-            limits: what its call says of errors.
-            others: plans that it takes beside this one.
-            own: the errors of the step.
-
-        Raises:
-            ErrorThresholdError: there are too many errors.
-        """
+        """Return the plan of a next step."""
         failed = [*self.failed, *(one for other in others for one in other.failed), *own]
         plan = replace(self, make=make, failed=tuple(failed), own=own, limits=limits)
         if others:
@@ -157,11 +147,7 @@ class Plan:
         return absence
 
     def check(self) -> None:
-        """Count errors where a threshold is set.
-
-        Raises:
-            ErrorThresholdError: there are too many.
-        """
+        """Count errors where a threshold is set."""
         check_thresholds(self.failed, self.own, self.limits.stage, self.limits.total)
 
 

@@ -118,15 +118,7 @@ def _of_map(each: Convert) -> Convert:
 
 
 def kind_of(value: Any, hint: DataType | None = None) -> DataType:
-    """Return the type of a value of a record.
-
-    Args:
-        value: of Python.
-        hint: the type of the field of this name before the function; it stays if the value fits.
-
-    Raises:
-        TypeError: the value is of no type of Glue.
-    """
+    """Return the type of a value of a record."""
     if isinstance(hint, Choice):
         return kind_of(value, _hint_of_choice(value, hint))
     for classes, find in _KINDS:

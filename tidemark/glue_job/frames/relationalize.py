@@ -29,17 +29,7 @@ _ROWS_OF_PARTITION = 33  # bits of monotonically_increasing_id that count within
 def relationalize(
     frame: DataFrame, root: str | None, transformation_ctx: str
 ) -> dict[str, DataFrame]:
-    """Return the flat tables of a frame by name, the root first; computes the frame once.
-
-    Args:
-        frame: any rows.
-        root: the name of the first table, with which the others begin.
-        transformation_ctx: name of this step in the bookmark; empty starts at id 1.
-
-    Raises:
-        UsageError: the root has no name, two flat columns get one name, or the bookmark is another
-            step's.
-    """
+    """Return the flat tables of a frame by name, the root first; computes the frame once."""
     if not isinstance(root, str) or not root:
         raise UsageError(f"root_table_name is {root!r}; it must be the name of the first table")
     session = current_session()

@@ -34,13 +34,6 @@ def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
     """Return a frame with fields resolved by path, one after the other.
 
     ``cast`` also converts a field of one type. A path that is not there is warned of.
-
-    Args:
-        frame: any rows.
-        specs: tuples of a path and an action, or one of them.
-
-    Raises:
-        UsageError: a spec or its action is wrong, or a type is none that the field has or can get.
     """
     for path, action in _checked(specs):
         schema = schema_of(frame)
@@ -66,11 +59,7 @@ def _through_arrays(steps: Steps, kind: DataType) -> tuple[Steps, DataType]:
 
 
 def resolve_every(frame: DataFrame, choice: str) -> DataFrame:
-    """Return a frame with every choice resolved by one action.
-
-    Raises:
-        UsageError: the action is none.
-    """
+    """Return a frame with every choice resolved by one action."""
     _action(choice, "choice")
     schema = schema_of(frame)
     paths = list(_choices(schema, ()))
@@ -78,12 +67,7 @@ def resolve_every(frame: DataFrame, choice: str) -> DataFrame:
 
 
 def resolve_by_types(frame: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
-    """Return a frame with the choices at its top as the types of a table; others stay.
-
-    Args:
-        frame: any rows.
-        types: by the lower-case name of a column.
-    """
+    """Return a frame with the choices at its top as the types of a table; others stay."""
     edits: dict[Steps, Edit] = {}
     for one in schema_of(frame):
         target = types.get(one.name.lower())
@@ -132,11 +116,7 @@ _SPECS = "it must be a list of tuples of a path and an action"
 
 
 def _action(action: str, path: str) -> Edit:
-    """Return what an action makes of a field.
-
-    Raises:
-        UsageError: it is no action.
-    """
+    """Return what an action makes of a field."""
     name, _, word = action.partition(":")
     name = name.lower()
     actions: dict[str, Callable[[Value], Sequence[Value]]] = {
@@ -198,18 +178,7 @@ def _make_struct(value: Value) -> Sequence[Value]:
 def resolve_options(
     frame: DataFrame, options: Iterable[Any], is_type: Callable[[object], bool]
 ) -> DataFrame:
-    """Return a frame with choices resolved by the options of ``toDF``.
-
-    Args:
-        frame: any rows.
-        options: each with ``path``, ``action`` (Project or KeepAsStruct) and ``target``, a
-            type of ``awsglue.gluetypes``.
-        is_type: whether a value is such a type.
-
-    Raises:
-        UsageError: an option has no target.
-        ArgumentError: its target is no type of Glue, or its action is none.
-    """
+    """Return a frame with choices resolved by the options of ``toDF``."""
     specs = [(one.path, _action_of_option(one, is_type)) for one in options]
     return resolve_specs(frame, specs) if specs else frame
 

@@ -26,10 +26,6 @@ def schema_of_records(frame: DataFrame, absence: Absence) -> StructType:
 
     A field that no record has is left out, one that is nowhere but null is of the type null, and a
     choice has the types that there are. Without records there are no fields.
-
-    Args:
-        frame: any rows.
-        absence: what their nulls stand for.
     """
     source, values = values_of(frame)
     asked: list[Column] = []

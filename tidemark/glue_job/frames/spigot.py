@@ -16,17 +16,7 @@ ALL_OPTIONS = {"topk", "prob"}
 
 
 def write_sample(frame: DataFrame, path: str | None, options: Mapping[str, Any]) -> None:
-    """Write some rows of a frame as lines of JSON to a path, now.
-
-    Args:
-        frame: any rows.
-        path: a folder; files that are there stay.
-        options: ``prob`` is the chance of a row to be taken, ``topk`` how many are at most.
-
-    Raises:
-        UsageError: the path is missing, or an option is unknown or has a wrong value.
-        ArgumentTypeError: the options are not a dict; also a TypeError.
-    """
+    """Write some rows of a frame as lines of JSON to a path, now."""
     if not isinstance(path, str) or not path:
         raise UsageError(f"the path of spigot is {path!r}; it must be the URI of a folder")
     if not isinstance(options, Mapping):

@@ -43,19 +43,6 @@ def for_each_batch(
 
     A batch that fails is tried again, as many times as ``batchMaxRetries`` says; a batch that
     succeeds begins the count anew.
-
-    Args:
-        frame: of a streaming source.
-        function: gets a DataFrame and the number of the batch.
-        options: windowSize, such as ``100 seconds``, and checkpointLocation; batchMaxRetries,
-            persistDataFrame and storageLevel.
-        sleep: waits between tries.
-
-    Raises:
-        Exception: windowSize or checkpointLocation is missing; the text is AWS's.
-        ValueError: batchMaxRetries is not between 0 and 100; the text is AWS's.
-        UsageError: the frame is not of a stream, or there is no such storage level.
-        StreamingQueryException: a batch failed too often.
     """
     retries = _retries(options)
     if not frame.isStreaming:
@@ -128,15 +115,7 @@ def _storage_level(options: Mapping[str, Any]) -> StorageLevel | None:
 
 
 def with_ingestion_time(frame: DataFrame, granularity: str) -> DataFrame:
-    """Return the rows with the time of the query: ingest_year INT, ingest_month INT and so on.
-
-    Args:
-        frame: any rows.
-        granularity: ``day``, ``hour`` or ``minute``.
-
-    Raises:
-        UsageError: it is none of them.
-    """
+    """Return the rows with the time of the query: ingest_year INT, ingest_month INT and so on."""
     if granularity not in GRANULARITIES:
         raise UsageError(
             f"time_granularity is {granularity!r}; allowed are {', '.join(GRANULARITIES)}"

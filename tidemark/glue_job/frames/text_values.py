@@ -34,12 +34,7 @@ WIDER = (ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType)
 
 
 def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
-    """Return the rows as lines of JSON and the columns of partition keys beside them.
-
-    Args:
-        frame: rows with choices.
-        keys: the columns that become folders, which are not in the lines.
-    """
+    """Return the rows as lines of JSON and the columns of partition keys beside them."""
     source, values = values_of(frame)
     folders = set(keys)
     line = _json_struct([value for value in values if value.name not in folders])

@@ -70,14 +70,6 @@ def target_type(word: str, found: DataType, what: str) -> DataType:
 
     ``struct``, ``array`` and ``map`` alone leave a value of that kind as it is, and so does
     ``decimal`` alone a decimal.
-
-    Args:
-        word: of a script.
-        found: the type of the value.
-        what: names the word in an error.
-
-    Raises:
-        UsageError: it is no type, or none that this value can get.
     """
     text = word.strip().lower()
     if text == "choice" or (isinstance(found, DecimalType) and text == "decimal"):
@@ -160,9 +152,6 @@ def converted(column: Column, kind: DataType, target: DataType, what: str) -> Co
     """Return a value as another type; one that it cannot hold is null, as on AWS.
 
     A choice gives the value of whichever type it has; what has parts becomes text as JSON.
-
-    Raises:
-        UsageError: no value of the type can be of the other one.
     """
     if kind == target and type(kind) is type(target):
         return column

@@ -47,17 +47,6 @@ def unbox(
     """Return a frame with a field of text as what it holds, and a maker of the rows that failed.
 
     JSON without a schema is read once more, for its type; CSV becomes fields col0, col1 and so on.
-
-    Args:
-        frame: any rows.
-        path: of the field, in no array.
-        format: json or csv.
-        options: withSchema; for csv also separator, escaper and quoteChar.
-
-    Raises:
-        UsageError: the field is not there, or is no text, or the schema is none.
-        UnsupportedError: a format that this machine does not run; an option that Glue does not know
-            is ignored, as by Glue, and warned of.
     """
     if format not in OPTIONS:
         raise UnsupportedError(f"unbox of {format!r} is not supported; allowed are json and csv")

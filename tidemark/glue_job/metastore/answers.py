@@ -65,12 +65,7 @@ class Answers:
     """The Data Catalog of a database file, for the JVM of one job run."""
 
     def __init__(self, home: Home, database: Path) -> None:
-        """Answer for a home.
-
-        Args:
-            home: whose lake the tables are in.
-            database: the SQLite file of the Data Catalog.
-        """
+        """Answer for a home."""
         self._home = home
         self._database = database
         self._warned = set[str]()

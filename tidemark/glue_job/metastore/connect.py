@@ -19,13 +19,7 @@ OWN_CATALOG = "catalog.sqlite"  # of a run that did not ask for the Data Catalog
 
 
 def serve_catalog(home: Home, *, is_asked: bool) -> None:
-    """Answer Spark's questions about its catalog, once the script starts Spark.
-
-    Args:
-        home: whose Data Catalog it is.
-        is_asked: whether the job asks for the Data Catalog; else Hive support has a catalog of
-            this run alone, as on AWS.
-    """
+    """Answer Spark's questions about its catalog, once the script starts Spark."""
 
     def change(module: ModuleType) -> None:
         launch = module.launch_gateway

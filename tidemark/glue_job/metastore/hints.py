@@ -13,13 +13,7 @@ _NO_PLACE = "Can not create a Path from an empty string"
 
 
 def catalog_hint(cause: str, store: Store, *, is_asked: bool) -> str:
-    """Return what to do about the error of a job; empty if the Data Catalog knows nothing of it.
-
-    Args:
-        cause: the error, in one line.
-        store: the local Data Catalog.
-        is_asked: whether the job asked for it as Spark's metastore.
-    """
+    """Return what to do about the error of a job; empty if the Data Catalog knows nothing of it."""
     if _NO_PLACE in cause:
         return (
             "the database of the table has no LocationUri: give it one, or name the table's place "

@@ -30,13 +30,7 @@ class Found(NamedTuple):
 
 
 def look_at(columns: Sequence[Sequence[Any]], files: Iterable[Path], ask: Ask) -> list[Found]:
-    """Return what Spark does not read in lines of JSON.
-
-    Args:
-        columns: name, type and more of each, as Spark spells them.
-        files: of the table.
-        ask: see `Ask`.
-    """
+    """Return what Spark does not read in lines of JSON."""
     paths = [str(file) for file in files]
     record = {str(name): shape_of(str(kind)) for name, kind, *_ in columns}
     return [Found(*one) for one in json.loads(ask(json.dumps(paths), json.dumps(record)))]
@@ -77,12 +71,7 @@ def shape_of(kind: str) -> Any:
 
 
 def warnings_of(found: Iterable[Found], table: str) -> Iterator[tuple[RunWarning, str]]:
-    """Yield what to warn of, with what it is about.
-
-    Args:
-        found: in the files of the table.
-        table: its full name.
-    """
+    """Yield what to warn of, with what it is about."""
     for one in found:
         place = f"the file {Path(one.file).name} of the table {table}"
         if one.what == "text":

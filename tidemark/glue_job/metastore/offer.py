@@ -20,12 +20,7 @@ REACHABLE = frozenset({"Java", "__class__", "ask"})  # Py4J looks at the class
 
 
 def offer(gateway: Any, ask: Callable[[str], str]) -> None:
-    """Let the JVM of a gateway ask, whose callback server was started.
-
-    Args:
-        gateway: of PySpark.
-        ask: answers a request of `LocalCatalog.java`, both JSON.
-    """
+    """Let the JVM of a gateway ask, whose callback server was started."""
     server = gateway._callback_server
     jvm = int(gateway.jvm.java.lang.ProcessHandle.current().pid())
     create = type(server)._create_connection.__get__(server)  # a test offers again and again

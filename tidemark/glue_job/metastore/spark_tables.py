@@ -37,11 +37,7 @@ COMPUTED = (
 
 
 def spark_table(table: CatalogTable) -> dict[str, Any]:
-    """Return a table as `SparkJson.java` takes it.
-
-    Raises:
-        UnsupportedError: Spark could not read it here.
-    """
+    """Return a table as `SparkJson.java` takes it."""
     parameters, kind = table.parameters, table.definition.get("TableType")
     if table.is_view:
         return {**_common(table, "VIEW"), **_view(table)}
@@ -134,12 +130,7 @@ def spark_type(hive_type: str) -> str:
 
 
 def catalog_table(spark: Mapping[str, Any], old: CatalogTable | None = None) -> CatalogTable:
-    """Return the table that Spark wants to be in the Data Catalog.
-
-    Args:
-        spark: what `SparkJson.java` made of it.
-        old: what is there now, whose definition keeps what Spark does not know; None makes it.
-    """
+    """Return the table that Spark wants to be in the Data Catalog."""
     properties = dict(spark["properties"])
     is_marked = properties.pop(HIVE_MARK, None) is not None
     is_hive = is_marked or (old is not None and PROVIDER not in old.parameters)
@@ -229,11 +220,7 @@ def _storage(spark: Mapping[str, Any], is_hive: bool) -> dict[str, Any]:
 
 
 def hive_table(spark: Mapping[str, Any]) -> dict[str, Any]:
-    """Return by which source Spark writes a new table of Hive: provider, options, properties.
-
-    Raises:
-        UnsupportedError: no source writes its format here.
-    """
+    """Return by which source Spark writes a new table of Hive: provider, options, properties."""
     properties = {**spark["properties"], HIVE_MARK: "true"}
     table = catalog_table({**spark, "properties": properties})
     provider, options = read_options(table)

@@ -35,9 +35,6 @@ def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
 
     A header is a row, as Spark reads no skip.header.line.count; INSERT OVERWRITE replaces the
     partitions that it writes only.
-
-    Raises:
-        UnsupportedError: no source of Spark reads its format here.
     """
     name = table.classification
     if table.is_jdbc or name not in SOURCES:

@@ -23,12 +23,7 @@ class WhiteRows:
         self._ends: dict[tuple[str, int, int, str], frozenset[str]] = {}
 
     def options_for(self, table: Mapping[str, Any], files: Iterable[Path]) -> dict[str, str]:
-        """Return the options of Spark that keep such rows of a table; none if it has none.
-
-        Args:
-            table: as `SparkJson.java` takes it.
-            files: of the table.
-        """
+        """Return the options of Spark that keep such rows of a table; none if it has none."""
         sep = str(table["options"].get("sep", ","))
         if len(sep) != 1 or sep not in BLANK:
             return {}

@@ -15,12 +15,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
     """Changes one module right after it was imported."""
 
     def __init__(self, name: str, change: Callable[[ModuleType], None]) -> None:
-        """Prepare; ``sys.meta_path`` makes it work.
-
-        Args:
-            name: of the module.
-            change: called with it, once.
-        """
+        """Prepare; ``sys.meta_path`` makes it work."""
         self._name = name
         self._change = change
 

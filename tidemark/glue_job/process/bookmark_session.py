@@ -81,15 +81,7 @@ class BookmarkSession:
         self.states = dict(self.loaded)
 
     def open_source(self, transformation_ctx: str, name: str) -> bool:
-        """Return whether a source of this context reads through the bookmark, or else in full.
-
-        Args:
-            transformation_ctx: the context, empty for none.
-            name: what people know the source by.
-
-        Raises:
-            TidemarkError: another source of this run already uses the context.
-        """
+        """Return whether a source of this context reads through the bookmark, or else in full."""
         if not self.is_reading:
             return False
         if not transformation_ctx:
@@ -125,13 +117,6 @@ class BookmarkSession:
         """Keep the next state for commit, and store what is read so that it can be explained later.
 
         Outside of a local run, where only a disabled bookmark gets, nothing is stored.
-
-        Args:
-            source: the source as plain JSON values, with its transformation_ctx.
-            opened_at_ms: the frozen upper edge.
-            next_state: its state if the run commits; None if it reads without the bookmark.
-            extent: how many files, or rows of a table, are chosen; their bytes, 0 for a table.
-            datasets: what a checkpoint says of it.
         """
         if self.window:
             source = {**source, "window": self.window}
@@ -162,9 +147,6 @@ class BookmarkSession:
         """Store the state of every context as the next version; only enable writes.
 
         The checkpoint of the run is stored with it, and where there is no bookmark to write, too.
-
-        Raises:
-            BookmarkVersionMismatchError: another run of the job committed in between.
         """
         self.opened.clear()
         self.has_committed = True
@@ -197,17 +179,7 @@ _sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one p
 
 
 def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
-    """Load the newest bookmark of a job and make it the one that sources of this process use.
-
-    Args:
-        job_name: the name given to ``Job.init``; the state follows it.
-        args: what ``getResolvedOptions`` returned.
-
-    Raises:
-        EntityNotFoundError: job-bookmark-from or -to is no run of the job.
-        UsageError: job-bookmark-from is later than job-bookmark-to, only one of them is given, or
-            the job-bookmark-option is none.
-    """
+    """Load the newest bookmark of a job and make it the one that sources of this process use."""
     option = args.get("job_bookmark_option") or DISABLE
     if option not in OPTIONS:
         raise UsageError(
@@ -270,13 +242,7 @@ def session_of_source(transformation_ctx: str, name: str) -> BookmarkSession | N
 def files_to_read(
     source: S3Source, predicate: Predicate | None = None, earlier: Earlier | None = None
 ) -> Reading:
-    """Return what a source reads now; before ``Job.init`` that is everything.
-
-    Args:
-        source: what the script asks for.
-        predicate: its push_down_predicate, ready to be asked; None if it has none.
-        earlier: the partitions of an earlier run; None if it has none.
-    """
+    """Return what a source reads now; before ``Job.init`` that is everything."""
     opened_at_ms = now_ms()  # frozen before listing: what comes later belongs to the next run
     ctx = source.transformation_ctx
     session = session_of_source(ctx, source.name)
@@ -319,11 +285,7 @@ def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
 
 
 def job_home() -> Home:
-    """Return the home of the local run that this process belongs to.
-
-    Raises:
-        TidemarkError: it belongs to none.
-    """
+    """Return the home of the local run that this process belongs to."""
     if not is_local_run():
         raise TidemarkError(
             "job bookmarks need the state of a local run, and TIDEMARK_HOME is not set; start the "

@@ -37,13 +37,7 @@ class Borrower:
     """Lets PySpark use a JVM of a pool where it would start one."""
 
     def __init__(self, conf_file: Path, properties: Mapping[str, str], folder: Path) -> None:
-        """Prepare; `install` makes PySpark use it.
-
-        Args:
-            conf_file: the Spark properties of this run.
-            properties: its other system properties.
-            folder: the folder of the run, where its ``stdout.log`` and ``stderr.log`` are.
-        """
+        """Prepare; `install` makes PySpark use it."""
         pool_file = os.environ.pop(POOL_OF_RUN_VARIABLE, "")
         self._cold_because = os.environ.pop(COLD_VARIABLE, "" if pool_file else "there is no pool")
         self._pool_file = Path(pool_file)
@@ -60,11 +54,7 @@ class Borrower:
         sys.meta_path.insert(0, AfterImport(LAUNCHER, self._replace_launcher))
 
     def give_back(self, failure: str | None) -> None:
-        """Give the JVM back; what it printed is in the files of the run afterwards.
-
-        Args:
-            failure: why the run failed, if it did.
-        """
+        """Give the JVM back; what it printed is in the files of the run afterwards."""
         from tidemark.glue_job.process.client import PoolGoneError, ask
 
         connection, self._connection = self._connection, None

@@ -18,10 +18,6 @@ def remember_class_names(module: ModuleType) -> None:
 
     Nothing is remembered that was not found: a jar may come later. A package of a class can never
     be a class. What an import makes of short names is asked again.
-
-    Args:
-        module: ``py4j.java_gateway``, which is changed, once, with those that have imported its
-            function `java_import`.
     """
     if hasattr(module, IS_CHANGED):
         return

@@ -28,15 +28,7 @@ class PoolSilentError(PoolGoneError):
 
 
 def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection:
-    """Connect to the pool that a file names.
-
-    Args:
-        file: the file.
-        timeout_s: how long to wait for its first word; None waits as long as it takes.
-
-    Raises:
-        PoolGoneError: there is none, or it does not answer.
-    """
+    """Connect to the pool that a file names."""
     try:
         pool = read_pool_file(file)
         if pool is None or not is_running(pool.pid):
@@ -55,16 +47,7 @@ def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection
 def ask(
     connection: Connection, question: object, timeout_s: float | None = ANSWER_TIMEOUT_S
 ) -> dict[str, Any]:
-    """Send a message; return the answer.
-
-    Args:
-        connection: to a pool.
-        question: the message.
-        timeout_s: how long to wait for the answer; None waits as long as it takes.
-
-    Raises:
-        PoolGoneError: there is none.
-    """
+    """Send a message; return the answer."""
     try:
         connection.send_bytes(json.dumps(question).encode())
         _wait(connection, timeout_s)

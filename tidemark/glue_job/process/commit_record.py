@@ -28,13 +28,6 @@ def record_commit(
     """Store the checkpoint of the run of this process; call it in the transaction of the commit.
 
     A run that commits again replaces its checkpoint. Outside of a run nothing is stored.
-
-    Args:
-        store: the state of the home.
-        job_name: what the script gave to ``Job.init``; of a known run, its job counts.
-        run_id: the run; empty for none.
-        bookmark: what the run has done to its bookmark.
-        at_ms: now, epoch milliseconds.
     """
     if not run_id:
         return
@@ -86,11 +79,7 @@ def _facts() -> dict[str, Mapping[str, str]]:
 
 
 def open_arguments(argv: Sequence[str]) -> Mapping[str, str]:
-    """Return the arguments of a run by name, with the dashes, without secrets.
-
-    Args:
-        argv: what follows the name of the script; ``--name value`` or ``--name=value``.
-    """
+    """Return the arguments of a run by name, with the dashes, without secrets."""
     found: dict[str, str] = {}
     words = iter(argv)
     for word in words:
@@ -105,12 +94,7 @@ def open_arguments(argv: Sequence[str]) -> Mapping[str, str]:
 
 
 def code_of(script: Path, python_path: str) -> Mapping[str, str]:
-    """Return the SHA-256 of a script and of the zips on its Python path, as far as there are.
-
-    Args:
-        script: the file.
-        python_path: as the variable PYTHONPATH has it; of several zips, that of their digests.
-    """
+    """Return the SHA-256 of a script and of the zips on its Python path, as far as there are."""
     zips = [path for path in map(Path, python_path.split(os.pathsep)) if path.suffix == ".zip"]
     digests = [hashlib.sha256(path.read_bytes()) for path in zips if path.is_file()]
     found = {}

@@ -40,18 +40,7 @@ CATALOG = "spark.sql.catalog."
 def datalake_jars(
     job: str, arguments: Mapping[str, str], given: Sequence[Path], spark_jars: Path
 ) -> list[Path]:
-    """Return the jars to add for ``--datalake-formats``, beside those that are given.
-
-    Args:
-        job: its name, for errors.
-        arguments: of the run.
-        given: the jars of ``--extra-jars``.
-        spark_jars: the folder of Spark's own.
-
-    Raises:
-        UsageError: there is no such format.
-        UnsupportedError: no jar on this machine has the format.
-    """
+    """Return the jars to add for ``--datalake-formats``, beside those that are given."""
     added: list[Path] = []
     for name in filter(None, (one.strip() for one in arguments.get(ARGUMENT, "").split(","))):
         if name not in FORMATS:

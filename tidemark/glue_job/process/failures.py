@@ -64,12 +64,7 @@ class Places:
 
 
 def failure_of(error: BaseException, script: str) -> Failure:
-    """Return why a script failed.
-
-    Args:
-        error: what came out of it.
-        script: the file name that its code was compiled with.
-    """
+    """Return why a script failed."""
     return Failure(cause_of(error), _where(error, script))
 
 
@@ -101,12 +96,7 @@ def _innermost_cause(error: BaseException) -> BaseException | None:
 
 
 def cause_in_text(name: str, text: str) -> str:
-    """Return the line that says most of the text of an error, which may hold whole stacks.
-
-    Args:
-        name: class of the error.
-        text: its text: that of a Python error, or what Spark and Py4J make of one of Java.
-    """
+    """Return the line that says most of the text of an error, which may hold whole stacks."""
     if found := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
         return _cut(found[-1])
     java = JAVA_ERROR.findall(text) + JAVA_CAUSE.findall(text)
@@ -171,28 +161,14 @@ def from_script(frames: TracebackType | None, script: str) -> TracebackType | No
 def with_remedy(
     failure: Failure, log: str, places: Places, full_disk: str | None, kills: int = 0
 ) -> str:
-    """Return the one line of a failed run: what went wrong, where, and what to do if that is known.
-
-    Args:
-        failure: what the job process told.
-        log: its stderr, where the JVM writes what Python never hears of.
-        places: where things are on this machine.
-        full_disk: what to say of a disk that is full; None while it has room.
-        kills: how many processes the kernel has ended for lack of memory since the run began.
-    """
+    """Return the one line of a failed run: what went wrong, where, and what to do if known."""
     failure = first_cause(failure, log, kills)
     remedy = failure.remedy or _remedy(failure.cause, places, full_disk)
     return f"{failure}; {remedy}" if remedy else str(failure)
 
 
 def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
-    """Return why a script failed: of a JVM that is gone, what it wrote before.
-
-    Args:
-        failure: what the job process told.
-        log: its stderr.
-        kills: how many processes the kernel has ended for lack of memory since the run began.
-    """
+    """Return why a script failed: of a JVM that is gone, what it wrote before."""
     is_gone = JVM_IS_GONE.search(failure.cause)
     if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
         if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):
@@ -209,13 +185,7 @@ def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
 
 
 def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
-    """Return the one line of a run whose process has left no word of its end.
-
-    Args:
-        exit_code: of the process; negative is the signal that ended it.
-        full_disk: what to say of a disk that is full; None while it has room.
-        kills: how many processes the kernel has ended for lack of memory since the run began.
-    """
+    """Return the one line of a run whose process has left no word of its end."""
     cause = f"the job process ended with exit code {exit_code}"
     if exit_code < 0:
         cause = f"the job process was killed by {signal.Signals(-exit_code).name}"

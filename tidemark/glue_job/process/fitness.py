@@ -33,13 +33,7 @@ VARIABLES_OF_THE_JVM = (
 def why_own_jvm(
     settings: Mapping[str, str], given: Mapping[str, str], changed: Mapping[str, str]
 ) -> str | None:
-    """Return why a job run needs a JVM of its own; None if it may borrow one.
-
-    Args:
-        settings: the Spark properties that the job or its script set.
-        given: the environment variables that the run was started with.
-        changed: those it has when it starts Spark.
-    """
+    """Return why a job run needs a JVM of its own; None if it may borrow one."""
     for name, value in settings.items():
         if OF_THE_JVM.fullmatch(name):
             return f"{name} is set"

@@ -14,14 +14,7 @@ from tidemark.model.assembly.definitions import JobDefinition
 def note_at_end(
     script: Path, option: str, session: BookmarkSession | None, name: str | None = None
 ) -> None:
-    """Note what a script that ended normally left out; called in the job's own process.
-
-    Args:
-        script: the file that ran.
-        option: the job-bookmark-option of the run.
-        session: what Job.init started; None if it was not called.
-        name: what people know the script by; None takes the name of the file.
-    """
+    """Note what a script that ended normally left out; called in the job's own process."""
     try:
         _note_all(script, option, session, name or script.name)
     except Exception as error:  # noqa: BLE001 (a script that has ended well has not failed)
@@ -52,13 +45,7 @@ def _note_bookmark(session: BookmarkSession | None, name: str) -> None:
 
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
-    """Return the warnings of a finished run, each once: what it noted, and what its record shows.
-
-    Args:
-        store: where the run's sources are recorded.
-        run: the finished run.
-        job: its definition.
-    """
+    """Return the warnings of a finished run, each once: what it noted and what its record shows."""
     texts = read_warnings(Path(run.log_path).parent)
     if run.bookmark_option != ENABLE:
         return texts

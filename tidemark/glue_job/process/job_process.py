@@ -180,11 +180,7 @@ def _stderr_kept_apart(path: Path) -> Iterator[None]:
 
 
 def _report(result: Path, error: BaseException, script: str) -> str:
-    """Print the traceback from the script's own first line on, write the result file.
-
-    Returns:
-        Why the script failed.
-    """
+    """Print the traceback from the script's own first line on, write the result file."""
     print_from_script(error, script)
     failure = with_hint(failure_of(error, script))
     unfinished = result.with_suffix(".unfinished")

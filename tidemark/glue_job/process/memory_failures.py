@@ -102,11 +102,7 @@ def oom_kills() -> int:
 
 
 def killed_remedy(kills: int) -> str:
-    """Return what to do about a process that was killed by SIGKILL.
-
-    Args:
-        kills: how many processes the kernel has ended for lack of memory since the run began.
-    """
+    """Return what to do about a process that was killed by SIGKILL."""
     if kills > 0:
         return f"out of memory: {KILLED}"
     return (

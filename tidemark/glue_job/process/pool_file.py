@@ -58,11 +58,7 @@ def delete_pool_file(file: Path, key: str) -> None:
 
 
 def read_pool_file(file: Path) -> PoolFile | None:
-    """Return what the file says; None if there is none.
-
-    Raises:
-        ValueError: it is no such file, or others than this user may have written it.
-    """
+    """Return what the file says; None if there is none."""
     content = read_own_file(file)
     if content is None:
         return None

@@ -280,11 +280,7 @@ class RunWarning(Enum):
 
 
 def note(warning: RunWarning, about: str) -> None:
-    """Remember a warning of this job process; outside of a job run nothing is noted.
-
-    Raises:
-        TidemarkError: it cannot be stored, as on a full disk.
-    """
+    """Remember a warning of this job process; outside of a job run nothing is noted."""
     folder = os.environ.get(RUN_FOLDER_VARIABLE)
     if folder:
         line = json.dumps([warning.name, about])

@@ -25,11 +25,7 @@ TEMPORARY_FOLDER = "tmp"  # of the run's JVM, if it has its own: a killed one le
 def write_spark_conf(
     run_folder: Path, home: Home, java_home: Path, user_settings: Mapping[str, str]
 ) -> dict[str, str]:
-    """Write ``run_folder``/spark.conf, the job's settings last.
-
-    Returns:
-        The environment variables with which a Python process starts Spark by that file.
-    """
+    """Write ``run_folder``/spark.conf, the job's settings last."""
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
     settings = {**engine_settings(home, run_folder, java_home), **user_settings}

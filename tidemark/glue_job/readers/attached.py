@@ -24,11 +24,7 @@ def attaches(file_format: Format) -> bool:
 
 
 def with_attached(frame: DataFrame, files: Sequence[FileVersion], file_format: Format) -> DataFrame:
-    """Return the rows with the columns of their file that the format options name.
-
-    Raises:
-        UsageError: the rows have a column of this name, or it is no name.
-    """
+    """Return the rows with the columns of their file that the format options name."""
     if not attaches(file_format) or not frame.columns:
         return frame
     name, time = (file_format.options.get(one) for one in ("attachFilename", "attachTimestamp"))

@@ -61,14 +61,7 @@ BROKEN = (ValueError, EOFError, OSError, KeyError, IndexError, TypeError, StopIt
 
 
 def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: Format) -> DataFrame:
-    """Return the records of Avro files, with the columns of all of their schemas.
-
-    Raises:
-        UnreadableFileError: a file has no Avro header. A block that cannot be decoded is found
-            when an action reads it.
-        AvroDisagreementError: two files disagree on the type of a field, and it is no DynamicFrame,
-            which has a choice then.
-    """
+    """Return the records of Avro files, with the columns of all of their schemas."""
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
     kinds = [_schema_of(file, logical) for file in files]
     if avro.is_dynamic and (absence := absence_in(kinds)):
@@ -138,11 +131,7 @@ def _schema_of(file: str, logical: frozenset[str]) -> DataType:
 
 
 def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"]) -> StructType:
-    """Return the columns of an Avro file of this machine.
-
-    Raises:
-        UnreadableFileError: it has no Avro header; the error names the URI.
-    """
+    """Return the columns of an Avro file of this machine."""
     try:
         with open_file(path) as opened:
             schema = fastavro.reader(opened).writer_schema
@@ -157,11 +146,7 @@ def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"
 def records_of(
     logical: frozenset[str], schema: StructType, uri: str, path: str
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the records of one file; called in a worker of Spark.
-
-    Raises:
-        UnreadableFileError: a block cannot be decoded, ends early, or counts its records wrong.
-    """
+    """Yield the records of one file; called in a worker of Spark."""
     try:
         with open_file(path) as opened:
             blocks = fastavro.block_reader(opened)
@@ -207,15 +192,7 @@ def _with_logical_types(schema: Any, logical: frozenset[str]) -> Any:
 
 
 def spark_type(schema: Any, named: dict[str, DataType]) -> DataType:
-    """Return the Spark type of an Avro schema.
-
-    Args:
-        schema: as JSON values.
-        named: the records, enums and fixed types seen so far; extended here.
-
-    Raises:
-        UnsupportedError: a union of several types, or a record that contains itself.
-    """
+    """Return the Spark type of an Avro schema."""
     if isinstance(schema, list):
         return _union(schema, named)
     if not isinstance(schema, Mapping):

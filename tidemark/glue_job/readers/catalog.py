@@ -70,24 +70,7 @@ def read_catalog(
     catalog_id: str | None,
     failed: OfReader | None = None,
 ) -> DataFrame:
-    """Return the rows of a table's new files: its declared columns, then its partition keys.
-
-    Args:
-        spark: the session.
-        names: database, table and the other keywords of the call.
-        transformation_ctx: name of the source in the bookmark.
-        push_down_predicate: a condition on partition keys.
-        additional_options: connection options; they win over table properties.
-        catalog_id: this account, or None.
-        failed: of a DynamicFrame: gets the records of files that cannot be read. A column of
-            values that are not all of its type is a choice then, marked as one; without, such a
-            value fails the action.
-
-    Raises:
-        EntityNotFoundError: there is no such table.
-        UsageError: an argument or the definition of the table is wrong.
-        UnsupportedError: something that this machine does not run.
-    """
+    """Return the rows of a table's new files: its declared columns, then its partition keys."""
     if catalog_id not in (None, ACCOUNT_ID):
         raise UnsupportedError(
             f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
@@ -118,12 +101,7 @@ def read_catalog(
 
 
 def schema_of_table(database: str | None, table_name: str | None) -> StructType:
-    """Return the declared columns of a table, then its partition keys.
-
-    Raises:
-        EntityNotFoundError: there is no such table.
-        UsageError: the database or the table is not named.
-    """
+    """Return the declared columns of a table, then its partition keys."""
     with Store(job_home().database) as store:
         table = find_table(store, *table_names(database, table_name, {}))
     return _schema([*table.columns, *table.partition_keys])
@@ -153,12 +131,7 @@ def _read_database(
 
 
 def connection_of(table: CatalogTable) -> tuple[dict[str, str], str]:
-    """Return url, user, password and driver of a table in a database, and its name there.
-
-    Raises:
-        UsageError: the table names no connection.
-        EntityNotFoundError: there is no such connection.
-    """
+    """Return url, user, password and driver of a table in a database, and its name there."""
     name = table.parameters.get("connectionName")
     if not name:
         raise UsageError(

@@ -52,12 +52,7 @@ class Bz2Streams(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override] # as io calls it
-        """Read into a buffer, and return how many bytes; 0 at the end of the last stream.
-
-        Raises:
-            OSError: the bytes are not bzip2.
-            EOFError: the file ends within a stream.
-        """
+        """Read into a buffer, and return how many bytes; 0 at the end of the last stream."""
         content = b""
         while not content:
             given = b""

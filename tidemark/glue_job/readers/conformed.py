@@ -48,16 +48,7 @@ WIDENING: tuple[tuple[DataType, ...], ...] = (
 
 
 def conformed_frame(frame: DataFrame, declared: StructType, names: Names) -> DataFrame:
-    """Return the columns of a declaration, in its order; those that the rows lack are null.
-
-    Args:
-        frame: rows with the names and types of files; what is a choice there stays one.
-        declared: the names and types that they get.
-        names: how names are compared.
-
-    Raises:
-        UnsupportedError: a column cannot be of the declared type at all.
-    """
+    """Return the columns of a declaration, in its order; those that the rows lack are null."""
     found = schema_of(frame)
     frame = frame.toDF(*map(str, range(len(found))))
     columns = [F.col(str(place)).cast(numbered(one.dataType)) for place, one in enumerate(found)]

@@ -19,18 +19,7 @@ CLASS_NAMES = ("CONNECTOR_CLASS_NAME", "ConnectorClassName")  # of a connection
 def read_connector(
     spark: SparkSession, connection_type: str, connection_options: Mapping[str, Any]
 ) -> DataFrame:
-    """Return what a data source of Spark reads.
-
-    Args:
-        spark: the session; the jar of the source is on its class path, by ``--extra-jars``.
-        connection_type: ``mongodb`` and ``documentdb`` have options of their own.
-        connection_options: ``className``, or ``connectionName`` of a connection that has it; all
-            others are the options of the source. See `connector_options` for MongoDB.
-
-    Raises:
-        UsageError: no class is named, or there is none of this name.
-        UnsupportedError: the options name a secret.
-    """
+    """Return what a data source of Spark reads."""
     source, options = _source(spark, connection_type, connection_options)
     return spark.read.format(source).options(**options).load()
 

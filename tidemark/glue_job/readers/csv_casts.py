@@ -41,14 +41,7 @@ def casts_as_texts(schema: StructType) -> StructType:
 def with_casts(
     frame: DataFrame, schema: StructType, corrupt: str, options: Mapping[str, str]
 ) -> DataFrame:
-    """Return lines of CSV with their times and decimals; one that has another text is corrupt.
-
-    Args:
-        frame: the columns as `casts_as_texts` has them, those of folders, and the corrupt lines.
-        schema: the declared columns.
-        corrupt: the column of the corrupt lines.
-        options: Spark's options of the format.
-    """
+    """Return lines of CSV with their times and decimals; one that has another text is corrupt."""
     cast = {one.name: one.dataType for one in schema if is_cast(one.dataType)}
     if not cast:
         return frame

@@ -23,16 +23,6 @@ def with_choices(
     """Return lines of CSV; a column of which a text is not of its type is a choice with string.
 
     One pass over the lines finds these columns.
-
-    Args:
-        frame: the columns as they are declared, null where a text is not of the type, those of
-            folders, and the lines that have such a text or another number of fields.
-        schema: the declared columns.
-        corrupt: the column of the lines.
-        options: Spark's options of the format.
-
-    Raises:
-        UnreadableFileError: in an action, a line has another number of fields.
     """
     line = F.col(quoted(corrupt))
     texts = _texts(schema, line, options)

@@ -61,17 +61,7 @@ class Look:
 def looks_at(
     files: Sequence[str], csv_format: Format, first_lines: Callable[[str], str]
 ) -> dict[str, Look]:
-    """Return what is seen of each file, in one pass over it.
-
-    Args:
-        files: their URIs.
-        csv_format: their format options.
-        first_lines: returns the first lines of a file that only Hadoop has the codec of: of such
-            a file only these are looked at.
-
-    Raises:
-        UnreadableFileError: a file cannot be read, is not text, or ends within quotes.
-    """
+    """Return what is seen of each file, in one pass over it."""
     look = partial(_look_at, csv_options(csv_format), first_lines)
     with _fields_of_any_length(), ThreadPoolExecutor(os.cpu_count()) as pool:
         looks = dict(zip(files, pool.map(look, files), strict=True))

@@ -20,16 +20,7 @@ COUNT_SECONDS = 30
 
 
 def load(spark: SparkSession, connection: Mapping[str, str], **options: str) -> DataFrame:
-    """Return a table or query of a database, lazily.
-
-    Args:
-        spark: the session.
-        connection: ``url``, ``driver``, ``user``, ``password``, as Spark's JDBC source takes them.
-        options: more of that source; ``dbtable`` or ``query`` must be among them.
-
-    Raises:
-        UsageError: the driver is not on the class path.
-    """
+    """Return a table or query of a database, lazily."""
     check_driver(spark, connection)
     return spark.read.format("jdbc").options(**connection, **options).load()
 
@@ -45,13 +36,7 @@ def check_driver(spark: SparkSession, connection: Mapping[str, str]) -> None:
 
 
 def execute(spark: SparkSession, connection: Mapping[str, str], statements: Sequence[str]) -> None:
-    """Run statements of SQL in a database, in order, each by itself.
-
-    Args:
-        spark: the session.
-        connection: as for `load`, with ``dbtable``.
-        statements: without semicolons.
-    """
+    """Run statements of SQL in a database, in order, each by itself."""
     if not statements:
         return
     database = _connect(spark, connection)
@@ -74,9 +59,6 @@ def count_where(
     """Return how many rows of a table have all keys and satisfy each of some conditions on them.
 
     The database counts: one query that returns one row. It may take `COUNT_SECONDS`.
-
-    Returns:
-        None if the database cannot tell, or not in time.
     """
     dialect = _jvm(spark).org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
     counts = (

@@ -48,13 +48,7 @@ TAKES: tuple[tuple[type[DataType], Types], ...] = (
 
 
 def declared_kind(declared: DataType, found: DataType, names: Names) -> DataType:
-    """Return the declared type with the names of the files, a choice where values do not fit it.
-
-    Args:
-        declared: the type of the table.
-        found: the type of the files, with choices.
-        names: how names are compared.
-    """
+    """Return the declared type with the names of the files, a choice where values do not fit it."""
     kinds = [one.dataType for one in found] if isinstance(found, Choice) else [found]
     fitting = [one for one in kinds if _takes(declared, one)]
     others = [one for one in kinds if not _takes(declared, one)]

@@ -47,14 +47,7 @@ class Names:
 
 
 def in_files(declared: DataType, found: DataType, names: Names) -> DataType:
-    """Return the declared type with the names of the files, each spelling a field of its own.
-
-    Args:
-        declared: the type of the table.
-        found: the type of the files; a struct also where the table has a map, as JSON is inferred,
-            or an array, as XML is where no element is repeated.
-        names: how names are compared.
-    """
+    """Return the declared type with the names of the files, each spelling a field of its own."""
     match declared, found:
         case StructType(), StructType():
             return StructType([one for f in declared for one in _spellings(f, found, names)])

@@ -67,18 +67,6 @@ def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) ->
     A number without decimals is a long, another one a double; an attribute of several types is a
     choice, a set an array. An export without unnestDDBJson and simplifyDDBJson has one column
     ``Item``, a struct of attributes as DynamoDB's JSON writes them.
-
-    Args:
-        spark: the session.
-        connection_options: ``dynamodb.input.tableName`` for a scan; for an export
-            ``dynamodb.export`` (``ddb``), ``dynamodb.tableArn``, and ``dynamodb.unnestDDBJson`` or
-            ``dynamodb.simplifyDDBJson``. What `WITHOUT_EFFECT` lists changes no row.
-
-    Raises:
-        UsageError: no table is named, or both forms are.
-        UnsupportedError: an option that this machine does not run.
-        EntityNotFoundError: there is no such table.
-        TidemarkError: DynamoDB refuses.
     """
     table, is_export = _table(connection_options)
     items = list(_scanned(table))

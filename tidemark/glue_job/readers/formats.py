@@ -101,10 +101,6 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
     """Return the format a source is read with.
 
     An option that Glue does not know of this format is ignored, as there, and is a warning.
-
-    Raises:
-        UnsupportedError: a format or an option that this machine does not run.
-        UsageError: an option has a wrong value, or a required one is missing.
     """
     known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
     for option in sorted(set(format_options) - READ_OPTIONS[known] - ATTACHED):
@@ -117,11 +113,7 @@ def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
 
 
 def avro_version(format_options: Mapping[str, Any]) -> str:
-    """Return the version of Avro; 1.8 has dates, timestamps and decimals.
-
-    Raises:
-        UsageError: there is no such version.
-    """
+    """Return the version of Avro; 1.8 has dates, timestamps and decimals."""
     version = str(format_options.get("version", "1.7"))
     if version not in ("1.7", "1.8"):
         raise UsageError(
@@ -135,9 +127,6 @@ def csv_options(csv: Format) -> dict[str, str]:
     """Return Spark's options for reading CSV as RFC 4180 has it, which Glue follows.
 
     Without an escaper a backslash is a backslash, and a doubled quote is one.
-
-    Raises:
-        UsageError: the separator is more than one character.
     """
     quote = str(csv.options.get("quoteChar", '"'))
     quote = "" if quote == "-1" else quote

@@ -46,16 +46,7 @@ OnConflict: TypeAlias = Callable[[str, DataType, DataType], DataType]
 def spark_schema(
     document: Mapping[str, Any], choice_of: Callable[[Iterable[DataType]], DataType] | None = None
 ) -> StructType:
-    """Return the Spark schema of what ``awsglue.gluetypes.StructType.jsonValue`` returned.
-
-    Args:
-        document: the JSON.
-        choice_of: makes a type of those of a choice; without it a choice is an error.
-
-    Raises:
-        ValueError: it is no struct, or has a type that Spark lacks.
-        KeyError: it is no such JSON.
-    """
+    """Return the Spark schema of what ``awsglue.gluetypes.StructType.jsonValue`` returned."""
     schema = _spark_type(document, choice_of)
     if not isinstance(schema, StructType):
         raise ValueError(f"the schema is a {document['dataType']}, it must be a struct")
@@ -86,14 +77,7 @@ def _spark_type(
 
 
 def merged(first: DataType, second: DataType, on_conflict: OnConflict, name: str = "") -> DataType:
-    """Return the type that holds the values of two: structs by field name, numbers widened.
-
-    Args:
-        first: the type so far; its fields come first.
-        second: the other type.
-        on_conflict: decides about what cannot be merged.
-        name: the column, for `on_conflict`.
-    """
+    """Return the type that holds the values of two: structs by field name, numbers widened."""
     if first == second or isinstance(second, NullType):
         return first
     if isinstance(first, NullType):

@@ -29,13 +29,7 @@ BINARY = b"\xe0"  # how binary Ion begins
 
 
 def read_ion(spark: SparkSession, files: Sequence[str], layout: Layout, ion: Format) -> DataFrame:
-    """Return the structs of Ion files as rows, with the columns of all of them; one pass for types.
-
-    Raises:
-        UnreadableFileError: a file is not Ion, has values that are not structs, or a struct
-            that has a field twice.
-        UnsupportedError: a table of the Data Catalog has this format.
-    """
+    """Return the structs of Ion files as rows, with the columns of all; one pass for types."""
     require("amazon")
     if ion.names is not None:
         raise UnsupportedError(
@@ -71,11 +65,7 @@ def _rows(schema: StructType, uri: str, path: str) -> Iterator[tuple[Any, ...]]:
 
 
 def records_of(uri: str, path: str) -> Iterator[dict[str, Any]]:
-    """Yield the structs of a file.
-
-    Raises:
-        UnreadableFileError: it is not Ion, has values that are not structs, or a field twice.
-    """
+    """Yield the structs of a file."""
     from amazon.ion.exceptions import IonException
     from amazon.ion.simpleion import IonPyValueModel, load
 

@@ -85,21 +85,7 @@ def read_jdbc(
     connection_options: Mapping[str, Any],
     transformation_ctx: str,
 ) -> DataFrame:
-    """Return the rows of a table or query that the bookmark lets through, lazily.
-
-    Args:
-        spark: the session.
-        connection_type: one of `DRIVERS`.
-        connection_options: ``url``, ``user``, ``password``; ``dbtable`` (or ``dbTable``), or
-            ``query``, or a ``sampleQuery`` that stands in for the table; ``driver`` (or
-            ``className``, ``customJdbcDriverClassName``); ``jobBookmarkKeys`` (list),
-            ``jobBookmarkKeysSortOrder`` (``asc``, the default, or ``desc``).
-        transformation_ctx: name of this source in the bookmark; empty reads everything.
-
-    Raises:
-        UsageError: an option is missing or wrong, or a key cannot be one.
-        NotImplementedError: an option this machine does not run.
-    """
+    """Return the rows of a table or query that the bookmark lets through, lazily."""
     options = {name: value for name, value in connection_options.items() if name not in IGNORED}
     url = options.pop("url", None)
     if not url:
@@ -152,21 +138,6 @@ def read_jdbc_table(
     later keys belong to the next run. Text is compared in Spark, by code points, whatever the
     collation of the database, so the whole table comes to Spark; every other comparison is left to
     the database.
-
-    Args:
-        spark: the session.
-        connection: ``url``, ``driver``, ``user``, ``password``, as Spark's JDBC source takes them.
-        table: its name, with the schema if it needs one.
-        transformation_ctx: name of this source in the bookmark; empty reads everything.
-        keys: the jobBookmarkKeys; none takes the primary key, if it is one integer without
-            gaps, and else reads everything.
-        order: the jobBookmarkKeysSortOrder.
-
-    Returns:
-        The columns of the table; without rows if nothing is new.
-
-    Raises:
-        UsageError: a key is no column or cannot be one, or the bookmark holds other keys.
     """
     _check(keys, order)
     opened_at_ms = now_ms()

@@ -68,13 +68,7 @@ def _texts(kind: DataType) -> DataType:
 
 
 def with_casts(frame: DataFrame, schema: StructType) -> DataFrame:
-    """Return rows with their times and decimals; a text that is none fails the action.
-
-    Args:
-        frame: first the columns as `casts_as_texts` has them, of which names may differ in case
-            only; then others.
-        schema: the declared columns.
-    """
+    """Return rows with their times and decimals; a text that is none fails the action."""
     if not has_casts(schema):
         return frame
     names = frame.columns
@@ -117,12 +111,7 @@ def _rebuilt(column: Column, kind: DataType, path: str) -> Column:
 
 
 def cast_places(kind: DataType, found: DataType) -> Iterator[tuple[Steps, DataType]]:
-    """Yield the places where texts are to be cast, and to what.
-
-    Args:
-        kind: the declared type with the names of the files; a choice with string has no such place.
-        found: the type of the files, which tells where there are texts.
-    """
+    """Yield the places where texts are to be cast, and to what."""
     for steps, declared in _places(kind, ()):
         if _has_text(found, steps):
             yield steps, declared

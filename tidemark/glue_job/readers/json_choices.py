@@ -82,14 +82,7 @@ def raw_type(kind: DataType) -> DataType:
 
 
 def with_choices(frame: DataFrame, schema: StructType, folders: Sequence[str]) -> DataFrame:
-    """Return records with choices.
-
-    Args:
-        frame: the records, of the `raw_type` of the schema, with marked strings; then the columns
-            of folders.
-        schema: of the records, choices as `Choice`.
-        folders: the names of the columns of folders.
-    """
+    """Return records with choices."""
     names, kinds = frame.columns, [one.dataType for one in frame.schema]
     frame = frame.toDF(*map(str, range(len(names))))
     columns = [F.col(str(place)) for place in range(len(names))]
@@ -109,14 +102,7 @@ def member_of(document: Column, name: str, kind: DataType) -> Column:
 
 
 def is_misfit(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
-    """Return whether at a place of a value is a text that is not of the type there.
-
-    Args:
-        column: that was parsed as the `raw_type` of its type, with fields by their positions.
-        kind: with choices.
-        steps: the place, of `cast_places`.
-        declared: the type there.
-    """
+    """Return whether at a place of a value is a text that is not of the type there."""
     if not steps:
         return column.startswith(STRING) & cast_of(_unmarked(column), declared).isNull()
     step, *rest = steps
@@ -138,13 +124,7 @@ def _numbered(column: Column, kind: DataType) -> Column:
 
 
 def _value(column: Column, kind: DataType, path: str) -> Column:
-    """Return the value of a column that was parsed as the `raw_type` of its type.
-
-    Args:
-        column: with fields by their positions; see `numbered`.
-        kind: with choices.
-        path: for errors.
-    """
+    """Return the value of a column that was parsed as the `raw_type` of its type."""
     match kind:
         case Choice():
             return _choice(column, kind, path)

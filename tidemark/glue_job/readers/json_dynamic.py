@@ -105,13 +105,7 @@ def _kinds(texts: DataFrame, files: Sequence[str]) -> Kinds | None:
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:
-    """Return documents as a table declares their records, with the names of the files.
-
-    Args:
-        found: the documents.
-        json: with the declared schema and its names.
-        path: the jsonPath.
-    """
+    """Return documents as a table declares their records, with the names of the files."""
 
     def declared(record: StructType) -> StructType:
         assert json.schema is not None  # noqa: S101 (of a table, both are given)

@@ -25,19 +25,7 @@ MESSAGE = "error in jackson reader"  # what AWS's error records say of JSON
 def without_errors(
     lines: DataFrame | None, whole: DataFrame | None, failed: list[Failed]
 ) -> DataFrame | None:
-    """Return the texts of files that are JSON; add the others to a list, and warn of them.
-
-    Args:
-        lines: the lines of the files by Spark's reader, None if a record may be over many.
-        whole: the files as one text each, None if they are too big; one of both is given.
-        failed: gets the error records.
-
-    Returns:
-        Lines and whole files, of which each is JSON; None if there are none.
-
-    Raises:
-        UnreadableFileError: a file is not UTF-8.
-    """
+    """Return the texts of files that are JSON; add the others to a list, and warn of them."""
     either = whole if lines is None else lines
     if either is None:
         return None

@@ -55,10 +55,6 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     """Return the records of JSON files, with the names that keys have there.
 
     A schema is inferred from all files, of a table only which keys they have.
-
-    Raises:
-        UnreadableFileError: a line, or with multiLine a file, is no JSON, or nested too deep.
-        UsageError: keys differ in case only, and no table says what they are.
     """
     refuse_odd_ends(files, "json")
     try:

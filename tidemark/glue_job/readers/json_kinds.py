@@ -96,11 +96,6 @@ def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds
     """Return the kinds of all records in a column of texts; None if one is no JSON, or no UTF-8.
 
     Fields are in the order in which they first come up.
-
-    Args:
-        frame: the texts.
-        text: which column they are.
-        is_small: whether this process may look at what each record has, without a shuffle.
     """
     kinds = F.when(is_utf_8(text), kinds_of(text)).otherwise(BROKEN)
     each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))

@@ -103,13 +103,7 @@ def texts_by_spark(
 
 
 def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[str]) -> DataFrame:
-    """Return the records in lines of JSON, lazily; one that does not fit fails the action.
-
-    Args:
-        lines: a column `LINE`, and the partition columns.
-        schema: of the records; keys may differ in case only.
-        partition_columns: the names of the others.
-    """
+    """Return the records in lines of JSON, lazily; one that does not fit fails the action."""
     corrupt = f"{RECORD} that does not parse"
     declared, schema = schema, casts_as_texts(schema)
     parsed = StructType([*schema, StructField(corrupt, StringType())])

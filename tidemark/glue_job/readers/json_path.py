@@ -18,11 +18,7 @@ EACH = "[*]"
 
 
 def parse_json_path(path: str) -> list[str]:
-    """Return the steps of a path: names of fields, and ``[*]`` for each element of an array.
-
-    Raises:
-        UnsupportedError: it has a step of another kind.
-    """
+    """Return the steps of a path: names of fields, and ``[*]`` for each element of an array."""
     steps, position = [], 1
     while path.startswith("$") and (match := _STEP.match(path, position)):
         steps.append(match.group(1) or match.group(2) or EACH)
@@ -38,16 +34,7 @@ def parse_json_path(path: str) -> list[str]:
 def document_with(
     document: StructType, path: str, change: Callable[[StructType], StructType]
 ) -> StructType:
-    """Return the schema of documents that has only the path and, at its end, a changed record.
-
-    Args:
-        document: the schema of the documents.
-        path: the jsonPath, empty for the documents themselves.
-        change: given the type of the objects that the path points at, returns another one.
-
-    Raises:
-        UsageError: there is no such field, or it holds no objects.
-    """
+    """Return the schema of documents that has only the path and, at its end, a changed record."""
 
     def rebuilt(kind: DataType, steps: list[str]) -> DataType:
         if steps:
@@ -76,16 +63,7 @@ def _inner_steps(path: str) -> list[str]:
 
 
 def select_records(frame: DataFrame, path: str, partition_columns: Sequence[str]) -> DataFrame:
-    """Return the objects that a path points at, one row each, with the partition columns.
-
-    Args:
-        frame: the documents; Spark has already made rows of the elements of a top-level array.
-        path: the jsonPath, empty for the documents themselves.
-        partition_columns: columns of the frame that come from folders.
-
-    Raises:
-        UsageError: there is no such field, or it holds no objects.
-    """
+    """Return the objects that a path points at, one row each, with the partition columns."""
     steps = _inner_steps(path)
     if not steps:
         return frame

@@ -28,14 +28,7 @@ MARK = "tidemark: of a text with several values"  # a field that no data has
 def separated_texts(
     spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
 ) -> DataFrame | None:
-    """Return texts of which each is one value or an array of records; one pass over the files.
-
-    Returns:
-        A column `LINE` and the columns of folders; None if Spark's reader leaves nothing out.
-
-    Raises:
-        UnsupportedError: a file has several values over many lines, and is too big for one text.
-    """
+    """Return texts of which each is one value or an array of records; one pass over the files."""
     is_whole = json.is_on("multiLine", "multiline")
     if is_whole and any(folder_of(file).stat().st_size > MAX_BYTES for file in files):
         if file := next(files_with_several(spark, files), None):
@@ -73,12 +66,7 @@ def firsts(texts: DataFrame) -> DataFrame:
 
 
 def without_mark(schema: StructType, texts: DataFrame) -> StructType:
-    """Return a schema of `firsts` without `MARK`; where it has it, warn of the values left out.
-
-    Args:
-        schema: as Spark inferred it.
-        texts: a column `LINE` by Spark's reader of files.
-    """
+    """Return a schema of `firsts` without `MARK`; where it has it, warn of the values left out."""
     if MARK not in schema.names:
         return schema
     with own_query(texts.sparkSession):

@@ -90,11 +90,6 @@ def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> 
     """Return the text of the error for the first key of a record that its column cannot hold.
 
     A value of which only a part does not fit comes after those that do not fit at all.
-
-    Args:
-        schema: what the record was parsed as.
-        struct: the values, fields by their positions; see `numbered`.
-        record: its text.
     """
     whole, parts = list[Column](), list[Column]()
     for steps, kind, value in _values(schema, (), struct):

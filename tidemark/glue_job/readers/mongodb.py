@@ -20,17 +20,7 @@ _NEGATED = ("ssl.domain_match",)
 
 
 def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options of Spark's connector for those of Glue.
-
-    Args:
-        given: ``connection.uri`` or ``uri``, or ``connectionName``; ``database``, ``collection``,
-            ``username``, ``password``, ``ssl``, ``ssl.domain_match``; others are the connector's.
-
-    Raises:
-        UsageError: an option is missing.
-        UnsupportedError: the options name a secret.
-        EntityNotFoundError: there is no such connection.
-    """
+    """Return the options of Spark's connector for those of Glue."""
     options = {name: _text(value) for name, value in given.items() if value is not None}
     if "secretId" in options:
         raise UnsupportedError(

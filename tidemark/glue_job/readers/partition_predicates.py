@@ -29,11 +29,7 @@ SETTINGS = {
 
 @contextmanager
 def predicates_of(home: Home) -> Iterator[PredicateOf]:
-    """Yield a function that makes the predicate of a source ready; Spark starts when first needed.
-
-    Args:
-        home: its Data Catalog declares the types of a table's partition keys.
-    """
+    """Yield a function that makes the predicate of a source ready; Spark starts when needed."""
     sessions: list[SparkSession] = []
 
     def predicate_of(source: S3Source) -> Predicate | None:

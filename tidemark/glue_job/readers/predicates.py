@@ -24,16 +24,7 @@ class SparkPredicate:
     def __init__(
         self, spark: SparkSession, expression: str, types: Mapping[str, str] | None = None
     ) -> None:
-        """Parse the expression.
-
-        Args:
-            spark: the session that evaluates it.
-            expression: a condition on partition columns, in Spark SQL.
-            types: the declared types of all partition columns; None infers them from the values.
-
-        Raises:
-            UsageError: it cannot be parsed, or names no or other columns.
-        """
+        """Parse the expression."""
         self._spark = spark
         self._expression = expression
         self._types = {name.lower(): kind for name, kind in (types or {}).items()}
@@ -48,11 +39,7 @@ class SparkPredicate:
             raise not_partitioned(self.columns, self._types)
 
     def select(self, partitions: list[dict[str, str]]) -> list[bool]:
-        """Return for each partition, its values by lower-case name, whether it is read.
-
-        Raises:
-            UsageError: the expression is no condition, or cannot be evaluated.
-        """
+        """Return for each partition, its values by lower-case name, whether it is read."""
         if not partitions:
             return []
         names = sorted(self.columns)

@@ -53,11 +53,7 @@ def unreadable(file: str, format_name: str, reason: object) -> UnreadableFileErr
 
 
 def refuse_odd_ends(files: Iterable[str], format_name: str) -> None:
-    """Refuse a bzip2 file that does not end as one: Hadoop passes over what is not a block of it.
-
-    Raises:
-        UnreadableFileError: a file ends otherwise.
-    """
+    """Refuse a bzip2 file that does not end as one: Hadoop passes over what is not a block."""
     for file in files:
         if file.endswith(".bz2") and not ends_as_bz2(folder_of(file)):
             raise unreadable(file, format_name, "its last bytes are not the end of a bzip2 stream")
@@ -70,13 +66,7 @@ _OWN_ERRORS: dict[str, type[TidemarkError]] = {
 
 @contextmanager
 def naming_the_file(files: Iterable[str], format_name: str) -> Iterator[None]:
-    """Turn what Spark raises while it looks into files into an error that names the file.
-
-    Raises:
-        UnreadableFileError: in place of an error of Spark about a file.
-        UnsupportedError: a library is missing, or files disagree on a type.
-        UsageError: two columns differ in case only.
-    """
+    """Turn what Spark raises while it looks into files into an error that names the file."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:

@@ -56,11 +56,6 @@ def read_s3(
 
     Partition folders below a path become columns. Without any file the frame has no columns. Given
     a list for what cannot be read, a column of several types is a choice, marked as one.
-
-    Raises:
-        UsageError: an option, the predicate or the schema is wrong.
-        UnsupportedError: an option or a format that this machine does not run.
-        UnreadableFileError: a file is not what its format says.
     """
     file_format = read_format(format, format_options).with_errors_in(failed)
     request = s3_request(
@@ -83,16 +78,7 @@ def read_request(
     located: Mapping[str, PartitionValues] | None = None,
     earlier: Earlier | None = None,
 ) -> DataFrame:
-    """Return the rows of a source's new files; see `read_s3`, which makes the request.
-
-    Args:
-        spark: the session.
-        request: what is asked for.
-        file_format: of the files.
-        predicate: which partitions are entered; None: all.
-        located: the values of the partitions that are in a folder of any name, by that folder.
-        earlier: the partitions that an earlier run entered.
-    """
+    """Return the rows of a source's new files; see `read_s3`, which makes the request."""
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate, earlier).files
         _check_suffix(files, request.suffix)
@@ -122,12 +108,7 @@ def read_files(
     file_format: Format,
     located: Mapping[str, PartitionValues] | None = None,
 ) -> DataFrame:
-    """Return the rows of files, those of each layout of partition folders read together.
-
-    Raises:
-        UnreadableFileError: a file is not what its format says; an empty one has no rows in CSV,
-            JSON and XML and is broken in the others.
-    """
+    """Return the rows of files, those of each layout of partition folders read together."""
     located = located or {}
     layouts: dict[tuple[Layout, str], list[str]] = {}
     for file in files:

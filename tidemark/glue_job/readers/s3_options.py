@@ -92,13 +92,7 @@ def s3_request(
     push_down_predicate: str = "",
     table: str = "",
 ) -> S3Request:
-    """Return what the connection options ask for.
-
-    Raises:
-        UsageError: a value is wrong, or two options exclude each other.
-        UnsupportedError: an option that this machine does not run; one that Glue does not know is
-            ignored, as by Glue, and warned of.
-    """
+    """Return what the connection options ask for."""
     if refused := sorted(NOT_RUN & set(options)):
         raise UnsupportedError(
             f"connection_options {refused} are not supported by the local Glue yet; it knows "
@@ -148,11 +142,7 @@ def _exclusions(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def storage_classes(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ``excludeStorageClasses`` of the options of files.
-
-    Raises:
-        UsageError: it is no list of storage classes.
-    """
+    """Return the ``excludeStorageClasses`` of the options of files."""
     classes = _texts(options, "excludeStorageClasses", '["GLACIER"]')
     if wrong := sorted(set(classes) - set(STORAGE_CLASSES)):
         raise UsageError(
@@ -211,11 +201,7 @@ def _group_size(options: Mapping[str, Any]) -> int | None:
 
 
 def hours(options: Mapping[str, Any], name: str) -> float | None:
-    """Return an option that is a number of hours, also a part of one; None where it is not given.
-
-    Raises:
-        UsageError: it is no number, or below 0.
-    """
+    """Return an option that is a number of hours, also a part of one; None if it is not given."""
     value = options.get(name)
     if value is None:
         return None
@@ -225,11 +211,7 @@ def hours(options: Mapping[str, Any], name: str) -> float | None:
 
 
 def whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int | None:
-    """Return an option that is an integer, or one as text; None where it is not given.
-
-    Raises:
-        UsageError: it is no integer, or too small.
-    """
+    """Return an option that is an integer, or one as text; None where it is not given."""
     value = options.get(name)
     if value is None:
         return None

@@ -33,22 +33,7 @@ def read_source(
     push_down_predicate: str,
     failed: OfReader | None = None,
 ) -> DataFrame:
-    """Return the new rows of a source.
-
-    Args:
-        spark: the session.
-        connection_type: one of `READ_TYPES`.
-        connection_options: of the connection type.
-        file_format: of files: the format and its options.
-        transformation_ctx: name of the source in the bookmark.
-        push_down_predicate: a condition on partition folders.
-        failed: of a DynamicFrame: gets the records of files that cannot be read; a column of files
-            that has several types is a choice then, marked as one.
-
-    Raises:
-        UnsupportedError: a connection type, an option or a format that this machine does not run.
-        UsageError: an option is wrong.
-    """
+    """Return the new rows of a source."""
     name, format_options = file_format
     if connection_type in FILE_CONNECTIONS:
         return read_s3(
@@ -82,9 +67,6 @@ def connected(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of a database with those of the connection that they name.
 
     Options of the call win. Beside a ``url`` a connection is a network, and adds nothing.
-
-    Raises:
-        EntityNotFoundError: there is no such connection.
     """
     own = {k: v for k, v in options.items() if k != "useConnectionProperties"}
     name = own.pop("connectionName", None)

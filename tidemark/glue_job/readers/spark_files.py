@@ -29,10 +29,6 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
     """Return the lines of CSV files as strings; files with other headers add their columns.
 
     Without a header the columns are col0, col1 and so on.
-
-    Raises:
-        UnreadableFileError: a file is not text, or ends within quotes. A line with more or fewer
-            fields than the first is found when an action reads it.
     """
     if csv.is_on("withHeader") and csv.is_on("skipFirst"):
         raise UnsupportedError("format_options withHeader and skipFirst together are not supported")
@@ -62,17 +58,7 @@ def _read_lines(
     record_end: str,
     is_escaped: bool,
 ) -> DataFrame:
-    """Return the records of CSV files of one schema.
-
-    Args:
-        reader: without options.
-        files: their URIs.
-        layout: their folders.
-        csv: the format.
-        schema: of the records.
-        record_end: see `Look`.
-        is_escaped: see `Look`.
-    """
+    """Return the records of CSV files of one schema."""
     whole = {"multiLine": "true", "lineSep": record_end} if record_end else {}
     options = {**csv_options(csv), **whole}
     columns = with_folders(casts_as_texts(schema), layout, csv)
@@ -96,15 +82,7 @@ def strict(
     format_name: str,
     reason: Callable[[Column], Column],
 ) -> DataFrame:
-    """Return rows of a schema; a record that does not fit fails the action.
-
-    Args:
-        reader: with the options of the format.
-        files: their URIs.
-        schema: of the rows.
-        format_name: json or csv.
-        reason: given the text of a bad record, returns the text of the error.
-    """
+    """Return rows of a schema; a record that does not fit fails the action."""
     return _without_bad(_and_bad(reader, files, schema, format_name), schema, reason)
 
 
@@ -133,11 +111,6 @@ def read_columns(
 
     With a declared schema each file is read as what it is and then given the declared types:
     Spark's readers refuse a wider type, and read null for text in a column of numbers.
-
-    Raises:
-        UnreadableFileError: the footer of a file cannot be read.
-        DisagreementError: two files disagree on a type, no schema is declared, and it is no
-            DynamicFrame, which has a choice then.
     """
     if layout.columns:  # the schema of all files does not tell, the folders are in it
         note_replaced(load(spark.read, files[:1], columnar.name).columns, layout)
@@ -173,14 +146,7 @@ def _undeclared(reader: DataFrameReader, files: Sequence[str], columnar: Format)
 def _typed(
     reader: Callable[[], DataFrameReader], files: Sequence[str], layout: Layout, columnar: Format
 ) -> DataFrame:
-    """Return the rows with the types of the files, and of their folders the declared ones.
-
-    Args:
-        reader: makes a new reader each time, as one keeps the schema that it was given.
-        files: of one schema.
-        layout: their folders.
-        columnar: the format.
-    """
+    """Return the rows with the types of the files, and of their folders the declared ones."""
     frame = load(reader(), files, columnar.name)
     if not layout.columns:
         return frame
@@ -224,10 +190,6 @@ def reader_of(spark: SparkSession, layout: Layout) -> DataFrameReader:
 
 
 def load(reader: DataFrameReader, files: Sequence[str], format_name: str) -> DataFrame:
-    """Return the rows of files, whatever characters their names have.
-
-    Raises:
-        TidemarkError: a file cannot be read; see `naming_the_file`.
-    """
+    """Return the rows of files, whatever characters their names have."""
     with naming_the_file(files, format_name):
         return reader.load([WILDCARD.sub(r"\\\g<0>", file) for file in files], format=format_name)

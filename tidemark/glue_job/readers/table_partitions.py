@@ -66,15 +66,7 @@ def partitions_to_read(
     folder_of: FolderOf,
     until_ms: int | None = None,
 ) -> TablePartitions:
-    """Return what a reader enters of a table: the registered partitions, or every folder.
-
-    Args:
-        store: the Data Catalog.
-        table: the table.
-        chosen: which of them are read; None: all.
-        folder_of: where a URI is on this machine.
-        until_ms: leave out partitions that were registered after this moment; None leaves none.
-    """
+    """Return what a reader enters of a table: the registered partitions, or every folder."""
     keys = [name for name, _ in table.partition_keys]
     chosen = chosen or EveryPartition(keys)
     registered = registered_partitions(store, table)

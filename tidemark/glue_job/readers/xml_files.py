@@ -63,9 +63,6 @@ def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: For
     """Return the records of XML files; their schema is inferred from all of them unless given.
 
     The columns of a table have the names that they have in the files.
-
-    Raises:
-        UnreadableFileError: a file is no XML or ends early.
     """
     options, is_given = xml_options(xml), xml.schema is not None and xml.names is None
     tasks = [(file, str(folder_of(file))) for file in files]

@@ -42,17 +42,7 @@ def xml_options(xml: Format) -> XmlOptions:
 def records(
     path: str, options: XmlOptions, beside: list[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the row elements of a file as dictionaries of text, dictionaries and lists.
-
-    Args:
-        path: the file.
-        options: how elements become values.
-        beside: gets the text that lies between row elements, which is in no record.
-
-    Raises:
-        XMLSyntaxError: the file is no XML or ends early.
-        ValueError: a record uses an entity that the document itself defines.
-    """
+    """Yield the row elements of a file as dictionaries of text, dictionaries and lists."""
     depth = 0
     with open_file(path) as opened:
         events = etree.iterparse(

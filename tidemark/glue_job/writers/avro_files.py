@@ -69,19 +69,7 @@ _TYPES: dict[type[DataType], str] = {
 def write_avro(
     frame: DataFrame, path: str, partition_keys: Sequence[str], options: Mapping[str, str]
 ) -> None:
-    """Append rows to a folder as Avro files, one for each task and partition folder.
-
-    Args:
-        frame: what to write.
-        path: the URI of the folder.
-        partition_keys: the columns that become folders, outermost first.
-        options: ``version`` (1.7 writes dates, timestamps and decimals as text) and
-            ``compression``.
-
-    Raises:
-        UnsupportedError: a column has a type that Avro has not.
-        UsageError: a column has a name that Avro has not.
-    """
+    """Append rows to a folder as Avro files, one for each task and partition folder."""
     fields = StructType([one for one in frame.schema if one.name not in partition_keys])
     has_logical_types = options.get("version") == "1.8"
     schema = avro_schema(fields, "record", has_logical_types=has_logical_types)
@@ -109,10 +97,6 @@ def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
     """Return the Avro schema of a type of Spark; a record is named by its path.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
-
-    Raises:
-        UnsupportedError: Avro has no such type.
-        UsageError: a field has a name that Avro has not.
     """
     schema_of = partial(avro_schema, has_logical_types=has_logical_types)
     if isinstance(kind, StructType):

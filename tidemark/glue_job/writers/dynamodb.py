@@ -42,11 +42,6 @@ def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> N
     """Put the rows of a frame into a table; a null is no attribute, a choice is its value.
 
     Dates and times become texts as Python writes them in ISO 8601.
-
-    Raises:
-        UsageError: no table is named.
-        UnsupportedError: an option that this machine does not run.
-        TidemarkError: DynamoDB refuses, as for a table that is not there or a row without a key.
     """
     table = connection_options.get(TABLE)
     if not table:

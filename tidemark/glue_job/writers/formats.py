@@ -47,18 +47,7 @@ class WriteFormat:
 def write_format(
     name: str | None, format_options: Mapping[str, Any], compression: str | None = None
 ) -> WriteFormat:
-    """Return the format that a sink writes.
-
-    Args:
-        name: of the format; ``glueparquet`` is parquet.
-        format_options: what `WRITE_OPTIONS` lists for the format.
-        compression: of the connection options; that of the format wins.
-
-    Raises:
-        UnsupportedError: a format or a compression that this machine does not run; an option that
-            Glue does not know is ignored, as by Glue, and warned of.
-        UsageError: the separator is more than one character.
-    """
+    """Return the format that a sink writes."""
     known = SAME_AS.get(str(name).lower(), str(name).lower())
     if known not in WRITE_OPTIONS:
         raise UnsupportedError(

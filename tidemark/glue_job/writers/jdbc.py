@@ -42,20 +42,7 @@ _BEFORE_DATABASE = {"derby": ":", "sqlserver": ";databaseName="}
 def write_jdbc(
     frame: DataFrame, connection_type: str, connection_options: Mapping[str, Any]
 ) -> None:
-    """Append the frame's rows to a table, which is made if it is not there.
-
-    Args:
-        frame: what to write; one without columns writes nothing.
-        connection_type: one of `DRIVERS`.
-        connection_options: ``url``, ``user``, ``password``, or ``connectionName``; of Redshift
-            ``preactions`` and ``postactions``, statements with semicolons; ``dbtable`` (or
-            ``dbTable``), ``database``; ``driver`` (or ``className``,
-            ``customJdbcDriverClassName``), and `SPARK_OPTIONS`.
-
-    Raises:
-        UsageError: an option is missing or wrong.
-        UnsupportedError: an option this machine does not run.
-    """
+    """Append the frame's rows to a table, which is made if it is not there."""
     options = {k: v for k, v in connection_options.items() if k not in WITHOUT_EFFECT}
     options = connected(options)
     before, after = _actions(options) if connection_type == "redshift" else ([], [])
@@ -108,11 +95,7 @@ def _actions(options: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def connection_properties(name: str) -> dict[str, str]:
-    """Return url, user, password and driver of a connection of the Data Catalog.
-
-    Raises:
-        EntityNotFoundError: there is none of this name.
-    """
+    """Return url, user, password and driver of a connection of the Data Catalog."""
     return connection_of_job(name).jdbc_options()
 
 
@@ -128,11 +111,7 @@ def vendor_of(url: str) -> str:
 
 
 def with_database(url: str, database: str) -> str:
-    """Return the URL of another database on the same server.
-
-    Raises:
-        UsageError: the URL has a form that is not known.
-    """
+    """Return the URL of another database on the same server."""
     server, rest = _parts(url)
     between = _BEFORE_DATABASE.get(vendor_of(url), "/")
     return f"{server}{between}{database}{rest}"

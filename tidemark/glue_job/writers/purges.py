@@ -61,12 +61,7 @@ class Purge:
 
 
 def purge_path(uri: str, options: Mapping[str, Any]) -> None:
-    """Delete the files below a path that are older than ``retentionPeriod``, in hours.
-
-    Raises:
-        UsageError: the path or a value is wrong, or there is no such option.
-        UnsupportedError: an option that this machine does not run.
-    """
+    """Delete the files below a path that are older than ``retentionPeriod``, in hours."""
     purge = _purge(options, OPTIONS)
     _delete([job_home().existing_path(uri)], purge)
     _note_emptied(uri, purge)
@@ -75,19 +70,7 @@ def purge_path(uri: str, options: Mapping[str, Any]) -> None:
 def purge_table_files(
     spark: SparkSession, database: str, table_name: str, options: Mapping[str, Any]
 ) -> None:
-    """Delete the old files of a table; a partition without files leaves the Data Catalog.
-
-    Args:
-        spark: evaluates ``partitionPredicate``.
-        database: of the table.
-        table_name: its name.
-        options: ``retentionPeriod`` in hours, ``partitionPredicate``, ``excludeStorageClasses``.
-
-    Raises:
-        EntityNotFoundError: there is no such table.
-        UsageError: a value is wrong, or there is no such option.
-        UnsupportedError: an option that this machine does not run, or a table in a database.
-    """
+    """Delete the old files of a table; a partition without files leaves the Data Catalog."""
     home = job_home()
     with Store(home.database) as store:
         table = find_table(store, database, table_name)
@@ -147,12 +130,7 @@ def _remove_folders(folder: Path, root: Path) -> None:
 
 
 def leave_storage_class(place: str, transition_to: object, options: Mapping[str, Any]) -> None:
-    """Warn that nothing was moved: the lake of this machine has one storage class.
-
-    Raises:
-        UsageError: there is no such storage class or option.
-        UnsupportedError: an option that this machine does not run.
-    """
+    """Warn that nothing was moved: the lake of this machine has one storage class."""
     if str(transition_to) not in STORAGE_CLASS_OF_TRANSITIONS:
         raise UsageError(
             f"transition_to is {transition_to!r}; allowed are "

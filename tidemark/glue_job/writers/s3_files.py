@@ -50,13 +50,7 @@ class S3Sink:
 
 
 def s3_sink(options: Mapping[str, Any]) -> S3Sink:
-    """Return what the connection options ask for.
-
-    Raises:
-        UsageError: a value is wrong.
-        UnsupportedError: an option that this machine does not run; one that Glue does not know is
-            ignored, as by Glue, and warned of.
-    """
+    """Return what the connection options ask for."""
     path, keys = options.get("path"), options.get("partitionKeys") or []
     if not isinstance(path, str) or not path:
         raise ValueError(f"connection_options['path'] is {path!r}; it must be a URI")
@@ -89,20 +83,7 @@ def write_s3(
     format_options: Mapping[str, Any],
     table: tuple[str, str] | None = None,
 ) -> None:
-    """Append the frame's rows to ``path``, in folders by ``partitionKeys``.
-
-    Args:
-        frame: what to write; one without columns writes nothing.
-        connection_options: what `s3_sink` knows.
-        format_name: the format of the files.
-        format_options: what `WRITE_OPTIONS` lists.
-        table: its database and name in the Data Catalog, for ``enableUpdateCatalog``.
-
-    Raises:
-        UsageError: an option is wrong, or does not fit the table that is there.
-        EntityNotFoundError: a declared job names a database that is not there.
-        UnsupportedError: an option or format that this machine does not run.
-    """
+    """Append the frame's rows to ``path``, in folders by ``partitionKeys``."""
     sink = s3_sink(connection_options)
     how = write_format(format_name, format_options, sink.compression)
     if sink.updates_catalog and table is None:
@@ -146,11 +127,7 @@ def write_files(
 
 
 def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that partition keys name, compared as Spark compares names.
-
-    Raises:
-        UsageError: a key is no column, or names several.
-    """
+    """Return the columns that partition keys name, compared as Spark compares names."""
     is_exact = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
     found = [
         [

@@ -75,25 +75,12 @@ class Sink:
         return self.connection_type in FILE_CONNECTIONS and str(named).lower() in TEXT_FORMATS
 
     def set_table(self, database: str, name: str, catalog_id: str) -> None:
-        """Name the table that ``enableUpdateCatalog`` makes or updates.
-
-        Raises:
-            UnsupportedError: the catalog is of another account.
-        """
+        """Name the table that ``enableUpdateCatalog`` makes or updates."""
         check_account(catalog_id)
         self.table = (database, name)
 
     def write(self, frame: DataFrame, frame_name: str = "") -> None:
-        """Append the rows of a frame.
-
-        Args:
-            frame: the rows.
-            frame_name: of a collection that is written whole: the folder or table of this frame.
-
-        Raises:
-            UsageError: an option is wrong.
-            UnsupportedError: an option or format that this machine does not run.
-        """
+        """Append the rows of a frame."""
         _refuse_twins(frame)
         options = _for_frame(self.options, frame_name) if frame_name else self.options
         if self.connection_type in DRIVERS:
@@ -132,11 +119,6 @@ def catalog_sink(
     """Return the sink of a table of the Data Catalog: its place and format.
 
     Rows become folders only by ``partitionKeys`` of the options, as on AWS.
-
-    Raises:
-        EntityNotFoundError: there is no such table.
-        UsageError: an argument is wrong.
-        UnsupportedError: the catalog is of another account.
     """
     check_account(catalog_id)
     database, name = table_names(*names)
@@ -160,12 +142,7 @@ def jdbc_conf_sink(
     redshift_tmp_dir: str,
     catalog_id: str | None,
 ) -> Sink:
-    """Return the sink of a connection of the Data Catalog; a folder for Redshift makes it one.
-
-    Raises:
-        EntityNotFoundError: there is no such connection.
-        UnsupportedError: the catalog is of another account.
-    """
+    """Return the sink of a connection of the Data Catalog; a folder for Redshift makes it one."""
     check_account(catalog_id)
     found = connection_properties(connection)
     kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])

@@ -70,12 +70,7 @@ class TableUpdate:
     def of(
         cls, names: tuple[str, str], sink: Written, how: WriteFormat, schema: StructType
     ) -> "TableUpdate":
-        """Return what to store; nothing has been written yet.
-
-        Raises:
-            UsageError: the table that is there has other partition keys.
-            EntityNotFoundError: a declared job names a database that is not there.
-        """
+        """Return what to store; nothing has been written yet."""
         new = new_table(names, sink.path, how, schema, sink.partition_keys)
         with Store(job_home().database) as store:
             old = table_or_none(store, new.database, new.name)
@@ -113,9 +108,6 @@ def _check_database(store: Store, name: str) -> None:
     """Refuse a database that is not there in a declared job; let a script make it elsewhere.
 
     A script that was only submitted, or is under test, has no template that declares databases.
-
-    Raises:
-        EntityNotFoundError: as CreateTable of AWS answers, with its text.
     """
     if os.environ.get(DECLARED_VARIABLE):
         existing_database(store, name)
@@ -165,9 +157,6 @@ def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> Catalo
     """Return the table with the schema of what was written; None where it stays as it is.
 
     A table without partition keys keeps its schema, as AWS says.
-
-    Raises:
-        UsageError: the partition keys are others, or in another order.
     """
     old_keys, new_keys = _names(old.partition_keys), _names(new.partition_keys)
     if old_keys != new_keys:

@@ -14,11 +14,7 @@ WARNING = f"warning: the port answers every access key: all {USERS} can run code
 
 
 def is_any_key(value: str) -> bool:
-    """Return whether the environment variable asks for every key to be answered.
-
-    Raises:
-        UsageError: it has another word.
-    """
+    """Return whether the environment variable asks for every key to be answered."""
     found = WORDS.get(value.strip().lower())
     if found is None:
         raise UsageError(

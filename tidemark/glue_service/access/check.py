@@ -37,17 +37,7 @@ WRONG = (
 
 
 def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> Payload:
-    """Return what is to be checked of the body of a request, whose head is signed.
-
-    Args:
-        head: of the request.
-        service: that it is for.
-        key: the access key of the port.
-        now: the time.
-
-    Raises:
-        RefusedError: it is not signed with the key; the text says what is wrong.
-    """
+    """Return what is to be checked of the body of a request, whose head is signed."""
     if service == S3 and (claim_v2 := read_claim_v2(head)):
         return _check_v2(head, claim_v2, key, now)
     claim = read_claim(head)
@@ -59,11 +49,7 @@ def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> 
 
 
 def check_expiry(head: Head, service: str, now: datetime) -> None:
-    """Refuse a presigned URL whose time is over, of whatever key.
-
-    Raises:
-        RefusedError: it is.
-    """
+    """Refuse a presigned URL whose time is over, of whatever key."""
     of_url = Head(head.method, head.path, head.query, {})
     if "X-Amz-Expires" in dict(head.pairs):
         check_time(read_claim(of_url), now)

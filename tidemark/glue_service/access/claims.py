@@ -44,11 +44,7 @@ class Claim:
 
 
 def read_claim(head: Head) -> Claim:
-    """Return what a request says of its signature.
-
-    Raises:
-        RefusedError: it is not signed, by two signatures, or in another way than version 4.
-    """
+    """Return what a request says of its signature."""
     of_url = {name: value for name, value in head.pairs if name.startswith("X-Amz-")}
     header = head.headers.get("authorization", "")
     if header and "X-Amz-Signature" in of_url:
@@ -120,11 +116,7 @@ def _time_of(headers: Mapping[str, str]) -> str:
 
 
 def time_of(text: str, kind: Kind) -> datetime:
-    """Return the time of a request.
-
-    Raises:
-        RefusedError: it is none.
-    """
+    """Return the time of a request."""
     try:
         return datetime.strptime(text, TIME).replace(tzinfo=UTC)
     except ValueError:
@@ -133,11 +125,7 @@ def time_of(text: str, kind: Kind) -> datetime:
 
 
 def check_time(claim: Claim, now: datetime) -> None:
-    """Refuse a request of another time than now, and a URL whose time is over.
-
-    Raises:
-        RefusedError: it is.
-    """
+    """Refuse a request of another time than now, and a URL whose time is over."""
     signed = time_of(claim.time, Kind.MALFORMED)
     if claim.expires_s is not None:
         if now > signed + timedelta(seconds=claim.expires_s):
@@ -153,11 +141,7 @@ def check_time(claim: Claim, now: datetime) -> None:
 
 
 def check_clock(signed: datetime, now: datetime) -> None:
-    """Refuse a request that was signed by another clock.
-
-    Raises:
-        RefusedError: its time is more than 15 minutes from now.
-    """
+    """Refuse a request that was signed by another clock."""
     if abs(now - signed) > CLOCKS:
         what = "Signature expired" if signed < now else "Signature not yet current"
         raise RefusedError(

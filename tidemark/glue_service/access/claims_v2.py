@@ -47,11 +47,7 @@ def read_claim_v2(head: Head) -> ClaimV2 | None:
 
 
 def check_time_v2(claim: ClaimV2, now: datetime) -> None:
-    """Refuse a URL whose time is over, and a request that was signed by another clock.
-
-    Raises:
-        RefusedError: it is, or its time cannot be read.
-    """
+    """Refuse a URL whose time is over, and a request that was signed by another clock."""
     try:
         if claim.expires is None:
             signed = parsedate_to_datetime(claim.date or "").astimezone(UTC)

@@ -48,16 +48,7 @@ class Gate:
     any_user: bool = False
 
     def admit(self, head: Head, foreign: str | None, length: int) -> Admission:
-        """Return what a request may send as its body.
-
-        Args:
-            head: of the request.
-            foreign: why its client is not of this user; None if it is.
-            length: of its body in bytes, as far as it is said.
-
-        Raises:
-            TidemarkError: it is refused; the text says why.
-        """
+        """Return what a request may send as its body."""
         if why := why_refused(head.headers, self.hosts) or (None if self.any_user else foreign):
             raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
@@ -85,11 +76,7 @@ def too_large(largest: int) -> ServiceError:
 
 
 def check_secret(headers: Mapping[str, str], secret: str) -> None:
-    """Refuse what only commands of a home may ask for.
-
-    Raises:
-        ServiceError: the headers do not have its secret.
-    """
+    """Refuse what only commands of a home may ask for."""
     given = headers.get(SECRET_HEADER.lower(), "")
     if not hmac.compare_digest(secret.encode(), given.encode("utf-8", "replace")):
         text = "only commands of this home may ask for this: the secret is not that of port.json"

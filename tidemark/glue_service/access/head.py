@@ -31,13 +31,7 @@ class Head:
 
 
 def head_of(method: str, uri: str, headers: Mapping[str, str]) -> Head:
-    """Return the head of a request; its URI may be a whole URL, as proxies get it.
-
-    Args:
-        method: such as GET.
-        uri: of its first line.
-        headers: with lower-case names.
-    """
+    """Return the head of a request; its URI may be a whole URL, as proxies get it."""
     place = urlsplit(uri if not uri.startswith("/") else f"//h{uri}")
     return Head(method.upper(), place.path or "/", place.query, headers)
 

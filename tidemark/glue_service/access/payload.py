@@ -29,13 +29,7 @@ UNCHECKED = Payload()
 
 
 def checked(stream: IO[bytes], length: int, payload: Payload) -> IO[bytes]:
-    """Return the body of a request; reading its end raises `RefusedError` if it is another.
-
-    Args:
-        stream: the body.
-        length: its bytes.
-        payload: what its signature says.
-    """
+    """Return the body of a request; reading its end raises `RefusedError` if it is another."""
     if payload.check is None:
         return stream
     if length > AT_ONCE:

@@ -46,12 +46,7 @@ class RefusedError(TidemarkError):
 
 
 def refusal_of(error: RefusedError, protocol: str) -> ServiceError:
-    """Return a refusal as a service answers it.
-
-    Args:
-        error: what is wrong.
-        protocol: of the client, from `error_replies.protocol_of`.
-    """
+    """Return a refusal as a service answers it."""
     of_s3, of_json, of_form = error.kind.value
     text = f"{error}; {REMEDY}"
     if protocol == "s3":

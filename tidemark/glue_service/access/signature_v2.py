@@ -52,13 +52,7 @@ LOCAL = ".localhost"
 
 
 def signatures_v2(secret: str, head: Head, time: str) -> list[str]:
-    """Return the signatures that a request may have: the path of a bucket is signed in two forms.
-
-    Args:
-        secret: of the access key.
-        head: of the request.
-        time: its header Date, nothing if it has x-amz-date, or when its URL expires.
-    """
+    """Return the signatures that a request may have: paths of buckets are signed in two forms."""
     given = {**{name.lower(): value for name, value in head.pairs}, **head.headers}
     own = sorted((name, value) for name, value in given.items() if name.startswith("x-amz-"))
     lines = (

@@ -46,14 +46,7 @@ def signing_key(secret: str, scope: Scope) -> bytes:
 
 
 def signature(key: bytes, time: str, scope: Scope, canonical: str) -> str:
-    """Return the signature of a request, in hexadecimal digits.
-
-    Args:
-        key: from `signing_key`.
-        time: of the request, such as 20130524T000000Z.
-        scope: of the key.
-        canonical: from `canonical_requests`.
-    """
+    """Return the signature of a request, in hexadecimal digits."""
     return sign(key, ALGORITHM, time, str(scope), _hash(canonical.encode("latin-1")))
 
 
@@ -65,14 +58,7 @@ def sign(key: bytes, *lines: str) -> str:
 def canonical_requests(
     head: Head, service: str, signed: Iterable[str], payload: str
 ) -> Iterator[str]:
-    """Yield what of a request may be signed: the path of S3 also as the client has written it.
-
-    Args:
-        head: of the request.
-        service: of its scope: paths of S3 are encoded once, others twice.
-        signed: the names of the headers that are signed, in their order.
-        payload: the hash of its body, or the word that stands for one.
-    """
+    """Yield what of a request may be signed: the path of S3 also as the client has written it."""
     names = tuple(signed)
     headers = (f"{name}:{_trimmed(head.headers.get(name, ''))}" for name in names)
     rest = "\n".join((canonical_query(head), *headers, "", ";".join(names), payload))

@@ -25,14 +25,6 @@ def rows_that_match(
     """Return the numbers of the rows that an expression is true of.
 
     It is evaluated by an SQLite in memory that has nothing but the rows.
-
-    Args:
-        expression: such as ``year = 2024 AND city IN ('a', 'b')``.
-        keys: the names and Hive types of the columns.
-        rows: their values, as texts.
-
-    Raises:
-        InvalidInputError: it is no such expression.
     """
     names = ", ".join(
         f'"{name.replace(chr(34), "")}" {NUMBERS.get(type_.partition("(")[0], "TEXT")}'

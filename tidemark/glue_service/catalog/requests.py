@@ -31,9 +31,6 @@ def check_catalog(glue: LocalGlue, request: Request) -> None:
     """Refuse a request for the catalog of another account, or for what is not here.
 
     An empty member asks for nothing: Terraform sends an empty list of PartitionIndexes.
-
-    Raises:
-        ServiceError: the text names what is refused.
     """
     catalog_id = request.get("CatalogId", glue.account)
     if catalog_id != glue.account:

@@ -17,11 +17,7 @@ class Deliveries:
     """Posts, and knows what is under way."""
 
     def __init__(self, post: Callable[..., object]) -> None:
-        """Prepare to post.
-
-        Args:
-            post: of requests.
-        """
+        """Prepare to post."""
         self._post = post
         self._threads: set[threading.Thread] = set()
 

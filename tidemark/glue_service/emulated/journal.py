@@ -35,11 +35,7 @@ class Request:
 
 
 def request_of(line: bytes) -> Request:
-    """Return the request of a line.
-
-    Raises:
-        ValueError, TypeError, KeyError: it is none.
-    """
+    """Return the request of a line."""
     members = json.loads(line)
     return Request(**{**members, "body": base64.b64decode(members["body"], validate=True)})
 
@@ -77,11 +73,7 @@ class Turn:
         return os.fstat(self._file.fileno()).st_size < self.place
 
     def unread(self) -> Iterator[Request]:
-        """Yield what was added since; half a line, of a process that was killed, counts for none.
-
-        Raises:
-            UsageError: a line is no request.
-        """
+        """Yield what was added since; half a line, of a killed process, counts for none."""
         self._file.seek(self.place)
         for line in self._file:
             if not line.endswith(b"\n"):

@@ -23,11 +23,7 @@ Wsgi = Callable[..., Any]
 
 
 def require_moto(service: str) -> None:
-    """Raise unless moto is installed.
-
-    Raises:
-        UsageError: it is not; the text says how to install it.
-    """
+    """Raise unless moto is installed."""
     for package in PACKAGES:
         try:
             require(package)
@@ -39,11 +35,7 @@ class Moto:
     """The services; their state is that of this process."""
 
     def __init__(self) -> None:
-        """Begin with nothing in the services.
-
-        Raises:
-            UsageError: moto cannot be imported.
-        """
+        """Begin with nothing in the services."""
         try:
             import requests
             from moto.backends import get_backend

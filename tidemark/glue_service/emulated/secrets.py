@@ -25,17 +25,7 @@ NAME = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
 
 
 def put_secret(home: Path, region: str, name: str, value: str) -> bool:
-    """Give a secret a value; return whether it is new.
-
-    Args:
-        home: the folder of the home.
-        region: of the secret.
-        name: of the secret.
-        value: its text.
-
-    Raises:
-        UsageError: Secrets Manager takes no such name or value, or moto is not installed.
-    """
+    """Give a secret a value; return whether it is new."""
     if not NAME.fullmatch(name):
         raise UsageError(
             f"the name {name!r} is none of a secret; allowed: 1 to 512 letters, digits and /_+=.@-"

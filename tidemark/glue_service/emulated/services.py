@@ -40,11 +40,7 @@ class EmulatedServices:
     """The services of one home; called by any thread."""
 
     def __init__(self, home: Path) -> None:
-        """Begin without anything loaded; the first request loads moto, and what the home keeps.
-
-        Args:
-            home: the folder of the home.
-        """
+        """Begin without anything loaded; the first request loads moto, and what the home keeps."""
         self._path = home / FILE
         self._journal = Journal(self._path)
         self._moto: Moto | None = None
@@ -63,18 +59,7 @@ class EmulatedServices:
     def answer(
         self, service: str, path: str, headers: Mapping[str, str], body: bytes, host: str = HOST
     ) -> Reply:
-        """Do a request; if it changes what is kept, it is on the disk when this returns.
-
-        Args:
-            service: one of NAMES.
-            path: of the URL: that of a queue, or ``/``.
-            headers: with lower-case names.
-            body: of the request.
-            host: what the client calls the port; URLs of queues have it.
-
-        Raises:
-            UsageError: moto is not installed, or the file of the home is damaged.
-        """
+        """Do a request; if it changes what is kept, it is on the disk when this returns."""
         require_moto(service)
         sent = {name: headers[name] for name in SENT if name in headers}
         request = Request(service, path or "/", sent, body, secrets.randbits(48))

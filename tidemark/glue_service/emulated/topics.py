@@ -30,14 +30,7 @@ class Topics:
         is_used: Callable[[], bool],
         say: Callable[[str], None],
     ) -> None:
-        """Expect no topic yet.
-
-        Args:
-            ask: does a request of SNS: its headers, with lower-case names, and its body.
-            why_absent: says why SNS is not on this machine; None if it is.
-            is_used: whether anything was ever defined there; a topic has no subscriber before.
-            say: told of what could not be published.
-        """
+        """Expect no topic yet."""
         self._ask = ask
         self.why_absent = why_absent
         self._is_used = is_used

@@ -36,16 +36,7 @@ def envelope(
     detail: Mapping[str, Any],
     resources: tuple[str, ...] = (),
 ) -> Event:
-    """Return an event with an id of its own.
-
-    Args:
-        origin: where it happened.
-        at_ms: when it happened, epoch milliseconds.
-        source: who tells of it, such as ``aws.glue``.
-        detail_type: what kind of event it is.
-        detail: what happened.
-        resources: the ARNs that it is about.
-    """
+    """Return an event with an id of its own."""
     return {
         "version": "0",
         "id": str(uuid.uuid4()),
@@ -74,14 +65,7 @@ def state_change(run: JobRun, origin: Origin) -> Event | None:
 
 
 def run_status(run: JobRun, delay_minutes: int, at_ms: int, origin: Origin) -> Event:
-    """Return the event "Glue Job Run Status" of a run that is in one state for long.
-
-    Args:
-        run: STARTING, RUNNING or STOPPING.
-        delay_minutes: its NotifyDelayAfter.
-        at_ms: now, epoch milliseconds.
-        origin: where it runs.
-    """
+    """Return the event "Glue Job Run Status" of a run that is in one state for long."""
     started = datetime.fromtimestamp(run.started_at_ms / MS_PER_S, UTC)
     detail = {
         "jobName": run.job_name,

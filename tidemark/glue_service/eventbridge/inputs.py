@@ -18,16 +18,7 @@ ABSENT = object()
 
 
 def message_of(target: Mapping[str, Any], event: Event, rule_name: str) -> str:
-    """Return the text that a target gets: the event, or what its input makes of it.
-
-    Args:
-        target: as PutTargets has it, with Input, InputPath, InputTransformer, or none of them.
-        event: that the rule matches.
-        rule_name: for templates that name it.
-
-    Raises:
-        UsageError: a path is none that is known here.
-    """
+    """Return the text that a target gets: the event, or what its input makes of it."""
     if "Input" in target:
         return str(target["Input"])
     if "InputPath" in target:
@@ -42,11 +33,7 @@ def message_of(target: Mapping[str, Any], event: Event, rule_name: str) -> str:
 
 
 def value_at(event: Event, path: str) -> Any:
-    """Return what is at a JSON path such as ``$.detail.state``; ABSENT if nothing is.
-
-    Raises:
-        UsageError: it is no path of names and numbers.
-    """
+    """Return what is at a JSON path such as ``$.detail.state``; ABSENT if nothing is."""
     steps = list(STEP.finditer(path))
     if not path.startswith("$") or sum(len(step[0]) for step in steps) != len(path) - 1:
         raise UsageError(f"the path {path!r} is none; allowed: such as $.detail.state, $.a[0]")

@@ -18,16 +18,7 @@ class Events:
     """Writes events into a log, and hands each to a command."""
 
     def __init__(self, log: Path, command: str | None, say: Callable[[str], None]) -> None:
-        """Prepare to tell.
-
-        Args:
-            log: the file that documents are added to, one a line.
-            command: gets each document on its standard input, one after the other; None for none.
-            say: told of a command that fails.
-
-        Raises:
-            UsageError: the command is none.
-        """
+        """Prepare to tell."""
         self._log = log
         self._say = say
         self._words = _words(command) if command is not None else []

@@ -30,12 +30,7 @@ class Rules:
     """The rules that match events now; used by the engine's thread."""
 
     def __init__(self, wants_objects: threading.Event | None = None) -> None:
-        """Have no rule yet.
-
-        Args:
-            wants_objects: set while a rule may match events of S3; read by any thread. None if
-                no one reads it.
-        """
+        """Have no rule yet."""
         self._rules: list[Rule] = []
         self._wants_objects = wants_objects or threading.Event()
 
@@ -84,12 +79,7 @@ def workflow_of(arn: str) -> str | None:
 
 
 def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
-    """Return what of some rules does not happen on this machine, one text each.
-
-    Args:
-        rules: to look at.
-        has_topics: whether SNS is on this machine.
-    """
+    """Return what of some rules does not happen on this machine, one text each."""
     found = []
     for entity in rules:
         definition = entity.definition

@@ -144,11 +144,7 @@ def rule_arn(glue: LocalGlue, name: str) -> str:
 
 
 def find_rule(glue: LocalGlue, name: str) -> Entity:
-    """Return a rule.
-
-    Raises:
-        ServiceError: there is none of this name.
-    """
+    """Return a rule."""
     found = find_entity(glue.store, Kind.RULE, name)
     if found is None:
         text = f"Rule {name} does not exist on EventBus {DEFAULT_BUS}."

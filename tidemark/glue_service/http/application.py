@@ -50,15 +50,7 @@ class Application:
         others: OtherServices | None = None,
         wants_objects: threading.Event | None = None,
     ) -> None:
-        """Serve an engine.
-
-        Args:
-            engine: which does what is asked for.
-            home: whose lake S3 is.
-            region: of its buckets.
-            others: the services beside these; None forwards none.
-            wants_objects: set while somebody wants to know of objects that are put; None: never.
-        """
+        """Serve an engine."""
         self._engine = engine
         wants = wants_objects or threading.Event()
         self._s3 = S3(home, region, self._tell_of_object, wants)
@@ -174,11 +166,7 @@ def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
 
 
 def with_checked_body(environ: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the environment of a request with a body that is refused if its signature says so.
-
-    Raises:
-        RefusedError: it is.
-    """
+    """Return the environment of a request with a body that is refused if its signature says so."""
     payload: Payload = environ[PAYLOAD]
     length = int(environ.get("CONTENT_LENGTH") or 0)
     return {**environ, "wsgi.input": checked(environ["wsgi.input"], length, payload)}

@@ -89,11 +89,7 @@ class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no ty
     """The body of a response, read as its client takes it: no thread waits for that."""
 
     def get(self, numbytes: int = -1, skip: bool = False) -> bytes:
-        """Return the next bytes.
-
-        Raises:
-            OSError: the file was cut meanwhile, which closes the connection.
-        """
+        """Return the next bytes."""
         found: bytes = super().get(numbytes, skip)
         if self.remain and not found:
             raise OSError("the file is shorter than it was")
@@ -138,11 +134,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         return _Parser(adj, self)
 
     def admit(self, request: _Parser) -> Admission:
-        """Return what a request may send.
-
-        Raises:
-            TidemarkError: it is refused.
-        """
+        """Return what a request may send."""
         sent = {name.replace("_", "-").lower(): text for name, text in request.headers.items()}
         sent |= request.repeated
         if request.chunked:  # waitress takes the header away, and it may be signed

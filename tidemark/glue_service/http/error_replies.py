@@ -25,15 +25,7 @@ TEXT, MAP_OF_TWO = 0x60, b"\xa2"
 def error_reply(
     service: str, error: ServiceError, request_id: str, path: str, headers: Mapping[str, str]
 ) -> Reply:
-    """Return an error as the clients of a service read it.
-
-    Args:
-        service: as signatures name it.
-        error: what to tell.
-        request_id: of the request.
-        path: of its URL.
-        headers: with lower-case names.
-    """
+    """Return an error as the clients of a service read it."""
     protocol = protocol_of(service, path, headers)
     if protocol == "s3":
         return error_xml(error, path, request_id)

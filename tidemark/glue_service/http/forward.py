@@ -28,14 +28,7 @@ AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 
 
 def read_forwards(words: Iterable[str]) -> dict[str, str]:
-    """Return where requests for services go, by the names that signatures have.
-
-    Args:
-        words: each SERVICE=URL, with a service as boto3 calls it.
-
-    Raises:
-        UsageError: one is none, or is for a service that this machine has.
-    """
+    """Return where requests for services go, by the names that signatures have."""
     forwards = {}
     for word in words:
         name, _, url = word.partition("=")
@@ -70,18 +63,7 @@ def _signing_name(name: str, url: str) -> str:
 def forward(
     endpoint: str, method: str, path: str, headers: Mapping[str, str], body: bytes
 ) -> Reply:
-    """Return what another server answers.
-
-    Args:
-        endpoint: its URL.
-        method: of the request, such as POST.
-        path: with the query.
-        headers: with lower-case names.
-        body: of the request.
-
-    Raises:
-        ServiceError: it does not answer.
-    """
+    """Return what another server answers."""
     url = urlsplit(endpoint)
     kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
     connection = kind(url.hostname or "", url.port, timeout=TIMEOUT_S)

@@ -28,13 +28,7 @@ class OtherServices:
         forwards: Mapping[str, str],
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Serve a home.
-
-        Args:
-            home: which keeps what the emulated services have.
-            forwards: URLs by the service whose requests go there.
-            say: told of what rules could not publish.
-        """
+        """Serve a home."""
         self._forwards = forwards
         self._emulated = EmulatedServices(home.root)
         self.topics = Topics(self._ask_sns, self._why_no_sns, self._is_sns_used, say)
@@ -51,18 +45,7 @@ class OtherServices:
     def answer(
         self, service: str, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> Reply:
-        """Answer a request.
-
-        Args:
-            service: as signatures name it.
-            method: such as POST.
-            path: with the query.
-            headers: with lower-case names.
-            body: of the request.
-
-        Raises:
-            TidemarkError: there is no such service here, or it fails.
-        """
+        """Answer a request."""
         if service == SNS:
             self.topics.make()
         if endpoint := self._forwards.get(service):

@@ -21,14 +21,7 @@ NO_INODE = "0"  # of a socket that its process has closed: its user is not told
 
 
 def why_not_ours(peer: str, peer_port: int, port: int, here: str | None = None) -> str | None:
-    """Return why a connection is not of this user; None if it is, or is not over loopback.
-
-    Args:
-        peer: the address of the client.
-        peer_port: its port.
-        port: the port that it is connected to.
-        here: the address that it is connected to; that of the client, if it is not given.
-    """
+    """Return why a connection is not of this user; None if it is, or is not over loopback."""
     if sys.platform != "linux" or not _is_loopback(peer):
         return None
     user = user_of(peer, peer_port, port, here)

@@ -49,12 +49,7 @@ class RestingStore(Store):
     """
 
     def __init__(self, database: Path, *, is_held: bool) -> None:
-        """Open the database file.
-
-        Args:
-            database: the file.
-            is_held: whether an engine is there, so that the runs that are RUNNING do run.
-        """
+        """Open the database file."""
         super().__init__(database)
         self._is_held = is_held
         if not is_held:
@@ -62,11 +57,7 @@ class RestingStore(Store):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Refuse to change anything.
-
-        Raises:
-            UsageError: always.
-        """
+        """Refuse to change anything."""
         raise UsageError(REFUSED)
         yield
 
@@ -90,11 +81,7 @@ class RestingGlue(LocalGlue):
 
 @contextmanager
 def resting(home: Home) -> Iterator[str]:
-    """Serve a home for as long as the block takes, to be read only; yield the URL.
-
-    Raises:
-        TidemarkError: its state cannot be read.
-    """
+    """Serve a home for as long as the block takes, to be read only; yield the URL."""
     require("waitress")
     with listening(LOOPBACK, 0) as listener, Engine(partial(_open, home, listener.url)) as engine:
         gate = Gate(access_key(home), secrets.token_hex())

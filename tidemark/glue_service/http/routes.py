@@ -20,12 +20,7 @@ DYNAMODB_TARGETS = ("DynamoDB_20120810", "DynamoDBStreams_20120810")
 
 
 def service_of(headers: Mapping[str, str], query: str) -> str:
-    """Return the service as signatures name it, such as ``glue``; s3 if nothing says another.
-
-    Args:
-        headers: of the request, with lower-case names.
-        query: the query of its URL.
-    """
+    """Return the service as signatures name it, such as ``glue``; s3 if nothing says another."""
     prefix, dot, _ = headers.get("x-amz-target", "").rpartition(".")
     if dot:
         if prefix in DYNAMODB_TARGETS:
@@ -43,13 +38,6 @@ def names_of_port(host: str, further: Iterable[str]) -> frozenset[str]:
 
     A web page whose name leads to the port (DNS rebinding) sends its own name as Host, so names
     that nobody gave are refused, also where other machines reach the port.
-
-    Args:
-        host: the address at which the port listens.
-        further: names by which clients reach it.
-
-    Raises:
-        UsageError: the port listens at every address, and no name is given, or one is none.
     """
     names = {_host_name(name) for name in further}
     if host in EVERYWHERE and not names:

@@ -29,11 +29,7 @@ Wsgi = Callable[..., Any]
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator["Listener"]:
-    """Bind the port, so that its number is known before anything is started.
-
-    Raises:
-        UsageError: it is in use, or the address is none of this machine.
-    """
+    """Bind the port, so that its number is known before anything is started."""
     listener = Listener(host, port)
     try:
         yield listener

@@ -157,11 +157,7 @@ def unsupported(service: str, operation: str) -> ServiceError:
 
 
 def call(engine: Engine, service: str, operation: str, request: Request) -> Answer:
-    """Do an operation; return its answer.
-
-    Raises:
-        TidemarkError: it is refused; the text says why.
-    """
+    """Do an operation; return its answer."""
     if service in OF_ENGINE:
         function = OF_ENGINE[service][operation]
         return engine.ask(lambda glue: function(glue, request))

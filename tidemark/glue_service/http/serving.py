@@ -82,11 +82,7 @@ class Options:
 
 @contextmanager
 def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Engine]]:
-    """Serve a home for as long as the block takes; yield the URL and the engine.
-
-    Raises:
-        UsageError: the port is in use, another command holds the home, or there is no Java.
-    """
+    """Serve a home for as long as the block takes; yield the URL and the engine."""
     require("waitress")
     events = Events(home.root / LOG, options.on_event, options.say)
     others = OtherServices(home, options.forwards, options.say)

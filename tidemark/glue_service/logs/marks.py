@@ -58,12 +58,7 @@ def marks_of(log: Path) -> list[tuple[int, int]]:
 
 
 def time_of_offset(marks: list[tuple[int, int]], otherwise_ms: int) -> Callable[[int], int]:
-    """Return what tells when the line that begins at an offset of a log was written.
-
-    Args:
-        marks: of the log.
-        otherwise_ms: the time of what no mark is behind, in epoch milliseconds.
-    """
+    """Return what tells when the line that begins at an offset of a log was written."""
     offsets = [offset for offset, _ in marks]
 
     def time_of(offset: int) -> int:

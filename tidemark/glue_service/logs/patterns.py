@@ -13,11 +13,7 @@ OF_JSON_AND_FIELDS = ("{", "[", "%")
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return whether lines match a pattern: all its terms, none with -, one of those with ?.
-
-    Raises:
-        ServiceError: it is a pattern of JSON, of fields or of regular expressions, or is none.
-    """
+    """Return whether lines match a pattern: all its terms, none with -, one of those with ?."""
     text = pattern.strip()
     if text.startswith(OF_JSON_AND_FIELDS):
         raise _refused(pattern)

@@ -229,11 +229,7 @@ def _group(request: Request) -> str:
 
 
 def _logs(engine: Engine, group: str, names: list[str] | None = None) -> list[LogFile]:
-    """Return the streams of a group, or those of some names.
-
-    Raises:
-        ServiceError: one of the names is not there.
-    """
+    """Return the streams of a group, or those of some names."""
     command, file = GROUPS[group]
     runs = engine.ask(lambda glue: _runs_of(glue, command, names))
     if missing := sorted(set(names or ()) - {run.run_id for run in runs}):

@@ -15,9 +15,6 @@ def json_answer(operation: OperationModel, answer: Mapping[str, Any]) -> bytes:
     """Return the body of an answer; members that are None are left out.
 
     Times are given in epoch milliseconds, or as datetimes, and sent in epoch seconds.
-
-    Raises:
-        KeyError: the answer has a member that the operation does not.
     """
     shape = operation.output_shape
     body = {} if shape is None else wire_value(shape, answer)

@@ -22,11 +22,7 @@ INVALID = {
 
 
 def read_request(operation: OperationModel, body: bytes) -> dict[str, Any]:
-    """Return the parameters of a request.
-
-    Raises:
-        ServiceError: the body is no JSON object, or the operation does not take what is in it.
-    """
+    """Return the parameters of a request."""
     request = _object(body)
     if faults := faults_of(operation, request):
         code = INVALID[operation.service_model.service_name]

@@ -20,20 +20,7 @@ def page(
     code: str = "InvalidInputException",
     key: Callable[[T], str] | None = None,
 ) -> tuple[list[T], str | None]:
-    """Return one page of items, and the token of the next one; None if it is the last.
-
-    Args:
-        items: all of them, in an order that stays.
-        token: what the answer before this one gave; None for the first page.
-        size: how many items a page may have.
-        code: of the error.
-        key: tells an item from the others, so that the next page begins behind the last one of
-            this page, whatever came or went meanwhile. Items that go are in the order of their
-            keys. None counts them.
-
-    Raises:
-        ServiceError: the token is none of this machine.
-    """
+    """Return one page of items, and the token of the next one; None if it is the last."""
     begin = _begin(items, token, key) if token else 0
     if begin is None:
         text = f"NextToken {token!r} is not one that an answer gave; leave it out"

@@ -19,11 +19,7 @@ ENVELOPE = ("Action", "Version")
 
 
 def read_form(form: bytes) -> dict[str, str]:
-    """Return the fields of a request, with ``Action`` among them, without those of its signature.
-
-    Raises:
-        ServiceError: it is not a form.
-    """
+    """Return the fields of a request, with ``Action``, without those of its signature."""
     try:
         pairs = parse_qsl(form.decode(), keep_blank_values=True, strict_parsing=True)
     except ValueError as error:
@@ -32,11 +28,7 @@ def read_form(form: bytes) -> dict[str, str]:
 
 
 def parameters(operation: OperationModel, fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of a request; the operations that are here take texts only.
-
-    Raises:
-        ServiceError: the operation does not take them.
-    """
+    """Return the parameters of a request; the operations that are here take texts only."""
     request = {name: value for name, value in fields.items() if name not in ENVELOPE}
     if faults := faults_of(operation, request):
         raise ServiceError("ValidationError", "; ".join(faults))

@@ -19,10 +19,6 @@ def as_shape(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a structure of Glue has of some members, with its types.
 
     Numbers and booleans may be texts in a template. What the structure does not have is left out.
-
-    Args:
-        name: of the structure, such as ``TableInput``.
-        value: its members.
     """
     shaped: dict[str, Any] = _shaped(service_model("glue").shape_for(name), value)
     return shaped

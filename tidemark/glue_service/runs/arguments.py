@@ -26,13 +26,7 @@ VARIABLE = re.compile(r'(\w+)=(?:"([^"]*)"|([^",]*))(?:,|$)', re.ASCII)
 
 
 def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments of one run, all of which this machine can honour.
-
-    Raises:
-        UnsupportedError: a parameter this machine cannot honour, or a wrong bookmark option.
-        UsageError: a value is not text, the only type that Glue's arguments have, or one that
-            holds several is malformed.
-    """
+    """Return the arguments of one run, all of which this machine can honour."""
     merged = overlaid(job, run_arguments)
     for name, value in merged.items():
         if not isinstance(value, str):
@@ -86,11 +80,7 @@ def command_line(
 
 
 def spark_settings(arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the Spark properties of ``--conf a=b --conf c=d``, Glue's way to pass several.
-
-    Raises:
-        UsageError: a part of it is no ``name=value``, or a quote is left open.
-    """
+    """Return the Spark properties of ``--conf a=b --conf c=d``, Glue's way to pass several."""
     text = arguments.get("--conf", "")
     try:
         words = [word for word in shlex.split(text) if word != "--conf"]
@@ -111,12 +101,7 @@ def listed(arguments: Mapping[str, str], name: str) -> list[str]:
 
 
 def variables(arguments: Mapping[str, str], name: str) -> dict[str, str]:
-    """Return the environment variables of an argument such as ``--customer-driver-env-vars``.
-
-    Raises:
-        UsageError: it is malformed, or Glue would not set a variable, since the name has another
-            beginning.
-    """
+    """Return the environment variables of an argument such as ``--customer-driver-env-vars``."""
     text = arguments.get(name, "")
     found: dict[str, str] = {}
     place = 0

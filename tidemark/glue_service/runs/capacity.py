@@ -39,12 +39,7 @@ class Capacity:
 
 
 def capacity_of(definition: Mapping[str, Any], run: Mapping[str, Any] | None = None) -> Capacity:
-    """Return the capacity of a job, or of a run that overrides it.
-
-    Args:
-        definition: of the job.
-        run: what StartJobRun set.
-    """
+    """Return the capacity of a job, or of a run that overrides it."""
     stated = {**definition, **(run or {})}
     if run and "MaxCapacity" in run:
         stated.pop("WorkerType", None)

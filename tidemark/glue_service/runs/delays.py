@@ -14,12 +14,7 @@ MS_PER_MINUTE = 60_000
 
 
 def delay_of(definition: Mapping[str, Any], settings: Mapping[str, Any]) -> int | None:
-    """Return after how many minutes a run is told of; None for never.
-
-    Args:
-        definition: of the job.
-        settings: of the run, which win.
-    """
+    """Return after how many minutes a run is told of; None for never."""
     for members in (settings, definition):
         delay = members.get("NotificationProperty", {}).get("NotifyDelayAfter")
         if delay is not None:
@@ -34,12 +29,7 @@ class Delays:
         self._since: dict[str, tuple[str, int | None]] = {}  # None once it was told
 
     def late(self, runs: Iterable[ActiveRun], now_ms: int) -> list[tuple[JobRun, int]]:
-        """Return the runs that are in one state for longer than their delay, with the delay.
-
-        Args:
-            runs: all that have a delay and have not ended.
-            now_ms: epoch milliseconds.
-        """
+        """Return the runs that are in one state for longer than their delay, with the delay."""
         found: list[tuple[JobRun, int]] = []
         since: dict[str, tuple[str, int | None]] = {}
         for active in runs:

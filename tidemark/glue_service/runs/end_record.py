@@ -55,14 +55,7 @@ def found_at_end(
     counts: RowCounts | None = None,
     dynamodb: tuple[str, str] | None = None,
 ) -> Found:
-    """Return what a run has done; nothing is changed.
-
-    Args:
-        store: where its checkpoint is, if it has committed.
-        run: as it has ended.
-        counts: what its event log tells, if that was read already.
-        dynamodb: endpoint and region of the DynamoDB with its watermarks; None leaves them out.
-    """
+    """Return what a run has done; nothing is changed."""
     folder = Path(run.log_path).parent
     if not folder.is_dir():  # it was never started
         return Found()
@@ -184,12 +177,6 @@ def with_scans(
 
     A source reads files one by one: a scan of its whole folder is none of it. A query is that of a
     source that reads a database, if there is one.
-
-    Args:
-        reads: of its sources.
-        scans: of Spark.
-        rows_read: of all scans: those of a source that Spark has not named, if there is one only;
-            None if not known.
     """
     rows: dict[str, int] = {}
     others: list[DatasetRead] = []
@@ -226,13 +213,7 @@ def with_scans(
 def with_committed(
     reads: Sequence[DatasetRead], scans: Sequence[Scan], noted: Container[str]
 ) -> tuple[DatasetRead, ...]:
-    """Return what a run has read, with what of it were committed windows and nothing else.
-
-    Args:
-        reads: of its sources and scans.
-        scans: of Spark: a script may read the folder of all windows beside.
-        noted: the datasets that the library has read so.
-    """
+    """Return what a run has read, with what of it were committed windows and nothing else."""
     windows = {one.dataset for one in scans if one.is_of_windows and one.dataset in noted}
     whole = {one.dataset for one in scans if not one.is_of_windows}
     return tuple(

@@ -22,20 +22,12 @@ OF_THE_RUN |= {"derby.log", "modules", "spark-events", "tmp", OWN_CATALOG}
 
 
 def place_of(home: Home, address: str) -> Path:
-    """Return the file or folder behind an ``s3://`` URI, or a path of this machine as it is.
-
-    Raises:
-        UsageError: it is another URI, or no place in S3.
-    """
+    """Return the file or folder behind an ``s3://`` URI, or a path of this machine as it is."""
     return home.local_path(address) if "://" in address else Path(address).absolute()
 
 
 def existing(job: JobDefinition, uri: str, path: Path) -> Path:
-    """Return the file of this machine that a job names by its address.
-
-    Raises:
-        TidemarkError: there is none.
-    """
+    """Return the file of this machine that a job names by its address."""
     if not path.is_file():
         raise TidemarkError(f"job {job.name} names {uri}, and there is no such file at {path}")
     return path
@@ -44,17 +36,7 @@ def existing(job: JobDefinition, uri: str, path: Path) -> Path:
 def python_path(
     home: Home, job: JobDefinition, arguments: Mapping[str, str], folder: Path
 ) -> list[Path]:
-    """Return what to put on the Python path: each zip, and a folder with the modules.
-
-    Args:
-        home: where the lake is.
-        job: whose files they are.
-        arguments: of the run; ``--extra-py-files`` counts.
-        folder: of the run.
-
-    Raises:
-        TidemarkError: a file is not where the job says.
-    """
+    """Return what to put on the Python path: each zip, and a folder with the modules."""
     found = []
     modules = folder / "modules"
     for uri in listed(arguments, "--extra-py-files"):
@@ -70,11 +52,7 @@ def python_path(
 def copy_extra_files(
     home: Home, job: JobDefinition, arguments: Mapping[str, str], folder: Path
 ) -> None:
-    """Copy ``--extra-files`` into the working folder of a run; of a folder what is in it.
-
-    Raises:
-        TidemarkError: a file is not where the job says, or its name is taken.
-    """
+    """Copy ``--extra-files`` into the working folder of a run; of a folder what is in it."""
     for uri in listed(arguments, "--extra-files"):
         source = place_of(home, uri)
         if source.is_dir():
@@ -100,15 +78,6 @@ def jar_settings(
 
     Spark puts `spark.jars` behind its own classes, `spark.driver.extraClassPath` before them;
     driver and executors are one process here.
-
-    Args:
-        home: where the lake is.
-        job: whose jars they are.
-        arguments: of the run; ``--extra-jars`` and ``--user-jars-first`` count.
-        settings: of ``--conf``.
-
-    Raises:
-        TidemarkError: a jar is not where the job says, or there is none of a format.
     """
     jars = [existing(job, uri, place_of(home, uri)) for uri in listed(arguments, "--extra-jars")]
     jars += datalake_jars(job.name, arguments, jars, spark_home() / "jars")

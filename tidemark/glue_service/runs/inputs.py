@@ -22,18 +22,7 @@ SHIPPED = ("--extra-py-files", "--extra-files", "--extra-jars")
 def inputs_of(
     home: Home, script: str, arguments: Mapping[str, str], datasets: tuple[str, ...]
 ) -> Inputs:
-    """Return what a run finds now.
-
-    Args:
-        home: where the lake is.
-        script: where the script is, ``s3://...``.
-        arguments: of the run, all of them.
-        datasets: the declared inputs, as URIs.
-
-    Raises:
-        TidemarkError: a place is none, or its bucket does not exist.
-        OSError: something cannot be read.
-    """
+    """Return what a run finds now."""
     shipped = [uri for name in SHIPPED for uri in listed(arguments, name)]
     return Inputs(
         datasets={uri: digest_of_folder(home.existing_path(uri), uri) for uri in datasets},
@@ -52,10 +41,6 @@ def digest_of_folder(folder: Path, uri: str) -> str:
     """Return a digest of the names, sizes and times of all files in a folder.
 
     A folder that does not exist is as one without files.
-
-    Raises:
-        UsageError: a symbolic link is in it: what it leads to may change unseen.
-        OSError: it cannot be read.
     """
     lines: list[str] = []
     folders = [str(folder)] if folder.is_dir() else []

@@ -120,11 +120,7 @@ def new_run_id() -> str:
 def plan_job_run(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run_id: str, attempt: int
 ) -> JobRun:
-    """Return the record of a run about to start; nothing is started.
-
-    Raises:
-        UnsupportedError: the merged arguments hold something this machine cannot honour.
-    """
+    """Return the record of a run about to start; nothing is started."""
     merged = merge_arguments(job, arguments)
     return JobRun(
         run_id=run_id,
@@ -142,12 +138,7 @@ def plan_job_run(
 def start_job_run(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
 ) -> JobProcess:
-    """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``.
-
-    Raises:
-        TidemarkError: the script or an extra file is not where the job says, or its Python modules
-            cannot be installed; or a rewind is half done.
-    """
+    """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``."""
     refuse_half_rewound(machine.home)
     merged = merge_arguments(job, arguments)
     folder = machine.home.runs / run.run_id

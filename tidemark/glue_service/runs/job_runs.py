@@ -159,11 +159,7 @@ def _has_ended(run: JobRun) -> Answer:
 
 
 def find_run(glue: LocalGlue, job_name: str, run_id: str) -> JobRun:
-    """Return a run of a job.
-
-    Raises:
-        NotFoundError: the job has no such run.
-    """
+    """Return a run of a job."""
     run = glue.store.job_run(run_id)
     if run is None or run.job_name != job_name:
         raise NotFoundError(f"Entity Not Found: job {job_name} has no run {run_id!r}")

@@ -29,15 +29,6 @@ def module_folders(home: Home, job: JobDefinition, arguments: Mapping[str, str])
     """Return the folder with the modules of ``--additional-python-modules``, installed if new.
 
     Modules that the Python of local runs has, as they are named, need none.
-
-    Args:
-        home: keeps a folder for each set, which later runs of any job use again.
-        job: whose modules they are.
-        arguments: of the run; ``--python-modules-installer-option`` goes to pip.
-
-    Raises:
-        UsageError: the option of the installer has an open quote.
-        TidemarkError: pip cannot install them, or a file is not where the job says.
     """
     if not missing_modules(arguments.get(MODULES, "")):
         return []

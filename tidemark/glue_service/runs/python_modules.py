@@ -23,13 +23,7 @@ def installed_version(name: str) -> str | None:
 def missing_modules(
     names: str, version_of: Callable[[str], str | None] = installed_version
 ) -> list[str]:
-    """Return what is wrong with each module that a run would not find as it is named.
-
-    Args:
-        names: the value of ``--additional-python-modules``: ``name``, ``name==version`` or the URI
-            of a wheel, separated by commas.
-        version_of: returns the installed version of a distribution, None if there is none.
-    """
+    """Return what is wrong with each module that a run would not find as it is named."""
     return [
         problem
         for word in (part.strip() for part in names.split(","))

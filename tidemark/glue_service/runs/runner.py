@@ -58,17 +58,7 @@ class Runner:
         most: int | None = None,
         on_start: Callable[[JobRun], None] = lambda _: None,
     ) -> None:
-        """Hold no run yet.
-
-        Args:
-            machine: where processes run.
-            store: of the same thread.
-            on_end: called in the transaction that records the final state of a run which is not
-                retried; returns what is to be started by it.
-            observe: called with each run whose final state was recorded.
-            most: how many runs have a process at once; None takes the number of cores.
-            on_start: called with each run that was recorded as RUNNING.
-        """
+        """Hold no run yet."""
         self._observe = observe
         self._on_start = on_start
         self.problem: TidemarkError | None = None  # why an end could not be recorded
@@ -98,12 +88,7 @@ class Runner:
         return len(self._active) > 0
 
     def start(self, start: Start) -> JobRun:
-        """Record a new run, which starts when it can; return it.
-
-        Raises:
-            TooManyRunsError: the job has as many runs as it may and does not queue.
-            TidemarkError: this machine cannot honour the arguments.
-        """
+        """Record a new run, which starts when it can; return it."""
         run = self._plan(start, self._active.counts())
         with self._store.transaction():
             self._record(run, start)
@@ -115,10 +100,6 @@ class Runner:
 
         A run that cannot start is FAILED, one of a deleted job is ERROR, and what follows from
         that is settled too. The caller calls `add` with the answer when all is stored.
-
-        Args:
-            starts: what is to be started.
-            ending: the run whose end starts them; it counts no more.
         """
         live: list[tuple[JobRun, Start]] = []
         counts = self._active.counts(ending)
@@ -174,12 +155,7 @@ class Runner:
                 self._end(active, known[1] if known else stop_job_run(active.process))
 
     def resume(self, run: JobRun, start: Start) -> None:
-        """Take a run of an engine that was killed: go on with it, or record how it ended.
-
-        Args:
-            run: as it was recorded last, or FAILED or STOPPED if its process was killed.
-            start: what it was started by.
-        """
+        """Take a run of an engine that was killed: go on with it, or record how it ended."""
         if run.state not in FINAL_STATES and (why := _why_not(start)):
             run = _ended_as(run, *why)
         active = ActiveRun(run, start)

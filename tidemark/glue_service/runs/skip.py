@@ -45,11 +45,7 @@ class NothingNew:
 def start_or_skip(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
 ) -> JobProcess | NothingNew:
-    """Start the process of a run, unless its job asks for it and it would find nothing new.
-
-    Raises:
-        TidemarkError: it cannot be started.
-    """
+    """Start the process of a run, unless its job asks for it and it would find nothing new."""
     merged = merge_arguments(job, arguments)
     if not declared_inputs(merged) or job.command != SPARK:
         return start_job_run(machine, job, arguments, run)
@@ -80,14 +76,7 @@ class Look:
 
 
 def look(home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobRun) -> Look:
-    """Look whether a run must be started; what cannot be read is a reason to start it.
-
-    Args:
-        home: lake and state.
-        job: of the run.
-        arguments: of the run, all of them.
-        run: as it is recorded, RUNNING.
-    """
+    """Look whether a run must be started; what cannot be read is a reason to start it."""
     now = None
     try:
         now = inputs_of(home, job.script_location, arguments, declared_inputs(arguments))
@@ -100,11 +89,7 @@ def look(home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobR
 
 
 def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None) -> LastRun | None:
-    """Return what is known of the newest run of a job that was started, before this one.
-
-    Raises:
-        TidemarkError: the state or the lake cannot be read.
-    """
+    """Return what is known of the newest run of a job that was started, before this one."""
     rows = store.query(  # by rowid, the order of starts: clocks are set back
         "SELECT run_id, state FROM job_run WHERE job_name = ? AND run_id != ? ORDER BY rowid DESC",
         (run.job_name, run.run_id),
@@ -125,11 +110,7 @@ def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None
 
 
 def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
-    """Return why a run might find something new in the sources that the last one has opened.
-
-    Raises:
-        TidemarkError: the lake cannot be read.
-    """
+    """Return why a run might find something new in the sources that the last one has opened."""
     doubts = []
     try:
         sources = sources_of_run(store, bookmark.job_name, bookmark.run_id)

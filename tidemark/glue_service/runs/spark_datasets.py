@@ -213,9 +213,6 @@ class SparkDatasets:
 
         Of a place that was scanned several times, as by a frame that two actions use, the greatest
         counts are taken.
-
-        Args:
-            updates: the sums of what tasks have added to metrics, by accumulator.
         """
         found: dict[tuple[str, str], list[int]] = {}
         others: dict[tuple[str, str], dict[str, None]] = {}

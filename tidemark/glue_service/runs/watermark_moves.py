@@ -22,19 +22,7 @@ class Recorded(NamedTuple):
 def recorded_by_library(
     endpoint: str, region: str, job_name: str, run_id: str, arguments: Mapping[str, str]
 ) -> Recorded:
-    """Return what a run has recorded in the table of its argument, or in the library's own.
-
-    Args:
-        endpoint: of the local DynamoDB.
-        region: of its client.
-        job_name: the job, under whose name the library keeps its watermarks.
-        run_id: the run, which has just ended.
-        arguments: of the run; `--watermark_table` counts.
-
-    Raises:
-        TidemarkError: DynamoDB does not answer.
-        WatermarksError: the rows of the job cannot be read.
-    """
+    """Return what a run has recorded in the table of its argument, or in the library's own."""
     table = arguments.get(ARGUMENT) or TABLE_NAME
     with dynamodb_client(endpoint, region) as client:
         try:

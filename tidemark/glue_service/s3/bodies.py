@@ -39,18 +39,7 @@ def store_body(
     path: Path,
     signatures: ChunkSignatures | None = None,
 ) -> Stored:
-    """Write the body of an upload into a file.
-
-    Args:
-        stream: the body as it came.
-        headers: of the request, with lower-case names.
-        path: the new file.
-        signatures: of its chunks; None if they have none, or any.
-
-    Raises:
-        S3Error: it is not what its length, a checksum or a signature says. CRC-32C and CRC-64 are
-            not checked.
-    """
+    """Write the body of an upload into a file."""
     trailers: dict[str, str] = {}
     is_chunked = CHUNKED in headers.get("content-encoding", "") or headers.get(
         "x-amz-content-sha256", ""

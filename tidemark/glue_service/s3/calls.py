@@ -52,22 +52,14 @@ class Call:
     payload: Payload = UNCHECKED
 
     def document(self, largest: int) -> bytes:
-        """Return the body of a request that sends XML.
-
-        Raises:
-            S3Error: it is too large.
-        """
+        """Return the body of a request that sends XML."""
         body = self.stream.read(largest + 1)
         if len(body) > largest:
             raise S3Error("MaxMessageLengthExceeded", f"the body has more than {largest:,} bytes")
         return body
 
     def number(self, name: str, otherwise: int) -> int:
-        """Return a parameter that is a number.
-
-        Raises:
-            S3Error: it is none.
-        """
+        """Return a parameter that is a number."""
         text = self.query.get(name, "") or str(otherwise)
         if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= MAX_SIZE):
             allowed = f"a number from 0 to {MAX_SIZE}"
@@ -76,11 +68,7 @@ class Call:
 
     @property
     def is_url_encoded(self) -> bool:
-        """Whether a listing writes its keys as URLs do.
-
-        Raises:
-            S3Error: it is asked for another encoding.
-        """
+        """Whether a listing writes its keys as URLs do."""
         kind = self.query.get("encoding-type")
         if kind not in (None, "url"):
             raise S3Error("InvalidArgument", f"encoding-type is {kind!r}; allowed: url")
@@ -88,11 +76,7 @@ class Call:
 
 
 def call_of(environ: Mapping[str, Any], headers: Mapping[str, str]) -> Call:
-    """Return a WSGI request as a call of S3, with its bucket in the path or in the host.
-
-    Raises:
-        S3Error: its path is no text.
-    """
+    """Return a WSGI request as a call of S3, with its bucket in the path or in the host."""
     try:
         path = environ["PATH_INFO"].encode("latin-1").decode()
     except UnicodeDecodeError as error:

@@ -21,11 +21,7 @@ OF_TRAILER = "x-amz-trailer-signature"
 def chunks_of(
     stream: IO[bytes], trailers: dict[str, str], signatures: ChunkSignatures | None
 ) -> Iterator[bytes]:
-    """Yield the data of chunks; put what follows them into ``trailers``.
-
-    Raises:
-        S3Error: it ends too early, or a signature is not that of what came.
-    """
+    """Yield the data of chunks; put what follows them into ``trailers``."""
     size: int | None = None
     while size != 0:
         size, signed = _head(stream)

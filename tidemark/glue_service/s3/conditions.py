@@ -14,17 +14,7 @@ RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 
 
 def check_read(headers: Mapping[str, str], etag: str, modified_ns: int, prefix: str = "") -> None:
-    """Refuse a read whose conditions an object does not meet.
-
-    Args:
-        headers: of the request.
-        etag: of the object.
-        modified_ns: when it was written.
-        prefix: of the names of the headers: ``x-amz-copy-source-`` of a copy.
-
-    Raises:
-        S3Error: PreconditionFailed or NotModified.
-    """
+    """Refuse a read whose conditions an object does not meet."""
     match, none_match = (headers.get(f"{prefix}{name}") for name in ("if-match", "if-none-match"))
     if match is not None and not _names(match, etag):
         raise _failed("If-Match", f"If-Match is {match}, the ETag is {etag}")
@@ -43,15 +33,7 @@ def check_read(headers: Mapping[str, str], etag: str, modified_ns: int, prefix: 
 
 
 def check_write(headers: Mapping[str, str], etag: str | None) -> None:
-    """Refuse a write whose conditions the object that is there does not meet.
-
-    Args:
-        headers: of the request.
-        etag: of the object that is there; None if there is none.
-
-    Raises:
-        S3Error: PreconditionFailed, or NoSuchKey where If-Match finds no object.
-    """
+    """Refuse a write whose conditions the object that is there does not meet."""
     match, none_match = headers.get("if-match"), headers.get("if-none-match")
     if none_match not in (None, "*"):
         raise S3Error("NotImplemented", f"If-None-Match of a write is {none_match}; allowed: *")
@@ -84,11 +66,7 @@ def _time(text: str | None) -> int | None:
 
 
 def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
-    """Return the first byte and the one behind the last of a range; None for the whole object.
-
-    Raises:
-        S3Error: InvalidRange.
-    """
+    """Return the first byte and the one behind the last of a range; None for the whole object."""
     match = RANGE.fullmatch(header or "")
     if match is None or match[0] == "bytes=-":
         return None

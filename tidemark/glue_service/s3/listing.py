@@ -13,14 +13,7 @@ OLDEST_S = 5  # of a walk that a marker gets
 
 
 def walk(bucket: Path, prefix: str, delimiter: str, folders: list[str]) -> list[str]:
-    """Return the keys and common prefixes below a prefix, in the order of their bytes.
-
-    Args:
-        bucket: its folder.
-        prefix: with which they begin.
-        delimiter: behind the prefix it ends a common prefix; empty for none.
-        folders: the keys ending with / that clients have put.
-    """
+    """Return the keys and common prefixes below a prefix, in the order of their bytes."""
     start, _, _ = prefix.rpartition("/")
     if "\0" in prefix or (start and any(part in ("", ".", "..") for part in start.split("/"))):
         return []  # no file has such a key
@@ -113,12 +106,7 @@ class Snapshots:
             self._uploads[bucket] += 1
 
     def take(self, key: tuple[str, ...], *, is_continued: bool) -> "Walk | None":
-        """Return the walk that a page left for the next one.
-
-        Args:
-            key: bucket, prefix, delimiter, and the last key of the page.
-            is_continued: whether the next page is asked for by the token of that page.
-        """
+        """Return the walk that a page left for the next one."""
         with self._lock:
             walk = self._walks.pop(key, None)
             if walk is None or is_continued:

@@ -42,11 +42,7 @@ UNFINISHED = ".unfinished"  # how the name of what is being written or deleted e
 
 
 def delete_dead_uploads(uploads: Path) -> None:
-    """Delete what a killed process was writing; parts of an upload that may go on stay.
-
-    Args:
-        uploads: the folder of unfinished uploads, of which no living process writes.
-    """
+    """Delete what a killed process was writing; parts of an upload that may go on stay."""
     for path in uploads.iterdir():
         if not UPLOAD_ID.fullmatch(path.name):
             _delete(path)
@@ -85,11 +81,7 @@ def create_multipart_upload(lake: Lake, call: Call) -> Reply:
 
 
 def find_upload(lake: Lake, call: Call) -> tuple[Path, dict[str, Any]]:
-    """Return the folder of the upload that a request names, and what was said at its begin.
-
-    Raises:
-        S3Error: there is no such upload.
-    """
+    """Return the folder of the upload that a request names, and what was said at its begin."""
     upload_id = call.query.get("uploadId", "")
     folder = lake.uploads / upload_id
     about = about_upload(folder)

@@ -115,14 +115,7 @@ def _put_folder(lake: Lake, call: Call, path: Path, size: int, record: Record) -
 
 
 def put_file(lake: Lake, call: Call, part: Path, record: Record) -> os.stat_result:
-    """Put a written file into the place of an object, if the conditions of the call hold.
-
-    Returns:
-        what is known of the file in its place.
-
-    Raises:
-        S3Error: they do not, or a folder or file of the lake is in the way.
-    """
+    """Put a written file into the place of an object, if the conditions of the call hold."""
     path = object_path(lake.home, call.bucket, call.key)
     with lake.lock:
         check_write(call.headers, _etag_there(lake, call))
@@ -148,11 +141,7 @@ def _etag_there(lake: Lake, call: Call) -> str | None:
 
 
 def _make_way(path: Path, key: str) -> None:
-    """Delete folders without a file, which a writer that was killed has left.
-
-    Raises:
-        S3Error: the folder has files.
-    """
+    """Delete folders without a file, which a writer that was killed has left."""
     if not path.is_dir():
         return
     for folder, _, _ in os.walk(path, topdown=False):
@@ -163,11 +152,7 @@ def _make_way(path: Path, key: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it.
-
-    Raises:
-        S3Error: a file is in the way.
-    """
+    """Make a folder and those above it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -180,9 +165,6 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of an upload that answers repeat.
 
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
-
-    Raises:
-        S3Error: there is more user metadata than S3 takes.
     """
     found = {"Content-Type": headers.get("content-type") or CONTENT_TYPE}
     found |= {name: headers[name.lower()] for name in KEPT if name.lower() in headers}
@@ -198,11 +180,7 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def tags_of(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags that a request gives an object.
-
-    Raises:
-        S3Error: S3 would not take them.
-    """
+    """Return the tags that a request gives an object."""
     text = headers.get("x-amz-tagging", "")
     return checked_tags(urllib.parse.parse_qsl(text, keep_blank_values=True))
 
@@ -249,11 +227,7 @@ def _is_replaced(headers: Mapping[str, str], name: str) -> bool:
 
 
 def source_of(header: str) -> tuple[str, str]:
-    """Return bucket and key of x-amz-copy-source.
-
-    Raises:
-        S3Error: it names none, or a version.
-    """
+    """Return bucket and key of x-amz-copy-source."""
     path, _, version = header.partition("?")
     if version:
         raise S3Error("NotImplemented", "buckets have no versions here; leave versionId out")
@@ -290,17 +264,7 @@ def delete_objects(lake: Lake, call: Call) -> Reply:
 
 
 def delete_key(lake: Lake, bucket: str, key: str, match: str | None = None) -> None:
-    """Delete the file of a key, its record, and the folders that are empty by that.
-
-    Args:
-        lake: with the bucket.
-        bucket: its name.
-        key: of the object.
-        match: the ETag that the object must have, if it is there; None for any.
-
-    Raises:
-        S3Error: there is no such bucket, the key leads out of it, or the ETag is another.
-    """
+    """Delete the file of a key, its record, and the folders that are empty by that."""
     with lake.lock:
         try:
             seen = see(lake, bucket, key)

@@ -11,11 +11,7 @@ MAX_NAME_LENGTH = 255  # bytes of a part of a key: a folder or a file has no lon
 
 
 def bucket_folder(home: Home, bucket: str) -> Path:
-    """Return the folder of a bucket.
-
-    Raises:
-        S3Error: there is no such bucket.
-    """
+    """Return the folder of a bucket."""
     try:
         return home.existing_path(f"s3://{bucket}/")
     except (EntityNotFoundError, UsageError) as error:
@@ -24,11 +20,7 @@ def bucket_folder(home: Home, bucket: str) -> Path:
 
 
 def object_path(home: Home, bucket: str, key: str) -> Path:
-    """Return where an object is or would be; a key that ends with / is a folder.
-
-    Raises:
-        S3Error: there is no such bucket, the key leads elsewhere, or no file can have its name.
-    """
+    """Return where an object is or would be; a key that ends with / is a folder."""
     bucket_folder(home, bucket)
     if why := why_no_file(key):
         raise S3Error("InvalidArgument", f"the key {key!r} {why}")

@@ -32,11 +32,7 @@ class Seen:
 
 
 def see(lake: Lake, bucket: str, key: str) -> Seen:
-    """Return an object, with the record of exactly the file that is there.
-
-    Raises:
-        S3Error: there is no such bucket or object.
-    """
+    """Return an object, with the record of exactly the file that is there."""
     while True:
         path, stat = _stat_of(lake, bucket, key)
         record = lake.records.find(bucket, key, stat)
@@ -49,11 +45,7 @@ def see(lake: Lake, bucket: str, key: str) -> Seen:
 
 
 def open_object(lake: Lake, bucket: str, key: str) -> tuple[Seen, BinaryIO]:
-    """Return an object and its bytes, which a later writer does not change.
-
-    Raises:
-        S3Error: there is no such bucket or object.
-    """
+    """Return an object and its bytes, which a later writer does not change."""
     while True:
         seen = see(lake, bucket, key)
         if key.endswith("/"):

@@ -112,25 +112,14 @@ class S3:
         on_created: Callable[[CreatedObject], None],
         wants_created: threading.Event,
     ) -> None:
-        """Serve the lake of a home, which no other process serves.
-
-        Args:
-            home: whose lake it is.
-            region: of its buckets.
-            on_created: called with each object that a client has put, in the client's thread.
-            wants_created: set while that is wanted.
-        """
+        """Serve the lake of a home, which no other process serves."""
         self._on_created = on_created
         self._wants_created = wants_created
         self._lake = Lake(home, Records(home.root / OBJECTS_FILE), region)
         multipart.delete_dead_uploads(self._lake.uploads)
 
     def answer(self, call: Call) -> Reply:
-        """Do what a request asks for.
-
-        Raises:
-            S3Error: it cannot be done.
-        """
+        """Do what a request asks for."""
         for name, why in REFUSED.items():
             if name in call.headers:
                 raise S3Error("NotImplemented", f"the local S3 does not have {name}: {why}")

@@ -21,9 +21,6 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict
     """Return tags by their keys.
 
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
-
-    Raises:
-        S3Error: S3 would not take them.
     """
     found = dict(tags)
     if len(tags) > most:

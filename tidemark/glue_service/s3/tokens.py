@@ -17,11 +17,7 @@ def written_token(key: str) -> str:
 
 
 def read_token(token: str) -> str:
-    """Return the key of a token.
-
-    Raises:
-        S3Error: no listing gave it.
-    """
+    """Return the key of a token."""
     try:
         found = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
         key = found[CHECK:].decode()

@@ -74,11 +74,7 @@ def _second(epoch_s: int) -> str:
 
 
 def read_xml(body: bytes) -> ElementTree.Element:
-    """Return the document of a request.
-
-    Raises:
-        S3Error: it is none, or has declarations, such as of entities.
-    """
+    """Return the document of a request."""
     if b"<!" in body:
         raise S3Error("MalformedXML", "the document has declarations, which S3 does not take")
     try:

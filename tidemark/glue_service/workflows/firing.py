@@ -13,11 +13,7 @@ from tidemark.glue_service.workflows.trigger_forms import CONDITIONAL, has_crawl
 
 
 def fire(glue: LocalGlue, trigger: Entity) -> str:
-    """Fire a trigger, which starts its workflow if it begins one; return the id of the flow.
-
-    Raises:
-        ServiceError: it starts a crawler, or its workflow has as many runs as it may.
-    """
+    """Fire a trigger, which starts its workflow if it begins one; return the id of the flow."""
     workflow_name = trigger.definition.get("WorkflowName")
     if workflow_name is not None:
         return start_workflow(glue, workflow_name, {})
@@ -45,19 +41,7 @@ def start_workflow(
     batch: Mapping[str, int] | None = None,
     together: Callable[[], None] = lambda: None,
 ) -> str:
-    """Start a run of a workflow by its start trigger; return the id of the run.
-
-    Args:
-        glue: whose workflow it is.
-        name: of the workflow.
-        properties: of the run, beside those that the workflow has by default.
-        batch: BatchSize and BatchWindow, if events start it.
-        together: called in the transaction that records the run.
-
-    Raises:
-        ServiceError: there is no such workflow, it has no start trigger, starts a crawler, or has
-            as many runs as it may.
-    """
+    """Start a run of a workflow by its start trigger; return the id of the run."""
     workflow = get_entity(glue.store, Kind.WORKFLOW, name)
     triggers = triggers_of(glue, name)
     starts = [t for t in triggers if t.definition["Type"] != CONDITIONAL]
@@ -81,11 +65,7 @@ def start_workflow(
 
 
 def check_room(glue: LocalGlue, workflow: Entity) -> None:
-    """Refuse one more run of a workflow that has as many as it may.
-
-    Raises:
-        TooManyRunsError: it has.
-    """
+    """Refuse one more run of a workflow that has as many as it may."""
     most = workflow.definition.get("MaxConcurrentRuns")
     if most is not None and count_open(glue.store, workflow.name) >= most:
         raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {workflow.name}.")
@@ -120,11 +100,7 @@ def snapshot_of(triggers: list[Entity]) -> Definitions:
 
 
 def refuse_crawlers(triggers: Definitions) -> None:
-    """Refuse triggers with crawlers, which do not run on this machine.
-
-    Raises:
-        InvalidInputError: it names them.
-    """
+    """Refuse triggers with crawlers, which do not run on this machine."""
     if names := [name for name, definition in triggers.items() if has_crawler(definition)]:
         raise InvalidInputError(
             f"crawlers do not run on this machine, and {', '.join(names)} has some; "

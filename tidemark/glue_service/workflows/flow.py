@@ -80,15 +80,7 @@ def after_end(
     job_name: str,
     ended: Ended,
 ) -> tuple[Progress, list[TriggerDefinition]]:
-    """Return what has happened in a flow once a run has ended, and the triggers that fire by that.
-
-    Args:
-        flow: in which it ended; one that is being stopped fires nothing.
-        progress: before; what the triggers look at, at least.
-        triggers: those that watch the job, at least.
-        job_name: whose run has ended, its last attempt.
-        ended: how.
-    """
+    """Return what has happened in a flow once a run has ended, and the triggers that then fire."""
     progress = replace(progress, final={**progress.final, job_name: ended})
     if flow.status != RUNNING:
         return progress, []
@@ -103,11 +95,6 @@ def fire(
 
     A crawler that one starts counts as SUCCEEDED, without a crawl; only `tidemark run
     --skip-crawlers` begins a flow with crawlers.
-
-    Args:
-        progress: before.
-        triggers: those that may follow: all, if there are crawlers.
-        firing: those that fire.
     """
     known, todo, fired = list(triggers), list(firing), []
     while todo:

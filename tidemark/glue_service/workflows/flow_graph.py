@@ -22,13 +22,7 @@ def node_id(workflow_name: str, kind: str, name: str) -> str:
 
 
 def graph(workflow_name: str, triggers: Definitions, runs: Runs | None = None) -> dict[str, Any]:
-    """Return the nodes and edges of a workflow, or of a run of it.
-
-    Args:
-        workflow_name: whose graph it is.
-        triggers: of the workflow.
-        runs: of a run the runs by job; None shows none.
-    """
+    """Return the nodes and edges of a workflow, or of a run of it."""
     nodes: dict[str, dict[str, Any]] = {}
     edges: dict[tuple[str, str], None] = {}
 
@@ -83,12 +77,7 @@ def watched(definition: Mapping[str, Any]) -> set[str]:
 
 
 def statistics(triggers: Definitions, states: Iterable[str]) -> dict[str, int]:
-    """Return the counts of a workflow run.
-
-    Args:
-        triggers: of the run.
-        states: of the last run of each job.
-    """
+    """Return the counts of a workflow run."""
     found = list(states)
     actions = sum(len(definition["Actions"]) for definition in triggers.values())
     return {

@@ -57,12 +57,6 @@ class Flows:
         """Record a flow in which triggers fire now, and return what they start.
 
         Call it in a transaction, and record the starts in the same.
-
-        Args:
-            flow: the flow.
-            trigger_names: the triggers that fire.
-            snapshot: of a workflow run, its triggers, which hold until its end; else those that
-                fire.
         """
         with_crawlers = any(map(has_crawler, snapshot.values()))
         names = snapshot if with_crawlers else trigger_names

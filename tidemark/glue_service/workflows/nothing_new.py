@@ -61,13 +61,7 @@ def own_arguments(arguments: Mapping[str, str]) -> dict[str, str]:
 
 
 def reason_to_run(option: str, last: LastRun | None, now: Inputs) -> str:
-    """Return why a job must run, in words; empty if its run would find nothing new.
-
-    Args:
-        option: the job-bookmark-option of the run.
-        last: the newest run of the job that was not skipped; None if there is none.
-        now: what the run would find.
-    """
+    """Return why a job must run, in words; empty if its run would find nothing new."""
     if option != ENABLE:
         return f"its bookmark option is {option}, and only with {ENABLE} it is known what is new"
     if last is None:

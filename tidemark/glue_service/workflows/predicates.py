@@ -10,13 +10,7 @@ from tidemark.model.assembly.definitions import TriggerDefinition
 
 
 def is_satisfied(trigger: TriggerDefinition, final_states: Mapping[str, str]) -> bool:
-    """Return whether the predicate of an active conditional trigger holds.
-
-    Args:
-        trigger: the trigger; anything but an active CONDITIONAL one never fires by itself.
-        final_states: the final state per job name within one workflow run. Jobs that are still
-            running, or whose failed attempt is being retried, are not in it.
-    """
+    """Return whether the predicate of an active conditional trigger holds."""
     if trigger.type != "CONDITIONAL" or not trigger.is_active or not trigger.conditions:
         return False
     met = [final_states.get(c.job_name) == c.state for c in trigger.conditions]

@@ -29,11 +29,7 @@ Request = Mapping[str, Any]
 
 
 def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
-    """Start a new run of a workflow, in which all but the given nodes stand as they are.
-
-    Raises:
-        ServiceError: the run cannot be resumed, or its workflow has as many runs as it may.
-    """
+    """Start a new run of a workflow, in which all but the given nodes stand as they are."""
     old = find_flow(glue, request)
     _check_state(glue, old)
     triggers = glue.flows.snapshot(old.flow_id)

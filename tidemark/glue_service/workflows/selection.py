@@ -21,9 +21,6 @@ def select(deployment: Deployment, workflow_name: str, selection: Selection) -> 
 
     The job starts with the arguments of its own trigger. All that neither it nor a job behind it
     leads to does not run, and counts as SUCCEEDED where something waits for both.
-
-    Raises:
-        UsageError: no trigger of the workflow starts the job.
     """
     triggers = deployment.triggers_of(workflow_name)
     chosen = _part(workflow_name, triggers, selection)

@@ -14,11 +14,7 @@ from tidemark.model.assembly.template import runnable_job
 
 
 def job_to_run(entity: Entity, request: RunRequest) -> JobDefinition:
-    """Return a job as a run of it is to be.
-
-    Raises:
-        TidemarkError: the job does not run on this machine.
-    """
+    """Return a job as a run of it is to be."""
     if "ScriptLocation" not in entity.definition["Command"]:
         raise InvalidInputError(f"job {entity.name} has no script: set Command.ScriptLocation")
     job = runnable_job(entity.name, entity.definition)

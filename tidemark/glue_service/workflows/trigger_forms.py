@@ -90,11 +90,7 @@ def has_crawler(definition: Definition) -> bool:
 
 
 def check_trigger(definition: Definition) -> None:
-    """Refuse a trigger that Glue would refuse.
-
-    Raises:
-        InvalidInputError: all that is wrong with it.
-    """
+    """Refuse a trigger that Glue would refuse."""
     if faults := list(_faults(definition)):
         raise InvalidInputError("; ".join(faults))
 

@@ -63,17 +63,6 @@ def run_to_its_end(
     Runs that its jobs or other clients have started beside it are waited for too.
 
     A crawler that the workflow starts counts as SUCCEEDED, without a crawl.
-
-    Args:
-        engine: in which the jobs are defined; it tells ``watch`` of its runs.
-        deployment: whose triggers hold in this run.
-        workflow_name: one of ``deployment.workflows``.
-        watch: shown each change, in the caller's thread.
-
-    Raises:
-        TidemarkError: there is no single start trigger, or a job that some trigger starts is not
-            defined or cannot run here; nothing was started. Or the engine has ended by an error.
-        KeyboardInterrupt: after the running jobs were stopped and everything was recorded.
     """
     triggers = deployment.triggers_of(workflow_name)
     start = start_trigger(workflow_name, triggers)
@@ -139,11 +128,7 @@ def _dead(error: BaseException) -> TidemarkError:
 
 
 def start_trigger(workflow_name: str, triggers: tuple[TriggerDefinition, ...]) -> TriggerDefinition:
-    """Return the one trigger that starts a workflow: ON_DEMAND, SCHEDULED or EVENT.
-
-    Raises:
-        TidemarkError: there is none, or more than one.
-    """
+    """Return the one trigger that starts a workflow: ON_DEMAND, SCHEDULED or EVENT."""
     starts = [trigger for trigger in triggers if trigger.type != "CONDITIONAL"]
     if len(starts) != 1:
         names = ", ".join(trigger.name for trigger in starts) or "none"

@@ -169,11 +169,7 @@ def stop_flow(glue: LocalGlue, flow: Flow) -> None:
 
 
 def find_flow(glue: LocalGlue, request: Request) -> Flow:
-    """Return the workflow run that a request names.
-
-    Raises:
-        NotFoundError: the workflow has no such run.
-    """
+    """Return the workflow run that a request names."""
     flow = find_by_id(glue.store, request["RunId"])
     if flow is None or flow.workflow_name != request["Name"]:
         raise NotFoundError(

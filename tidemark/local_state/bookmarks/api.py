@@ -24,11 +24,6 @@ def get_job_bookmark(store: Store, request: Mapping[str, Any]) -> dict[str, Any]
     """Return ``{"JobBookmarkEntry": …}`` for ``JobName`` and, optionally, ``RunId``.
 
     With a run, the entry is what the bookmark was when that run ended.
-
-    Raises:
-        EntityNotFoundError: the job never stored a bookmark, or none by that run, or has no such
-            run.
-        UsageError: the request has no JobName, or a parameter that the API does not have.
     """
     job_name, run_id = _job_and_run(request)
     found = bookmark_of_run(store, job_name, run_id) if run_id else latest_bookmark(store, job_name)
@@ -43,10 +38,6 @@ def reset_job_bookmark(store: Store, request: Mapping[str, Any], at_ms: int) -> 
 
     Rewound to a run, the next run reads what came after that run, and what that run read is not
     read again. Nothing at the targets changes.
-
-    Raises:
-        EntityNotFoundError: the job never stored a bookmark, or has no such run.
-        UsageError: the request has no JobName, or a parameter that the API does not have.
     """
     job_name, run_id = _job_and_run(request)
     if run_id:

@@ -22,9 +22,6 @@ def carry_bookmark(store: Store, from_job: str, to_job: str) -> str:
     """Give every version of a job's bookmark to another name; return in words what was done.
 
     The old name keeps its versions, as on AWS, until its job is deleted.
-
-    Raises:
-        TidemarkError: the new name has a bookmark of its own.
     """
     with store.transaction():
         old, new = bookmark_versions(store, from_job), bookmark_versions(store, to_job)
@@ -48,11 +45,7 @@ def carry_bookmark(store: Store, from_job: str, to_job: str) -> str:
 
 
 def rename_ctx(store: Store, job: str, ctx: str, to_ctx: str, at_ms: int) -> str:
-    """Put the position of one ctx under another name, as one more version; return what was done.
-
-    Raises:
-        TidemarkError: the new ctx has a position of its own.
-    """
+    """Put the position of one ctx under another name, as one more version; return what was done."""
     with store.transaction():
         latest = latest_bookmark(store, job)
         if latest is None or ctx not in latest.states:
@@ -71,19 +64,7 @@ def rename_ctx(store: Store, job: str, ctx: str, to_ctx: str, at_ms: int) -> str
 def forget_ctx(
     store: Store, job: str, ctx: str, places: Collection[str], keys: Sequence[str], at_ms: int
 ) -> str:
-    """Forget the position of a ctx if it is that of another place or of other keys.
-
-    Returns:
-        In words what was done.
-
-    Args:
-        store: the state of a home.
-        job: the job.
-        ctx: its transformation_ctx.
-        places: what the ctx reads now; a position that was made there is left alone.
-        keys: its bookmark keys now; none leaves a position of whatever keys alone.
-        at_ms: now, in epoch milliseconds.
-    """
+    """Forget the position of a ctx if it is that of another place or of other keys."""
     with store.transaction():
         latest = latest_bookmark(store, job)
         state = latest.states.get(ctx) if latest else None

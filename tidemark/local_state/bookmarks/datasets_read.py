@@ -63,14 +63,7 @@ def files_read(
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
 ) -> list[DatasetRead]:
-    """Return what a run reads of a source of files: one dataset for each of its paths.
-
-    Args:
-        source: what is asked for.
-        files: those that were chosen.
-        before: the state of its context before; None for nothing, or without a bookmark.
-        after: the state that a commit stores; None without a bookmark.
-    """
+    """Return what a run reads of a source of files: one dataset for each of its paths."""
     found: dict[str, list[int]] = {}
     paths = source.own_paths or [table_folder(path) for path in source.paths[:1]]
     for path in paths:

@@ -93,16 +93,7 @@ class Explanation:
 
 
 def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list[OpenedSource]:
-    """Return what the next run of a job opens, as far as its last run tells.
-
-    Args:
-        store: where runs are recorded.
-        job_name: the job.
-        option: the job-bookmark-option of the next run; None takes that of the last one.
-
-    Raises:
-        EntityNotFoundError: no run of the job has opened a source here.
-    """
+    """Return what the next run of a job opens, as far as its last run tells."""
     rows = store.query(
         "SELECT * FROM source_read WHERE job_name = ? AND run_id = (SELECT run_id FROM source_read "
         "WHERE job_name = ? ORDER BY rowid DESC LIMIT 1) ORDER BY rowid",
@@ -129,11 +120,7 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
 
 
 def sources_of_run(store: Store, job_name: str, run_id: str) -> list[OpenedSource]:
-    """Return what an earlier run of a job opened.
-
-    Raises:
-        EntityNotFoundError: the run is not one of the job's, or opened nothing.
-    """
+    """Return what an earlier run of a job opened."""
     rows = store.query(
         "SELECT * FROM source_read WHERE job_name = ? AND run_id = ? ORDER BY rowid",
         (job_name, run_id),

@@ -114,16 +114,7 @@ def select_new_files(
     limits: Limits = NO_LIMITS,
     until: SourceState | None = None,
 ) -> Selection:
-    """Choose the files modified after the bookmark and up to the moment the source was opened.
-
-    Args:
-        listing: every file under the source's paths, taken at or after ``opened_at_ms``; those at
-            or before ``state.low_ms`` may be left out.
-        state: the committed state of this transformation_ctx; None reads everything.
-        opened_at_ms: the frozen upper edge, epoch milliseconds. Later files belong to the next run.
-        limits: of the band and of the run.
-        until: read no more than what this state has read: the upper edge of job-bookmark-to.
-    """
+    """Choose the files modified after the bookmark and up to the moment the source was opened."""
     low_ms = state.low_ms if state else None
     known = state.recent if state else frozenset()
     # A clock set back must not lower the mark: files already read would be read again.

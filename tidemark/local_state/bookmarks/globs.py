@@ -31,11 +31,7 @@ class Exclusions:
 
 
 def glob_expression(pattern: str) -> str:
-    """Return a glob as a regular expression: ``* ** ? [a-z] [!a] {a,b}`` and backslash.
-
-    Raises:
-        UsageError: a bracket or a brace is left open.
-    """
+    """Return a glob as a regular expression: ``* ** ? [a-z] [!a] {a,b}`` and backslash."""
     expression, depth = "", 0
     for token in _TOKEN.findall(pattern):
         if token in _WILDCARDS:

@@ -33,10 +33,6 @@ def hidden_data(path: str, relative: str) -> Iterator[tuple[str, os.stat_result]
     """Yield the files with data of a hidden name: itself, or what is in its folder.
 
     Links and what cannot be read are passed over: to look must fail no run.
-
-    Args:
-        path: the file or folder.
-        relative: how the names that are returned begin.
     """
     if _MARKERS.fullmatch(os.path.basename(path)):  # noqa: PTH119 (of many names)
         return

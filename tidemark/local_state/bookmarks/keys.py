@@ -103,12 +103,7 @@ Alternatives: TypeAlias = list[list[Comparison]]
 
 
 def choose_keys(requested: Sequence[str], columns: Sequence[str], table: str) -> tuple[str, ...]:
-    """Return the requested bookmark keys if they are columns of the table.
-
-    Raises:
-        UsageError: one is no column, is spelt in other case, or differs from another column in
-            case alone.
-    """
+    """Return the requested bookmark keys if they are columns of the table."""
     for key in requested:
         if key not in columns:
             raise UsageError(
@@ -127,15 +122,7 @@ def choose_keys(requested: Sequence[str], columns: Sequence[str], table: str) ->
 
 
 def key_type(column: str, spark_type: str) -> str:
-    """Return the type of a key: int, decimal, string, date or timestamp.
-
-    Args:
-        column: the key.
-        spark_type: Spark's simple name of its type, such as ``decimal(10,2)``.
-
-    Raises:
-        UsageError: a column of this type cannot be a key.
-    """
+    """Return the type of a key: int, decimal, string, date or timestamp."""
     name = spark_type.partition("(")[0]
     if name not in _KEY_TYPES:
         remedy = _REMEDIES.get(name, "take another column, or read a view that casts it")
@@ -156,16 +143,7 @@ def is_sequence(count: int, least: int | None, greatest: int | None) -> bool:
 
 
 def range_to_read(source: JdbcSource, types: Sequence[str], edges: Edges) -> KeyRange:
-    """Return the keys that a run may read of a table, before it looks for the last ones.
-
-    Args:
-        source: with its keys.
-        types: the type of each key.
-        edges: of its bookmark.
-
-    Raises:
-        UsageError: the bookmark holds keys that cannot be compared with these.
-    """
+    """Return the keys that a run may read of a table, before it looks for the last ones."""
     low = _bound(source, types, edges.low)
     if edges.high is None:
         return KeyRange(low)
@@ -176,14 +154,7 @@ def range_to_read(source: JdbcSource, types: Sequence[str], edges: Edges) -> Key
 def state_after(
     source: JdbcSource, low: Bound | None, last: Bound | None, passed: Sequence[Any] = ()
 ) -> dict[str, Any]:
-    """Return the state to store if the run commits.
-
-    Args:
-        source: with its keys.
-        low: the bound before the run.
-        last: the last keys the run reads; None if there is nothing new, and the bound stays.
-        passed: the rows that it has passed, as `passed_rows.to_json` writes them.
-    """
+    """Return the state to store if the run commits."""
     bound = last or low
     return {
         **({"passed": list(passed)} if passed else {}),
@@ -247,13 +218,7 @@ def describe(
     state: Mapping[str, Any] | None,
     next_state: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return in words which rows a run reads, or read.
-
-    Args:
-        source: as `JdbcSource.to_json` wrote it.
-        state: of its context before the run; None reads everything.
-        next_state: what the run recorded; None if it has not run yet, or reads in full.
-    """
+    """Return in words which rows a run reads, or read."""
     asked = JdbcSource.from_json(source)
     where = f"rows of {asked.table}" if asked.table else "rows of its query"
     low = state.get("bound") if state else None

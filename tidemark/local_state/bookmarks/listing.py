@@ -77,12 +77,6 @@ def list_files(folder: Path, uri: str, filters: Filters) -> Listing:
     """Return the data files under ``folder``, their paths given as URIs under ``uri``.
 
     Names that Spark and EMRFS hide are left out: ``_SUCCESS``, ``.part-0.crc``, ``day_$folder$``.
-
-    Returns:
-        Nothing if the folder does not exist.
-
-    Raises:
-        TidemarkError: a folder cannot be read.
     """
     listing = Listing()
     if folder.is_file():
@@ -185,14 +179,7 @@ def _changed_ms(stat: os.stat_result) -> int:
 
 
 def hidden_files(names: Iterable[str], root: str, root_uri: str, filters: Filters) -> Iterator[str]:
-    """Yield the URIs of files with data that are hidden, and that a run would read otherwise.
-
-    Args:
-        names: hidden files and folders, relative to the root.
-        root: the path of a source.
-        root_uri: its URI.
-        filters: of the source.
-    """
+    """Yield the URIs of files with data that are hidden, and that a run would read otherwise."""
     for name in names:
         for relative, stat in hidden_data(f"{root}/{name}", name):
             is_new = stat.st_mtime_ns // NANOSECONDS_PER_MS > (

@@ -58,15 +58,7 @@ def to_json(cuts: Sequence[Cut]) -> list[Any]:
 def keys_to_count(
     stored: Sequence[Cut], low: Bound | None, last: Bound | None, first: Value | None, order: str
 ) -> list[Bound]:
-    """Return the keys at which rows are counted, in the order of reading.
-
-    Args:
-        stored: the cuts of the bookmark.
-        low: its bound; None if it has read nothing.
-        last: the last keys that this run reads; None if nothing is new.
-        first: the first key of the first row of the table; used if nothing was read before.
-        order: ``asc`` or ``desc``.
-    """
+    """Return the keys at which rows are counted, in the order of reading."""
     keys = [cut.keys for cut in stored] or ([low] if low else [])
     if last and first and not keys:
         keys = [(value,) for value in _spread(first, last[0], 1 if order == ASC else -1)]
@@ -83,14 +75,7 @@ def is_passed(source: JdbcSource, keys: Bound) -> Alternatives:
 def skip_to_tell(
     before: Sequence[Cut], now: Sequence[Cut], low: Bound, *, is_there: bool
 ) -> tuple[RunWarning, int] | None:
-    """Return what to warn of and how many rows it is about; None if no skip is seen.
-
-    Args:
-        before: the cuts that the bookmark kept.
-        now: the cuts of today; those of before are among them.
-        low: the bound of the bookmark.
-        is_there: whether a row has the keys of the bound.
-    """
+    """Return what to warn of and how many rows it is about; None if no skip is seen."""
     rows = dict(now)
     changes = [rows[cut.keys] - cut.rows for cut in before]
     grown = sum(max(there - here, 0) for here, there in pairwise([0, *changes]))

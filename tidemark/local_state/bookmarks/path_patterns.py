@@ -17,15 +17,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")  # the innermost ones
 
 
 def matches_of(path: str, folder_of: Callable[[str], Path]) -> list[str]:
-    """Return the URIs of this machine that a path names: itself, or what its pattern matches.
-
-    Args:
-        path: the URI, with or without ``* ? [a-z] {a,b}``.
-        folder_of: where a URI is on this machine.
-
-    Raises:
-        UsageError: a bracket is left open.
-    """
+    """Return the URIs of this machine that a path names: itself, or what its pattern matches."""
     if not WILDCARD.search(path):
         return [path]
     found = {uri for one in _alternatives(path) for uri in _matches(one.rstrip("/"), folder_of)}

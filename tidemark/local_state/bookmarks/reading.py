@@ -56,17 +56,7 @@ def read_s3_source(
     predicate: Predicate | None = None,
     earlier: Earlier | None = None,
 ) -> Reading:
-    """Return what a run reads of a source that it opens at a moment.
-
-    Args:
-        source: what is asked for.
-        folder_of: where a URI is on this machine.
-        opened_at_ms: the frozen upper edge, epoch milliseconds.
-        edges: of its bookmark; None reads without one, and the reading has no next state.
-        predicate: the push_down_predicate, ready to be asked; None enters every partition.
-        earlier: the partitions of an earlier run; None: the source has no partitions that are
-            chosen or registered.
-    """
+    """Return what a run reads of a source that it opens at a moment."""
     low, high = (edges.low, edges.high) if edges else (None, None)
     _check_kind(source, low)
     _check_kind(source, high)

@@ -71,15 +71,7 @@ def view_of(source: S3Source, opened_at_ms: int) -> dict[str, Any]:
 def skips_to_tell(
     look: Look, listing: Listing, low: Mapping[str, Any] | None, after: SourceState | None
 ) -> tuple[tuple[RunWarning, str], ...]:
-    """Return what to warn of, with what it is about.
-
-    Args:
-        look: the source of this run.
-        listing: its files that are newer than the band of the bookmark, or than all that an
-            earlier run has seen.
-        low: the state of the bookmark before, as JSON values; None for nothing.
-        after: the state that a commit stores; None without a bookmark.
-    """
+    """Return what to warn of, with what it is about."""
     source = look.source
     mark_ms = after.high_ms if after else 0
     found = list(_of_times(look, listing, mark_ms))
@@ -177,12 +169,7 @@ def _source_before(source: S3Source, low: Mapping[str, Any]) -> S3Source:
 
 
 def renamed_contexts(before: Mapping[str, Any], used: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the old and the new context of each source that went from one to the other.
-
-    Args:
-        before: the states that a run began with, by context.
-        used: the states of the contexts that it has used, None for a source without bookmark.
-    """
+    """Return the old and the new context of each source that went from one to the other."""
     left = {key: ctx for ctx, state in before.items() if (key := _key(state)) and ctx not in used}
     return [
         (left[key], ctx)

@@ -124,14 +124,7 @@ def _known_before(
 def reason_not_listed(
     source: S3Source, uri: str, file: Path, *, has_predicate: bool
 ) -> FileVerdict:
-    """Return why a source does not list a file.
-
-    Args:
-        source: what is asked for.
-        uri: the file.
-        file: where it is on this machine.
-        has_predicate: whether a push_down_predicate chooses partitions.
-    """
+    """Return why a source does not list a file."""
     reason, text = _why_not_listed(source, uri, file, has_predicate)
     stat = file.stat() if file.is_file() else None
     modified_ms = stat.st_mtime_ns // 1_000_000 if stat else 0

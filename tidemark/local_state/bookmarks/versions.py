@@ -88,9 +88,6 @@ def bookmark_of_run(store: Store, job_name: str, run_id: str) -> Bookmark | None
     """Return the bookmark as it was when a run of the job ended; None if nothing was read by then.
 
     That is what the run itself committed last, if it did; else what was in force when it started.
-
-    Raises:
-        EntityNotFoundError: the job had no such run.
     """
     where = "job_name = ? AND run_id = ? AND kind = 'commit'"
     if committed := _newest(store, where, (job_name, run_id)):
@@ -116,9 +113,6 @@ def commit_bookmark(
     """Store all states of a job as its next version, in one transaction; return that version.
 
     A run that commits again makes another version and counts as the same run.
-
-    Raises:
-        BookmarkVersionMismatchError: the newest version is not ``expected_version`` (0: none).
     """
     packed = pack(states)
     with store.transaction():
@@ -138,11 +132,7 @@ def commit_bookmark(
 
 
 def reset_bookmark(store: Store, job_name: str, at_ms: int) -> Bookmark:
-    """Forget everything the job has read, as one more version; return that version.
-
-    Raises:
-        EntityNotFoundError: the job never stored a bookmark.
-    """
+    """Forget everything the job has read, as one more version; return that version."""
     return _set(store, job_name, None, RESET, at_ms)
 
 
@@ -151,9 +141,6 @@ def rewind_bookmark(store: Store, job_name: str, run_id: str, at_ms: int) -> Boo
 
     The next run reads what came after that run. A run that failed stands for the last successful
     one before it; if there was none, everything is read again.
-
-    Raises:
-        EntityNotFoundError: the job never stored a bookmark, or had no such run.
     """
     target = bookmark_of_run(store, job_name, run_id)
     return _set(store, job_name, target, REWIND, at_ms)
@@ -163,16 +150,6 @@ def restore_version(store: Store, job_name: str, expected: int, version: int, at
     """Make an earlier version hold again, bit for bit, as the next one; return its number.
 
     Call it in a transaction.
-
-    Args:
-        store: the state of this home.
-        job_name: the job.
-        expected: the version that holds now.
-        version: the one whose position is to hold; 0 for the beginning.
-        at_ms: now, in epoch milliseconds.
-
-    Raises:
-        BookmarkVersionMismatchError: another version than ``expected`` holds.
     """
     latest = latest_bookmark(store, job_name)
     found = latest.version if latest else 0
@@ -183,14 +160,7 @@ def restore_version(store: Store, job_name: str, expected: int, version: int, at
 
 
 def add_version(store: Store, latest: Bookmark, states: Mapping[str, Any], at_ms: int) -> Bookmark:
-    """Store other states of the same run as the next version; call it in a transaction.
-
-    Args:
-        store: the state of this home.
-        latest: the newest version, read in the same transaction.
-        states: what holds from now on.
-        at_ms: now, in epoch milliseconds.
-    """
+    """Store other states of the same run as the next version; call it in a transaction."""
     version = replace(
         latest,
         version=latest.version + 1,

@@ -18,11 +18,7 @@ def put_connections(store: Store, connections: Iterable[CatalogConnection]) -> N
 
 
 def find_connection(store: Store, name: str) -> CatalogConnection:
-    """Return one connection.
-
-    Raises:
-        EntityNotFoundError: there is none of this name; the message lists those that are there.
-    """
+    """Return one connection."""
     rows = store.query("SELECT * FROM catalog_connection ORDER BY name")
     for row in rows:
         if row["name"] == name:
@@ -35,10 +31,6 @@ def find_connection(store: Store, name: str) -> CatalogConnection:
 
 
 def connection_of_job(name: str) -> CatalogConnection:
-    """Return a connection that the script of a job names.
-
-    Raises:
-        EntityNotFoundError: there is none of this name.
-    """
+    """Return a connection that the script of a job names."""
     with Store(job_home().database) as store:
         return find_connection(store, name)

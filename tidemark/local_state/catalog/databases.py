@@ -41,11 +41,7 @@ def find_database(store: Store, name: str) -> CatalogDatabase | None:
 
 
 def existing_database(store: Store, name: str) -> CatalogDatabase:
-    """Return a database.
-
-    Raises:
-        EntityNotFoundError: it is not there; the text is Glue's, and those that are there.
-    """
+    """Return a database."""
     if found := find_database(store, name.lower()):
         return found
     known = ", ".join(database.name for database in catalog_databases(store))

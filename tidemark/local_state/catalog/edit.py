@@ -15,12 +15,7 @@ from tidemark.model.assembly.catalog_tables import CatalogTable
 
 
 def named_table(store: Store, name: str) -> CatalogTable:
-    """Return the table of a name ``database.table``.
-
-    Raises:
-        UsageError: it is no such name.
-        EntityNotFoundError: there is no such table.
-    """
+    """Return the table of a name ``database.table``."""
     database, dot, table = name.partition(".")
     if not (database and dot and table):
         raise UsageError(f"{name!r} is no name of a table; write it as DATABASE.TABLE")
@@ -28,12 +23,7 @@ def named_table(store: Store, name: str) -> CatalogTable:
 
 
 def described(home: Home, name: str) -> dict[str, Any]:
-    """Return a table and its partitions as Glue's API answers, and whether they are registered.
-
-    Raises:
-        UsageError: it is no name of a table.
-        EntityNotFoundError: there is no such table or bucket.
-    """
+    """Return a table and its partitions as Glue's API answers, and whether they are registered."""
     with Store(home.database) as store:
         table = named_table(store, name)
         has_partitions = table.partition_keys and not (table.is_projected or table.is_view)
@@ -54,12 +44,7 @@ def described(home: Home, name: str) -> dict[str, Any]:
 
 
 def synced(home: Home, name: str | None = None) -> dict[str, int]:
-    """Register the folders of one table, or of every table; return how many were new, by table.
-
-    Raises:
-        UsageError: the table has no partition keys, or partition projection.
-        EntityNotFoundError: there is no such table or bucket.
-    """
+    """Register the folders of one table, or of every table; return how many were new, by table."""
     with Store(home.database) as store:
         if name is not None:
             table = named_table(store, name)
@@ -79,12 +64,7 @@ def _has_folders(table: CatalogTable) -> bool:
 
 
 def dropped(home: Home, name: str) -> str:
-    """Forget a table; return its name.
-
-    Raises:
-        UsageError: it is no name of a table.
-        EntityNotFoundError: there is no such table.
-    """
+    """Forget a table; return its name."""
     with Store(home.database) as store:
         table = named_table(store, name)
         drop_table(store, table.database, table.name)

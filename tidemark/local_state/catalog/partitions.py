@@ -42,13 +42,7 @@ class Partition:
 
 
 def partitions_of(store: Store, table: CatalogTable, folder_of: FolderOf) -> list[Partition]:
-    """Return the partitions of a table, by their values.
-
-    Args:
-        store: the Data Catalog.
-        table: the table.
-        folder_of: where a URI is on this machine.
-    """
+    """Return the partitions of a table, by their values."""
     registered = registered_partitions(store, table)
     return partition_folders(table, folder_of) if registered is None else registered
 

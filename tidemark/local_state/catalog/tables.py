@@ -51,12 +51,7 @@ def table_or_none(store: Store, database: str, name: str) -> CatalogTable | None
 
 
 def find_table(store: Store, database: str, name: str) -> CatalogTable:
-    """Return one table.
-
-    Raises:
-        EntityNotFoundError: there is no such database or table; the text is Glue's, and the tables
-            that are there.
-    """
+    """Return one table."""
     if found := table_or_none(store, database, name):
         return found
     existing_database(store, database)

@@ -10,15 +10,7 @@ from tidemark.local_state.store.database import Store
 
 
 def replace_deployed_jobs(store: Store, stack_of_job: Mapping[str, str]) -> list[str]:
-    """Record the jobs of the stacks that are deployed now, and delete those that left them.
-
-    Args:
-        store: the state of this home.
-        stack_of_job: for each job the stack that defines it. Jobs of other stacks stay.
-
-    Returns:
-        The names of the deleted jobs that had a bookmark.
-    """
+    """Record the jobs of the stacks that are deployed now, and delete those that left them."""
     stacks = set(stack_of_job.values())
     rows = store.query("SELECT job_name, stack_name FROM deployed_job ORDER BY job_name")
     left = [

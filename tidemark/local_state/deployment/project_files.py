@@ -16,13 +16,7 @@ FOREIGN_MARKS = ("pyvenv.cfg", MARKER)  # of a virtual environment, and of a sta
 
 
 def with_submitted_files(deployment: Deployment, assembly: Path, home: Home) -> Deployment:
-    """Return a deployment whose jobs know their file in the project around an assembly, if any.
-
-    Args:
-        deployment: what the assembly defines.
-        assembly: its folder; only below the folder of a ``cdk.json`` around it is looked.
-        home: its lake has the scripts.
-    """
+    """Return a deployment whose jobs know their file in the project around an assembly, if any."""
     project = assembly.absolute().parent
     if not (project / PROJECT_MARK).is_file():
         return deployment

@@ -16,12 +16,6 @@ def publish(asset: FileAsset, bucket: str, home: Home) -> Path:
     """Copy or zip one asset into its bucket folder, as ``cdk deploy`` uploads it.
 
     Keys are hashes of the content, so what is already there is left alone.
-
-    Returns:
-        The file in the lake.
-
-    Raises:
-        UsageError: the assembly lacks the asset's source.
     """
     target = home.local_path(f"s3://{bucket}/{asset.key}")
     if target.exists():

@@ -38,17 +38,7 @@ class ClosedPort:
     """
 
     def __init__(self, pid: int, host: str, port: int) -> None:
-        """Connect to an engine that listens, and close its port.
-
-        Args:
-            pid: of the engine, a child of this process.
-            host: where it listens.
-            port: its number.
-
-        Raises:
-            ForeignConnectionError: another process was faster; end the engine.
-            OSError: it does not accept connections.
-        """
+        """Connect to an engine that listens, and close its port."""
         self._pid = pid
         self._place = (host, port)
         self._free: queue.LifoQueue[http.client.HTTPConnection] = queue.LifoQueue()
@@ -63,12 +53,7 @@ class ClosedPort:
             raise
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Send a request to the engine and return its response.
-
-        Raises:
-            OSError: the engine does not answer.
-            http.client.HTTPException: it does not answer as HTTP has it.
-        """
+        """Send a request to the engine and return its response."""
         connection = self._borrow()
         is_usable = False
         try:
@@ -163,11 +148,7 @@ def _peers(pid: int, port: int) -> set[tuple[str, int]]:
 
 @contextmanager
 def _sockets(pid: int) -> Iterator[list[socket.socket]]:
-    """Yield the TCP sockets of a process, as copies.
-
-    Raises:
-        OSError: this is not Linux, or the kernel does not allow it.
-    """
+    """Yield the TCP sockets of a process, as copies."""
     if sys.platform != "linux":
         raise OSError("only Linux gives the sockets of a child")
     pidfd = os.pidfd_open(pid)

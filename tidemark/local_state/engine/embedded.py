@@ -38,14 +38,7 @@ OPEN_PORT = (
 
 @contextmanager
 def embedded_engine(home: Home) -> Iterator[ClosedPort]:
-    """Yield the only connections to an engine with the tables of a home; stop it afterwards.
-
-    Raises:
-        DamagedDatabaseError: the file with the tables is damaged.
-        DiskFullError: the engine does not start, and the disk of the home is full.
-        TidemarkError: the engine does not start, or ends while it is needed; its output is in the
-            message.
-    """
+    """Yield the only connections to an engine with the tables of a home; stop it afterwards."""
     _stop_left_over_engines(home.dynamodb)
     check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
     process, engine = _start(find_engine(ENDPOINT_VARIABLE), home.dynamodb)

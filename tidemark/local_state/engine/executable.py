@@ -21,15 +21,7 @@ ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "
 
 
 def find_engine(endpoint_variable: str) -> Path:
-    """Return the engine's executable.
-
-    Args:
-        endpoint_variable: which names another DynamoDB, for the message.
-
-    Raises:
-        UsageError: it is not installed and has no build for this platform, or other users may have
-            written it.
-    """
+    """Return the engine's executable."""
     package = PACKAGES / package_name()
     for folder in _folders():
         for candidate in sorted((folder / package).glob("dynoxide*")):
@@ -53,11 +45,7 @@ def package_name(system: str = sys.platform, machine: str | None = None) -> str:
 
 
 def check_owner(executable: Path, folder: Path) -> None:
-    """Check that only this user and root can have written an executable below a folder.
-
-    Raises:
-        UsageError: another user owns it or a folder on the way, or may write there.
-    """
+    """Check that only this user and root can have written an executable below a folder."""
     if sys.platform == "win32":
         return
     between = [executable, *executable.parents]

@@ -22,15 +22,7 @@ Item = dict[str, Any]
 
 
 def check_features(client: "DynamoDBClient", url: str) -> None:
-    """Try everything, in a table that is made if it is not there.
-
-    Args:
-        client: of the DynamoDB.
-        url: where it is, for messages.
-
-    Raises:
-        UsageError: it lacks a feature, which the message names.
-    """
+    """Try everything, in a table that is made if it is not there."""
     for feature, trial in TRIALS.items():
         with _naming(feature, url):
             trial(client, f"trial-{uuid.uuid4().hex}")

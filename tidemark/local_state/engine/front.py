@@ -78,13 +78,7 @@ def is_front(url: str) -> bool:
 
 
 def why_not_answered(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
-    """Return why a request is not answered; None if it is.
-
-    Args:
-        path: of the request.
-        secret_path: which the front's URL ends in.
-        headers: of the request, with lower-case names.
-    """
+    """Return why a request is not answered; None if it is."""
     if why := why_refused(headers, LOOPBACK_NAMES):
         return why
     if not hmac.compare_digest(path.rstrip("/").encode(), secret_path.encode()):

@@ -47,11 +47,7 @@ class KeptBy:
 
 
 def kept_by(home: Home) -> KeptBy | None:
-    """Return which other DynamoDB keeps the watermarks of a home; None if none does.
-
-    Raises:
-        UsageError: the mark is damaged.
-    """
+    """Return which other DynamoDB keeps the watermarks of a home; None if none does."""
     try:
         found = json.loads((home.dynamodb / MARK).read_text(encoding="utf-8"))
         return KeptBy(str(found["url"]), str(found["home"]), int(found["starts"]))
@@ -66,11 +62,7 @@ def kept_by(home: Home) -> KeptBy | None:
 
 
 def check_kept_here(home: Home) -> None:
-    """Check that the embedded engine is the one which has a home's watermarks.
-
-    Raises:
-        UsageError: another DynamoDB has them.
-    """
+    """Check that the embedded engine is the one which has a home's watermarks."""
     mark = kept_by(home)
     if mark is not None:
         raise UsageError(
@@ -81,17 +73,7 @@ def check_kept_here(home: Home) -> None:
 
 
 def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
-    """Check that a DynamoDB has a home's watermarks; one that is new to the home is tried first.
-
-    Args:
-        home: whose mark is written.
-        engine: which the environment names.
-        client: of it.
-
-    Raises:
-        UsageError: the embedded engine has watermarks of the home, the DynamoDB lacks what they
-            need, or it has lost them.
-    """
+    """Check that a DynamoDB has a home's watermarks; one that is new to the home is tried first."""
     mark = kept_by(home)
     tables = [name for name in engine.tables() if name != TABLE]
     if mark is None:

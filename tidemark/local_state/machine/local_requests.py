@@ -12,10 +12,6 @@ def why_refused(headers: Mapping[str, str], hosts: frozenset[str]) -> str | None
 
     Web pages that a browser on this machine shows could reach a port. Their requests carry an
     Origin, or, where a name leads here (DNS rebinding), a Host that is not ours.
-
-    Args:
-        headers: of the request, with lower-case names.
-        hosts: the names that clients may reach the port by.
     """
     if "origin" in headers or "sec-fetch-site" in headers:
         return "requests of web pages are not answered"

@@ -17,11 +17,7 @@ def write_own_file(file: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_own_file(file: Path) -> bytes | None:
-    """Return what a file holds; None if there is none.
-
-    Raises:
-        ValueError: it cannot be read, or others than this user may have written it.
-    """
+    """Return what a file holds; None if there is none."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has no writer
         with os.fdopen(descriptor, "rb") as stream:

@@ -32,17 +32,7 @@ class Holder(NamedTuple):
 
 
 def holder_of_socket(address: Address, port: int, other: Address, other_port: int) -> Holder | None:
-    """Return who holds one end of a connection.
-
-    Args:
-        address: of that end.
-        port: its port.
-        other: the address of the other end.
-        other_port: the port of that.
-
-    Returns:
-        None: no process holds it, or this machine does not tell.
-    """
+    """Return who holds one end of a connection."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     asked = (
         ASKED.pack(family, socket.IPPROTO_TCP, 0, 0, ANY)

@@ -64,11 +64,7 @@ def begin(
     document: Mapping[str, Any],
     undoes: int | None = None,
 ) -> RewindRecord:
-    """Record a rewind that begins; call it in a transaction. Return it.
-
-    Raises:
-        UsageError: another one is not finished.
-    """
+    """Record a rewind that begins; call it in a transaction. Return it."""
     check_none_is_open(store)
     (row,) = store.query(
         "INSERT INTO rewind (state, at_ms, actor, why, undoes, document) "
@@ -93,21 +89,13 @@ def end(store: Store, rewind_id: int, state: str) -> None:
 
 
 def check_none_is_open(store: Store) -> None:
-    """Refuse while a rewind is half done.
-
-    Raises:
-        UsageError: one is.
-    """
+    """Refuse while a rewind is half done."""
     if (found := open_rewind(store)) is not None:
         raise UsageError(unfinished_text(found.rewind_id))
 
 
 def check_still_open(store: Store, record: RewindRecord) -> None:
-    """Refuse to go on with a rewind that another process has ended since it was looked up.
-
-    Raises:
-        UsageError: it has.
-    """
+    """Refuse to go on with a rewind that another process has ended since it was looked up."""
     state = next((one.state for one in rewinds(store) if one.rewind_id == record.rewind_id), "gone")
     if state != BEGUN:
         raise UsageError(
@@ -125,11 +113,7 @@ def unfinished_text(rewind_id: int) -> str:
 
 
 def refuse_half_rewound(home: Home) -> None:
-    """Refuse to run a job on a state that is half rewound.
-
-    Raises:
-        TidemarkError: a rewind was interrupted.
-    """
+    """Refuse to run a job on a state that is half rewound."""
     if not (home.root / MARK).exists():
         return
     with home.alone_to_rewind(), Store(home.database) as store:
@@ -139,10 +123,6 @@ def refuse_half_rewound(home: Home) -> None:
 
 
 def refuse_unfinished(home: Home, store: Store) -> None:
-    """Refuse to plan a rewind while another one is carried out, or is half done.
-
-    Raises:
-        UsageError: one is.
-    """
+    """Refuse to plan a rewind while another one is carried out, or is half done."""
     with home.alone_to_rewind():
         check_none_is_open(store)

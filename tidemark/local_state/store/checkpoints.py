@@ -32,14 +32,7 @@ def checkpoint_of_run(store: Store, run_id: str) -> Checkpoint | None:
 def stored_checkpoints(
     store: Store, job_name: str | None = None, since_ms: int | None = None, limit: int = -1
 ) -> list[Checkpoint]:
-    """Return the checkpoints of a job's runs, the one committed last first.
-
-    Args:
-        store: the state of a home.
-        job_name: the job; None takes every job.
-        since_ms: leave out what was committed before, epoch milliseconds; None takes all.
-        limit: at most so many; -1 takes all.
-    """
+    """Return the checkpoints of a job's runs, the one committed last first."""
     where = "job_name = ? AND committed_at_ms >= ?" if job_name else "committed_at_ms >= ?"
     values = (job_name,) if job_name else ()
     rows = store.query(

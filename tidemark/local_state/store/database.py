@@ -60,13 +60,7 @@ class Store:
     """Reads and writes the SQLite file; open one per process and use it from one thread."""
 
     def __init__(self, database: Path) -> None:
-        """Open the database file; a new one gets its tables.
-
-        Raises:
-            UsageError: it is no file that can be written, or of a newer Tidemark.
-            DiskFullError: there is no room for it.
-            DamagedDatabaseError: it is damaged, anywhere.
-        """
+        """Open the database file; a new one gets its tables."""
         self._database = database
         with self._naming_errors():
             self._connection = sqlite3.connect(
@@ -99,9 +93,6 @@ class Store:
         """Apply the statements of the block together, or none of them.
 
         A transaction in the block of another is part of it.
-
-        Raises:
-            TidemarkError: the file cannot be written, as on a full disk; nothing was changed.
         """
         if self._connection.in_transaction:
             yield
@@ -117,11 +108,7 @@ class Store:
                 raise
 
     def query(self, statement: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
-        """Run one statement and return its rows; change something only in a `transaction`.
-
-        Raises:
-            TidemarkError: the file cannot be read or written, or is damaged.
-        """
+        """Run one statement and return its rows; change something only in a `transaction`."""
         with self._naming_errors():
             return self._connection.execute(statement, tuple(map(_storable, values))).fetchall()
 

@@ -26,13 +26,6 @@ def copy_to_look_at(root: Path, databases: Collection[str]) -> Path:
 
     SQLite writes beside a database that it reads. So databases are copied with what is committed in
     them; everything else is a link to what it is.
-
-    Args:
-        root: the home.
-        databases: the SQLite files in it, as relative paths.
-
-    Raises:
-        OSError: something in the home cannot be read, or the disk has no room for the copy.
     """
     copy = Path(tempfile.mkdtemp(prefix="tidemark-"))
     atexit.register(shutil.rmtree, copy, ignore_errors=True)

@@ -12,19 +12,7 @@ MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 
 
 def resolve_run(store: Store, job_name: str, text: str) -> str:
-    """Return the id of the run of a job that a text means.
-
-    Args:
-        store: the state of a home.
-        job_name: the job.
-        text: an id; the beginning of one, with or without ``jr_``, that no other run shares; or
-            the number ``#`` that `tidemark bookmark show` and `rewind` list. Up to seven digits
-            without ``jr_`` are always a number.
-
-    Raises:
-        EntityNotFoundError: the job has no such run.
-        UsageError: several runs begin so; the message lists them.
-    """
+    """Return the id of the run of a job that a text means."""
     listed = [bookmark.run_id for bookmark, _ in successful_runs(store, job_name)]
     rows = store.query(
         "SELECT run_id FROM job_run WHERE job_name = ? UNION "
@@ -37,19 +25,7 @@ def resolve_run(store: Store, job_name: str, text: str) -> str:
 
 
 def pick_run(text: str, listed: Sequence[str], known: Iterable[str], whose: str, where: str) -> str:
-    """Return the one of the known ids that a text means; see `resolve_run`.
-
-    Args:
-        text: what was given.
-        listed: the ids of a list, whose first one has the number 1.
-        known: every id that may be meant.
-        whose: for messages, such as ``job x``.
-        where: for messages: which command lists the runs.
-
-    Raises:
-        EntityNotFoundError: none is meant.
-        UsageError: several are.
-    """
+    """Return the one of the known ids that a text means; see `resolve_run`."""
     ids = list(dict.fromkeys([*listed, *known]))
     if text in ids:
         return text

@@ -122,12 +122,7 @@ CREATE TABLE rewind (
 
 
 def create_or_check(connection: sqlite3.Connection, database: Path) -> None:
-    """Create the tables in an empty database, or check that they are those of this Tidemark.
-
-    Raises:
-        UsageError: another Tidemark made the database.
-        sqlite3.Error: it cannot be read or written; it is as it was.
-    """
+    """Create the tables in an empty database, or check that they are those of this Tidemark."""
     if _version(connection) == SCHEMA_VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")

@@ -16,17 +16,7 @@ _sound: dict[Path, tuple[int, int]] = {}  # databases this process has checked, 
 def check_soundness(
     connection: sqlite3.Connection, database: Path, *, is_asked_for: bool = False
 ) -> None:
-    """Look at every page once per process and change: a damaged index hides rows, or says nothing.
-
-    Args:
-        connection: the opened database.
-        database: its file.
-        is_asked_for: whether to look at a large one too. Else no command reads more than
-            `LARGE_BYTES` before it begins, and damage in a larger file is told where it is met.
-
-    Raises:
-        sqlite3.DatabaseError: it is damaged.
-    """
+    """Look at every page once per process and change: a damaged index hides rows."""
     found = database.stat()
     if not is_asked_for and found.st_size > LARGE_BYTES:
         return
@@ -39,16 +29,7 @@ def check_soundness(
 
 
 def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> None:
-    """Copy what is committed in an SQLite file, also while others write it; all of it or nothing.
-
-    Args:
-        database: the file.
-        copy: the new one.
-        is_read_only: whether this process may write nothing beside the file.
-
-    Raises:
-        sqlite3.Error: it cannot be read, or the disk has no room for the copy.
-    """
+    """Copy what is committed in an SQLite file, also while others write it; all or nothing."""
     unfinished = copy.with_name(f"{copy.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     try:

@@ -45,12 +45,7 @@ def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
 
 
 def check_database(database: Path) -> None:
-    """Check an SQLite file, if it is there.
-
-    Raises:
-        DamagedDatabaseError: it is damaged, anywhere.
-        TidemarkError: it cannot be read.
-    """
+    """Check an SQLite file, if it is there."""
     if not database.exists():
         return
     try:

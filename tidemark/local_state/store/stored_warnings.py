@@ -88,10 +88,6 @@ def show_unseen(store: Store, show: ShowWarnings | None) -> None:
     """Show the warnings that no one has been shown, and then record that they were.
 
     A process that is killed in between shows them once more, never once less.
-
-    Args:
-        store: the state of a home.
-        show: shows them; None leaves them to be shown later.
     """
     unseen = unseen_warnings(store) if show else []
     if show is None or not unseen:

@@ -31,12 +31,7 @@ class CatalogConnection:
         return self.definition.get("ConnectionProperties") or {}
 
     def jdbc_options(self) -> dict[str, str]:
-        """Return url, user, password and driver, those that it has.
-
-        Raises:
-            UnsupportedError: user and password are in a secret, which only AWS can read.
-            UsageError: it is no connection to a database.
-        """
+        """Return url, user, password and driver, those that it has."""
         properties = self.properties
         if "SECRET_ID" in properties:
             raise UnsupportedError(
@@ -53,11 +48,7 @@ class CatalogConnection:
 
 
 def connection_of_request(request: Mapping[str, Any]) -> CatalogConnection:
-    """Return the connection that a request of Glue's CreateConnection defines.
-
-    Raises:
-        UsageError: the request names none.
-    """
+    """Return the connection that a request of Glue's CreateConnection defines."""
     definition = request.get("ConnectionInput")
     if not isinstance(definition, Mapping) or not definition.get("Name"):
         raise UsageError(

@@ -41,11 +41,7 @@ class CatalogDatabase:
 
 
 def database_of_request(request: Mapping[str, Any]) -> CatalogDatabase:
-    """Return the database that a request of Glue's CreateDatabase defines.
-
-    Raises:
-        UsageError: it has no name.
-    """
+    """Return the database that a request of Glue's CreateDatabase defines."""
     definition = request.get("DatabaseInput")
     if not isinstance(definition, Mapping) or not definition.get("Name"):
         raise UsageError("the request has no DatabaseInput.Name; see `aws glue create-database`")

@@ -47,11 +47,7 @@ class CatalogTable:
 
     @property
     def location(self) -> str:
-        """Where its data are.
-
-        Raises:
-            UsageError: the definition names no place.
-        """
+        """Where its data are."""
         location = self._storage.get("Location")
         if not location:
             raise UsageError(
@@ -107,11 +103,7 @@ class CatalogTable:
 
     @property
     def classification(self) -> str:
-        """The format of its files, or the kind of its database.
-
-        Raises:
-            UsageError: the definition tells neither.
-        """
+        """The format of its files, or the kind of its database."""
         if stated := self.parameters.get("classification"):
             return str(stated).lower()
         library = self.serde_library.lower()
@@ -165,12 +157,7 @@ def _columns(columns: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
 
 
 def table_of_request(request: Mapping[str, Any]) -> CatalogTable:
-    """Return the table that a request of Glue's CreateTable defines.
-
-    Raises:
-        UsageError: a part of the request is missing.
-        UnsupportedError: the table is a link to another one, or of an open table format.
-    """
+    """Return the table that a request of Glue's CreateTable defines."""
     definition = request.get("TableInput")
     if not isinstance(definition, Mapping) or not definition.get("Name"):
         raise UsageError("the request has no TableInput.Name; see `aws glue create-table help`")
@@ -188,11 +175,7 @@ def table_of_request(request: Mapping[str, Any]) -> CatalogTable:
 
 
 def read_request(file: Path) -> Mapping[str, Any]:
-    """Return the request that a file holds: of CreateTable or CreateConnection.
-
-    Raises:
-        UsageError: the file cannot be read or holds no JSON object.
-    """
+    """Return the request that a file holds: of CreateTable or CreateConnection."""
     try:
         request = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

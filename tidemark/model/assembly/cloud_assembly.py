@@ -29,9 +29,6 @@ class Stack:
         """Return the types of its resources and of those in nested stacks.
 
         A nested stack whose template is not part of the assembly is a type itself.
-
-        Raises:
-            UsageError: the template of a nested stack cannot be read.
         """
         return _resource_types(self.template, self.file.parent)
 
@@ -70,11 +67,7 @@ class Assembly:
 
 
 def read_assembly(folder: Path) -> Assembly:
-    """Read the cloud assembly in ``folder``.
-
-    Raises:
-        UsageError: there is none, or one of its files is not readable JSON.
-    """
+    """Read the cloud assembly in ``folder``."""
     if not (folder / "manifest.json").is_file():
         raise UsageError(
             f"{folder} is not a CDK cloud assembly (it has no manifest.json); "
@@ -115,15 +108,7 @@ def _resource_types(template: Mapping[str, Any], folder: Path) -> set[str]:
 
 
 def nested_template(resource: Mapping[str, Any], folder: Path) -> Path | None:
-    """Return the file of a nested stack: the metadata names it, or its asset has the key.
-
-    Args:
-        resource: of the type `AWS::CloudFormation::Stack`.
-        folder: that of the template which has it.
-
-    Raises:
-        UsageError: a manifest of assets cannot be read.
-    """
+    """Return the file of a nested stack: the metadata names it, or its asset has the key."""
     if named := resource.get("Metadata", {}).get("aws:asset:path"):
         return folder / str(named)
     url = json.dumps(resource.get("Properties", {}).get("TemplateURL", ""))

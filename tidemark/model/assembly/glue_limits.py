@@ -20,10 +20,6 @@ def refused_by_glue(kind: str, properties: Mapping[str, Any]) -> list[str]:
     """Return what Glue refuses of a resource of a template, one text each.
 
     What only a deployment knows is not judged.
-
-    Args:
-        kind: the type of the resource, of `REQUESTS`.
-        properties: as the template has them.
     """
     request = request_of(kind, properties)
     found = list(beyond_limits(shape_of(REQUESTS[kind]), request))

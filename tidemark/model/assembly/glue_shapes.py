@@ -57,12 +57,7 @@ def _model() -> ServiceModel:
 
 
 def request_of(kind: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of a resource as the request that makes it, as far as it is known.
-
-    Args:
-        kind: the type of the resource, of `REQUESTS`.
-        properties: as a template has them.
-    """
+    """Return the properties of a resource as the request that makes it, as far as it is known."""
     renamed = RENAMED.get(kind, {})
     given = {renamed.get(key, key): value for key, value in properties.items()}
     schedule = given.get("Schedule")

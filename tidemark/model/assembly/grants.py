@@ -61,16 +61,7 @@ def pseudo_parameters(environment: str) -> dict[str, str]:
 def grants_of(
     templates: Templates, job: str, environments: Mapping[str, str] | None = None
 ) -> Grants:
-    """Return what the role of a job, or of a crawler, must allow.
-
-    Args:
-        templates: of the app.
-        job: its name.
-        environments: stack name to `aws://ACCOUNT/REGION`.
-
-    Raises:
-        UsageError: no template has the job.
-    """
+    """Return what the role of a job, or of a crawler, must allow."""
     jobs = {
         str(resource["Properties"].get("Name")): (stack, resource)
         for kind in ("AWS::Glue::Job", "AWS::Glue::Crawler")

@@ -39,11 +39,7 @@ class Scope:
     may_guess: bool = False
 
     def resolve(self, value: Any) -> Any:
-        """Return ``value`` with every intrinsic function in it replaced by its result.
-
-        Raises:
-            UnsupportedError: a function, reference or attribute that is not handled here.
-        """
+        """Return ``value`` with every intrinsic function in it replaced by its result."""
         if isinstance(value, list):
             return [self.resolve(item) for item in value]
         if not isinstance(value, dict):

@@ -46,12 +46,7 @@ def faults_of_job(definition: Members) -> list[str]:
 
 
 def faults_of_run(definition: Members, request: Members) -> list[str]:
-    """Return what Glue refuses of a run.
-
-    Args:
-        definition: of the job.
-        request: of StartJobRun.
-    """
+    """Return what Glue refuses of a run."""
     command, version = command_of(definition), definition.get("GlueVersion")
     number = {"WorkerType": definition.get("WorkerType"), **request}
     return [

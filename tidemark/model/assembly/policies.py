@@ -27,15 +27,7 @@ def statements_of(document: Mapping[str, Any]) -> list[Statement]:
 
 
 def missing(needed: Iterable[Statement], given: Iterable[Statement]) -> list[Statement]:
-    """Return what of the statements that are needed the given ones do not allow.
-
-    Args:
-        needed: statements that allow, each with `Action` and `Resource`.
-        given: statements of all policies of a role.
-
-    Returns:
-        Statements like those needed, with the actions and resources that lack.
-    """
+    """Return what of the statements that are needed the given ones do not allow."""
     given = list(given)
     found: list[Statement] = []
     for statement in needed:

@@ -24,13 +24,7 @@ OF_JAVA = r"\uD800\uDC00-\uDBFF\uDFFF"  # in patterns: the characters beyond 16 
 
 
 def beyond_limits(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
-    """Yield what of a value of the right form AWS refuses: lengths, numbers, enums, patterns.
-
-    Args:
-        shape: of the value.
-        value: a request, or a part of one.
-        path: where the value stands, for people.
-    """
+    """Yield what of a value of the right form AWS refuses: lengths, numbers, enums, patterns."""
     if isinstance(shape, StructureShape):
         for name, member in shape.members.items():
             if name in value:

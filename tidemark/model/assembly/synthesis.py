@@ -17,17 +17,7 @@ USAGE_EXIT_CODE = 2
 
 
 def synthesize(project: Path, context: Mapping[str, str], output: Path | None = None) -> Path:
-    """Run the app command of ``cdk.json`` and return the folder of the cloud assembly.
-
-    Args:
-        project: the folder that holds ``cdk.json``.
-        context: values that override the context of ``cdk.json``, as ``cdk synth -c`` does.
-        output: where the assembly goes; None takes ``cdk.out`` in the project.
-
-    Raises:
-        UsageError: there is no readable ``cdk.json``, or the app refuses its configuration.
-        TidemarkError: the app fails; what it printed is in the message.
-    """
+    """Run the app command of ``cdk.json`` and return the folder of the cloud assembly."""
     command = app_command(project)
     output = (output or project / DEFAULT_OUTPUT).absolute()
     # The CDK's own validation, two seconds, is for what is deployed: `cdk` makes it.
@@ -81,10 +71,6 @@ def _cdk_json(project: Path) -> dict[str, Any]:
 
 
 def app_command(project: Path) -> list[str]:
-    """Return the words of the app command; ``python`` becomes the running interpreter.
-
-    Raises:
-        UsageError: ``cdk.json`` is missing, not JSON, or has no app command.
-    """
+    """Return the words of the app command; ``python`` becomes the running interpreter."""
     words = shlex.split(_cdk_json(project)["app"])
     return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words

@@ -49,12 +49,7 @@ WATERMARK_TABLE = "--watermark_table"
 
 
 def read_deployment(assembly: Assembly, region: str) -> Deployment:
-    """Resolve every stack and return what this machine runs.
-
-    Raises:
-        UsageError: the assembly defines no Glue job, or two resources of one name.
-        UnsupportedError: it uses something that cannot be resolved or run here.
-    """
+    """Resolve every stack and return what this machine runs."""
     outputs: dict[str, str] = {}
     resources: dict[tuple[str, str], dict[str, Any]] = {}
     stack_of_job: dict[str, str] = {}
@@ -87,13 +82,7 @@ def read_deployment(assembly: Assembly, region: str) -> Deployment:
 def resolve_stacks(
     assembly: Assembly, region: str, *, may_guess: bool = False
 ) -> Iterator[tuple[Stack, Scope]]:
-    """Yield every stack with the names it sees, those that stacks before it export among them.
-
-    Args:
-        assembly: the synthesized app.
-        region: where it would be deployed.
-        may_guess: whether what only AWS knows stands as text in braces, instead of an error.
-    """
+    """Yield every stack with the names it sees, those that stacks before it export among them."""
     exports: dict[str, Any] = {}
     for stack in assembly.stacks:
         scope = scope_of(stack, region, exports, may_guess=may_guess)
@@ -104,11 +93,7 @@ def resolve_stacks(
 
 
 def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Yield logical id, type, physical name and resolved properties of what this machine runs.
-
-    Raises:
-        UnsupportedError: a property cannot be resolved.
-    """
+    """Yield logical id, type, physical name and resolved properties of what this machine runs."""
     for logical_id, resource in stack.template.get("Resources", {}).items():
         kind = resource["Type"]
         if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
@@ -243,11 +228,7 @@ def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
 
 
 def runnable_job(name: str, properties: Mapping[str, Any]) -> JobDefinition:
-    """Return the job that resolved properties define.
-
-    Raises:
-        UnsupportedError: its kind, or its version of Glue or Python, does not run here.
-    """
+    """Return the job that resolved properties define."""
     command = {"Name": SPARK, **properties["Command"]}
     if command["Name"] not in (SPARK, SHELL):
         raise UnsupportedError(

@@ -156,11 +156,7 @@ class Checkpoint:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Checkpoint":
-        """Return the checkpoint that `to_json` wrote.
-
-        Raises:
-            UsageError: a newer Tidemark wrote it.
-        """
+        """Return the checkpoint that `to_json` wrote."""
         if document["format"] > FORMAT:
             raise UsageError(
                 f"the checkpoint of the run {document['run_id']} has format {document['format']}, "

@@ -65,13 +65,7 @@ def writes_of(records: Iterable["RunRecord"]) -> tuple[DatasetWritten, ...]:
 def checkpoints_of_job(
     job_name: str, records: Iterable["RunRecord"], table: str
 ) -> list[Checkpoint]:
-    """Return one checkpoint for each run of a job, the one that committed last first.
-
-    Args:
-        job_name: the job.
-        records: of all its runs.
-        table: where they are.
-    """
+    """Return one checkpoint for each run of a job, the one that committed last first."""
     runs: dict[str, list[RunRecord]] = {}
     for record in records:
         runs.setdefault(record.run_id, []).append(record)

@@ -136,11 +136,7 @@ class Cron:
 
 
 def parse_cron(expression: str) -> Cron:
-    """Return what a cron expression means.
-
-    Raises:
-        ScheduleError: AWS does not document it; the text follows "... has ".
-    """
+    """Return what a cron expression means."""
     match = re.fullmatch(r"cron\((.*)\)", expression)
     fields = match[1].split(" ") if match else []
     if len(fields) != 6:

@@ -88,11 +88,7 @@ class Schedule:
 
 
 def parse(expression: str) -> Cron | Rate:
-    """Return what an expression means.
-
-    Raises:
-        ScheduleError: AWS does not document it; the text follows "... has ".
-    """
+    """Return what an expression means."""
     if not expression.startswith(("cron(", "rate(")):
         raise ScheduleError(f"neither cron(...) nor rate(...); allowed: {FORM}; write one")
     if expression.startswith("cron("):
@@ -117,11 +113,6 @@ def first_clash(one: Schedule, other: Schedule, *, since: datetime) -> datetime 
     """Return when two schedules first fire less than five minutes apart; None if it is not seen.
 
     Their next `MAX_FIRINGS` firings are looked at. When a rate first fires only AWS knows.
-
-    Args:
-        one: a schedule of cron fields; with a rate nothing is found.
-        other: likewise.
-        since: when to begin.
     """
     if any(isinstance(parse(it.expression), Rate) for it in (one, other)):
         return None
@@ -151,11 +142,7 @@ def check_expression(expression: str) -> None:
 
 
 def zone_of(name: str) -> tzinfo:
-    """Return the time zone of a name; UTC is known also where there is no database.
-
-    Raises:
-        ScheduleError: the name is unknown.
-    """
+    """Return the time zone of a name; UTC is known also where there is no database."""
     check_string(name)
     if name == "UTC":
         return UTC

@@ -27,15 +27,7 @@ REGIONS = frozenset(TEXT.split())
 
 
 def check_region(region: str, where: str) -> None:
-    """Refuse a region that is not known.
-
-    Args:
-        region: its name.
-        where: it stands, for the error.
-
-    Raises:
-        ConfigError: there is no such region, as far as this version knows.
-    """
+    """Refuse a region that is not known."""
     new = os.environ.get(NEW_REGIONS, "").replace(",", " ").split()
     if region in REGIONS or (region in new and FORM.fullmatch(region)):
         return

@@ -51,15 +51,7 @@ RETENTION_DAYS = (
 
 
 def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
-    """Return the settings of a stage, attribute to value: those of cdk.json, or made in code.
-
-    Args:
-        fields: where they are.
-        spelt: returns how an attribute is spelt there.
-
-    Raises:
-        ConfigError: AWS or the CDK would refuse one of them.
-    """
+    """Return the settings of a stage, attribute to value: those of cdk.json, or made in code."""
     flag, text, number = fields.flag, fields.optional_text, fields.optional_number
     named: dict[str, Callable[[str], object]] = {
         "account": lambda key: text(key, ACCOUNT, "null or 12 digits in quotes"),

@@ -12,11 +12,6 @@ def blind_readers(job: str, jobs: Iterable[str], checkpoints: Sequence[Checkpoin
 
     A job that reads files, or everything, sees the rows at its next run and passes them on to the
     jobs behind it. One that reads by a watermark or a column sees none behind its position.
-
-    Args:
-        job: that is filled.
-        jobs: those that there are.
-        checkpoints: of their runs, in any order.
     """
     in_order = sorted(checkpoints, key=lambda it: it.committed_at_ms)
     datasets = joined(*last_datasets(jobs, in_order))

@@ -50,11 +50,7 @@ class Fillable:
     most_runs: int = 1
 
     def check(self) -> None:
-        """Refuse a job whose runs cannot be told a range.
-
-        Raises:
-            UsageError: it does not declare the arguments, or fixes one that a backfill sets.
-        """
+        """Refuse a job whose runs cannot be told a range."""
         if not self.is_declared:
             raise UsageError(
                 f"{self.name} cannot be told a range: add 'backfill_from': 'none' and "

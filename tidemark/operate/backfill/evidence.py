@@ -134,13 +134,7 @@ def known_of(
     files: Mapping[str, Iterable[tuple[str, int]]],
     arrived: Arrived | None = None,
 ) -> Known:
-    """Return what the facts of a job mean.
-
-    Args:
-        facts: what was read.
-        files: of each dataset of `Facts.sources`: keys below it and times of modification in ms.
-        arrived: when a file came, by its URI; None where that is its time, as on S3.
-    """
+    """Return what the facts of a job mean."""
     sources = facts.sources()
     folders = [
         folder

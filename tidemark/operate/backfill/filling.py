@@ -31,11 +31,7 @@ class Filling:
 
 
 def room_for(job: Fillable, unit: Unit, asked: Range, open_runs: Sequence[FilledRun]) -> int:
-    """Return how many runs may be started at once.
-
-    Raises:
-        UsageError: a run fills a part of the range now, or no further run of the job may start.
-    """
+    """Return how many runs may be started at once."""
     for run in open_runs:
         filled = filled_range(run.arguments)
         if filled and filled[0] is unit and asked.common(filled[1]):
@@ -61,22 +57,7 @@ def fill(
     room: int,
     tell: Callable[[Run, Range], None],
 ) -> Filling:
-    """Run the parts of a plan in order; after one that fails no other is started.
-
-    Args:
-        glue: that runs them.
-        job: the job.
-        plan: its parts.
-        arguments: of every run, as its trigger gives them.
-        room: how many may run at once.
-        tell: told of each run when it is started, and when it has ended.
-
-    Returns:
-        What became of the parts; nothing is open.
-
-    Raises:
-        TidemarkError: Glue refuses; runs that were started are stopped.
-    """
+    """Run the parts of a plan in order; after one that fails no other is started."""
     state, waiting = Filling(), list(plan.parts)
     try:
         while waiting or state.open:

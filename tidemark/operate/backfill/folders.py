@@ -25,13 +25,6 @@ def day_of_key(key: str, column: str = "") -> date | None:
     Understood are one partition column of days (``landed_on=2013-01-31/``, ``dt=20130131/``), three
     of ``year=``, ``month=`` and ``day=``, plain folders ``2013/01/31/``, and, where no folder tells
     it, one day in the name of the file: ``orders-2013-01-31.csv``.
-
-    Args:
-        key: below the folder of the dataset.
-        column: the partition column that counts; empty if there is one of days only.
-
-    Returns:
-        None if there is none, or several of different days.
     """
     folder, _, name = key.rpartition("/")
     return _day_of_folder(f"{folder}/", column) or (None if column else _day_of_name(name))
@@ -66,14 +59,7 @@ def folders_of(
     column: str = "",
     late: Late = lambda _key, _modified_ms: None,
 ) -> list[Folder]:
-    """Return the days of the files of a source, in order; without files of no day and hidden ones.
-
-    Args:
-        files: key and time of modification in epoch milliseconds.
-        read_until_ms: how far incremental runs have read the source; None for not at all.
-        column: see `day_of_key`.
-        late: when a file arrived that no incremental run reads, by key and time; None of others.
-    """
+    """Return the days of the files of a source, in order; not of hidden files."""
     lates: dict[int, int] = {}
     times: dict[int, tuple[int, int]] = {}
     for key, modified_ms in files:
@@ -94,12 +80,7 @@ def folders_of(
 
 
 def edges_by_source(states: Mapping[str, object], edge: str = "high_ms") -> dict[str, int]:
-    """Return how far each source of a bookmark of this machine has been read, by its ctx.
-
-    Args:
-        states: of the bookmark.
-        edge: ``high_ms``, or ``low_ms``: up to there all counts as read, whenever it arrives.
-    """
+    """Return how far each source of a bookmark of this machine has been read, by its ctx."""
     found = {}
     for ctx, state in states.items():
         until = state.get(edge) if isinstance(state, Mapping) else None

@@ -79,22 +79,7 @@ def plan(
     *,
     only_missing: bool = False,
 ) -> Plan:
-    """Return the plan of a backfill.
-
-    Args:
-        job: the job.
-        unit: of the range.
-        asked: the range.
-        parts: in how many equal parts it is cut. With ``only_missing`` each is what is missing of
-            that part, which is more than one run where something between is done.
-        intervals: the ledger of the asked range.
-        targets: what the runs of the job write.
-        blind: what jobs behind it read, and do not see.
-        only_missing: whether only what is missing and has files, or is stale, is loaded.
-
-    Raises:
-        UsageError: the range cannot be cut into so many parts.
-    """
+    """Return the plan of a backfill."""
     cut = parts_of(asked, parts, unit)
     wanted = intervals
     if only_missing:

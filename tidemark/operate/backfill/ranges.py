@@ -64,11 +64,7 @@ class Range:
 
 
 def parse_point(option: str, text: str) -> tuple[Unit, int]:
-    """Return what a text on the command line means.
-
-    Raises:
-        UsageError: it is neither a day nor an integer.
-    """
+    """Return what a text on the command line means."""
     if _NUMBER.fullmatch(text):
         return Unit.NUMBER, int(text)
     try:
@@ -80,16 +76,7 @@ def parse_point(option: str, text: str) -> tuple[Unit, int]:
 
 
 def parse_range(begin: str, end: str, today: date) -> tuple[Unit, Range]:
-    """Return what --from and --to mean; both ends belong to it.
-
-    Args:
-        begin: of --from.
-        end: of --to.
-        today: in UTC.
-
-    Raises:
-        UsageError: one is no point, they are of two kinds, in the wrong order, or in the future.
-    """
+    """Return what --from and --to mean; both ends belong to it."""
     unit, low = parse_point("--from", begin)
     other, last = parse_point("--to", end)
     if unit is not other:
@@ -104,11 +91,7 @@ def parse_range(begin: str, end: str, today: date) -> tuple[Unit, Range]:
 
 
 def point_of(value: Any) -> tuple[Unit, int] | None:
-    """Return the day (in UTC) or the number that a value of a watermark lies in.
-
-    Returns:
-        None for a value that is neither a time nor a number.
-    """
+    """Return the day (in UTC) or the number that a value of a watermark lies in."""
     match value:
         case datetime():
             aware = value.astimezone(UTC) if value.utcoffset() is not None else value
@@ -133,11 +116,7 @@ def point_in_text(text: str) -> tuple[Unit, int] | None:
 
 
 def parts_of(asked: Range, parts: int, unit: Unit) -> list[Range]:
-    """Return a range cut into equal parts, which differ by one point at most.
-
-    Raises:
-        UsageError: there are fewer points than parts, or the number of parts is not allowed.
-    """
+    """Return a range cut into equal parts, which differ by one point at most."""
     if not 1 <= parts <= MAX_PARTS:
         raise UsageError(f"--parts {parts} is not allowed: give an integer from 1 to {MAX_PARTS}")
     if parts > asked.size:

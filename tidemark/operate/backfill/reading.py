@@ -16,11 +16,7 @@ PAGE = 200
 
 
 def read_job(glue: Glue, name: str) -> Fillable:
-    """Return a job as far as filling it goes.
-
-    Raises:
-        UsageError: there is no such job, or it is of another stage.
-    """
+    """Return a job as far as filling it goes."""
     from botocore.exceptions import ClientError
 
     job = glue.names.job(name)
@@ -40,18 +36,7 @@ def read_known(
     watermarks: Mapping[str, Mapping[str, Any]],
     arrived: Arrived | None = None,
 ) -> Known:
-    """Return what is known of the ranges of a job.
-
-    Args:
-        glue: that has it.
-        job: the job.
-        checkpoints: of its runs.
-        watermarks: its values in force, by source and name.
-        arrived: when a file came, by its URI; None where that is its time, as on S3.
-
-    Raises:
-        TidemarkError: Glue or S3 refuses.
-    """
+    """Return what is known of the ranges of a job."""
     facts = Facts(
         job,
         tuple(_runs(glue, job.name)),

@@ -88,13 +88,7 @@ def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
 
 
 def half_written(facts: Facts, job: str, since_ms: int | None) -> str:
-    """Return which run has failed since and may have left rows; empty for none.
-
-    Args:
-        facts: what is known.
-        job: whose runs.
-        since_ms: when the position was committed that it goes back to; None if it stays.
-    """
+    """Return which run has failed since and may have left rows; empty for none."""
     failed = (
         f"run {run.run_id} {run.state}: what it wrote before that is not known"
         for run in facts.runs_of(job)

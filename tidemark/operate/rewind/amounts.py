@@ -36,11 +36,6 @@ def rereads(
     """Return what a job reads again, source by source, in the order in which they are read.
 
     What has come since its last run is read beside it, as it would have been anyway.
-
-    Args:
-        facts: what is known.
-        cuts: those of the states of one job.
-        rewritten: by dataset and job, why what lies there is not what these runs have read.
     """
     found: dict[tuple[str, str], Reread] = {}
     for cut in cuts:

@@ -21,16 +21,7 @@ class FileSeen:
 
 
 def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> list[str]:
-    """Return the URIs of what is to be deleted of a target.
-
-    Args:
-        facts: what is known.
-        clear: the target and the undone runs of its job.
-        files: all that lies there.
-
-    Raises:
-        UsageError: it is not provable which files these runs have written; nothing was deleted.
-    """
+    """Return the URIs of what is to be deleted of a target."""
     by_run = {one.run_id: one for one in facts.checkpoints_of(clear.job)}
     data = [one for one in files if not one.uri.rpartition("/")[2].startswith(HIDDEN)]
     if clear.mode == WINDOW:

@@ -65,16 +65,6 @@ def cuts(
 
     Jobs that follow go back to before the first run that may have seen what is undone before them,
     so that together all are as they were at one moment.
-
-    Args:
-        facts: what is known.
-        datasets: who reads what whom writes.
-        jobs: those that are named.
-        following: those behind them that go along.
-        to: where to.
-
-    Raises:
-        UsageError: a job has no state, or what is asked for is not kept any more.
     """
     found = {job: [_cut(facts, track, to) for track in facts.tracks_of(job)] for job in jobs}
     for job in jobs:

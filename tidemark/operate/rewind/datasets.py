@@ -80,12 +80,7 @@ def datasets_of(facts: Facts) -> Datasets:
 def last_datasets(
     jobs: Iterable[str], checkpoints: Sequence[Checkpoint]
 ) -> tuple[dict[str, list[DatasetRead]], dict[str, list[DatasetWritten]]]:
-    """Return what each job reads, and what it writes, as its checkpoints tell.
-
-    Args:
-        jobs: whose; one that no checkpoint is of reads and writes nothing.
-        checkpoints: the newest last; it counts for a dataset that several name.
-    """
+    """Return what each job reads, and what it writes, as its checkpoints tell."""
     checkpoints = _of_next_runs(checkpoints)
     by_watermark = {one.job_name for one in checkpoints if one.watermarks}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}

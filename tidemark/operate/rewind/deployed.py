@@ -77,11 +77,7 @@ class StageRewinds:
         return found[::-1]
 
     def check_none_is_open(self) -> None:
-        """Refuse while a rewind is half done.
-
-        Raises:
-            UsageError: one is.
-        """
+        """Refuse while a rewind is half done."""
         check_none_is_open(self.glue.names.stage, self.records(), now_ms())
 
     def carry_out(
@@ -93,11 +89,7 @@ class StageRewinds:
         why: str,
         at_ms: int,
     ) -> StageRecord | None:
-        """Carry a plan out; return its record, None where no table keeps one.
-
-        Raises:
-            UsageError: without a table several jobs cannot be rewound as one; or something moved.
-        """
+        """Carry a plan out; return its record, None where no table keeps one."""
         bookmarks = [one for one in plan.states if one.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
             raise UsageError(
@@ -149,11 +141,7 @@ class StageRewinds:
         return self._finish(record, claim)
 
     def note_nothing(self, plan: Plan, *, actor: str, why: str, at_ms: int) -> None:
-        """Record that a rewind had nothing to do: an undo after it undoes none before it.
-
-        Raises:
-            UsageError: somebody else rewinds the stage now.
-        """
+        """Record that a rewind had nothing to do: an undo after it undoes none before it."""
         if self.table is None:
             return
         number = max((one.number for one in self.records()), default=0) + 1
@@ -175,12 +163,7 @@ class StageRewinds:
         return claim
 
     def resume(self) -> StageRecord:
-        """Finish the rewind that was interrupted.
-
-        Raises:
-            UsageError: there is none, somebody may work on it now, it is half taken back, or a job
-                has committed since.
-        """
+        """Finish the rewind that was interrupted."""
         records = self.records()
         found = next((one for one in records if one.state == BEGUN), None)
         if found is None:
@@ -192,16 +175,7 @@ class StageRewinds:
         return self._finish(found, self._claim(found, BEGUN)) or found
 
     def undo(self, number: int | None) -> tuple[StageRecord, Sequence[str]]:
-        """Take a rewind back; the last one that is not undone, if none is named.
-
-        Returns:
-            Its record, and the jobs that stay as they are: what moved them since a rewind was
-            interrupted is not taken back.
-
-        Raises:
-            UsageError: there is none, somebody may work on it now, another one comes first, or a
-                job has committed since it was finished.
-        """
+        """Take a rewind back; the last one that is not undone, if none is named."""
         records = self.records()
         open_ones = [one for one in records if one.state not in (UNDONE, NOTHING)]
         found = next((one for one in open_ones if number in (None, one.number)), None)

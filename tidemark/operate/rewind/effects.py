@@ -78,19 +78,7 @@ def effects(
     filled: Mapping[str, str] = MappingProxyType({}),
     windows: WindowReads = NO_WINDOWS,
 ) -> dict[str, list[Effect]]:
-    """Return what becomes of the targets of the rewound jobs and of those behind them, by job.
-
-    Args:
-        datasets: who reads what whom writes.
-        rewound: the jobs whose state goes back, and which read something again.
-        following: the jobs behind them whose state stays.
-        new_to: those of them that have read nothing of what is undone.
-        clears: whether what rewound jobs have appended is deleted first.
-        staying: by job, why rows may stay in its targets although they are cleared.
-        filled: by job, which backfill has written since what is undone, and is not read again;
-            of those whose state stays, which may have read it.
-        windows: who reads targets that are folders of windows, and how.
-    """
+    """Return what becomes of the targets of the rewound jobs and of those behind them, by job."""
     jobs = list(dict.fromkeys([*rewound, *following]))
     settings = _Settings(
         datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled, windows

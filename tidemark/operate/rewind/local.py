@@ -44,16 +44,7 @@ def facts_of_home(
     watermark_tracks: Sequence[Track],
     now_ms: int,
 ) -> Facts:
-    """Return what is known of the jobs of an app in a home.
-
-    Args:
-        home: whose lake and lock are looked at.
-        store: its database.
-        deployment: the app.
-        checkpoints: of all runs.
-        watermark_tracks: of the tables of the app.
-        now_ms: epoch milliseconds.
-    """
+    """Return what is known of the jobs of an app in a home."""
     jobs = list(deployment.jobs)
     known = store.all_job_runs()
     requests = run_requests(store, [run.run_id for run in known])
@@ -119,11 +110,7 @@ def _others(store: Store, jobs: Sequence[str]) -> dict[str, str]:
 
 
 def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
-    """Return the steps of a plan, with every file that is to go.
-
-    Raises:
-        UsageError: what is to be deleted cannot be proven.
-    """
+    """Return the steps of a plan, with every file that is to go."""
     states = plan.states
     files = [
         (path, "")
@@ -154,11 +141,7 @@ def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
 
 
 def _files(home: Home, dataset: str) -> list[FileSeen]:
-    """Return the files of a dataset in the lake.
-
-    Raises:
-        UsageError: it is no folder of the lake.
-    """
+    """Return the files of a dataset in the lake."""
     if "://" not in dataset or not dataset.startswith("s3"):
         raise UsageError(
             f"--clear deletes files, and {dataset} is no folder; nothing was changed: delete its "
@@ -183,11 +166,7 @@ def _paths(home: Home, uris: Iterable[str]) -> list[str]:
 
 
 def check_same_disk(home: Home, paths: Iterable[Path]) -> None:
-    """Refuse files that cannot be moved into the home in one step.
-
-    Raises:
-        UsageError: one is on another disk.
-    """
+    """Refuse files that cannot be moved into the home in one step."""
     disk = home.root.stat().st_dev
     for path in paths:
         if path.stat().st_dev != disk:
@@ -199,10 +178,6 @@ def check_same_disk(home: Home, paths: Iterable[Path]) -> None:
 
 
 def check_no_run(home: Home, store: Store) -> None:
-    """Refuse while runs go on.
-
-    Raises:
-        UsageError: some do.
-    """
+    """Refuse while runs go on."""
     runs = store.unfinished_job_runs() if home.is_held() else []
     check_none_in_flight([_known(run) for run in runs])

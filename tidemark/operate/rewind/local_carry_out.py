@@ -57,23 +57,7 @@ def carry_out(
     undoes: int | None = None,
     before: Callable[[str], None] = no_step,
 ) -> RewindRecord:
-    """Do all steps, or nothing; return the record.
-
-    Args:
-        home: whose state it is.
-        store: its database.
-        open_table: opens a table of watermarks.
-        steps: what to do.
-        actor: who asks.
-        why: as they say it.
-        at_ms: now, epoch milliseconds.
-        to: where to, for people.
-        undoes: the rewind that this one takes back.
-        before: called with the name of each step; for tests.
-
-    Raises:
-        UsageError: a job has moved on since it was planned, or another rewind is half done.
-    """
+    """Do all steps, or nothing; return the record."""
     before("record")
     with home.alone_to_rewind():
         with store.transaction():
@@ -96,12 +80,7 @@ def finish(
     at_ms: int,
     before: Callable[[str], None] = no_step,
 ) -> RewindRecord:
-    """Do what is left of a rewind that was begun; return its record.
-
-    Raises:
-        UsageError: a job has moved on, and everything is as it was before the rewind; or another
-            process is at it, or has ended it meanwhile.
-    """
+    """Do what is left of a rewind that was begun; return its record."""
     with home.alone_to_rewind():
         check_still_open(store, record)
         return _finish(home, store, open_table, record, at_ms, before)
@@ -158,10 +137,6 @@ def take_back(
     """Make everything as it was before a rewind that was begun and not finished.
 
     May be repeated, as each of its steps may.
-
-    Raises:
-        UsageError: a job has moved its watermarks since; or another process is at it, or has ended
-            it meanwhile.
     """
     with home.alone_to_rewind():
         check_still_open(store, record)
@@ -219,12 +194,7 @@ def _put_document(store: Store, record: RewindRecord) -> None:
 
 
 def _move(home: Home, from_: str, to: str) -> None:
-    """Move a file within the home, unless that is done; its time of modification stays.
-
-    Raises:
-        FileNotFoundError: it is at neither place.
-        FileExistsError: another one has taken its place.
-    """
+    """Move a file within the home, unless that is done; its time of modification stays."""
     source, target = home.root / from_, home.root / to
     if target.exists():
         if source.exists():  # a crash leaves it at one place: this is another file

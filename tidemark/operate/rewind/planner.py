@@ -23,19 +23,7 @@ def plan_rewind(
     clears: bool = False,
     accepts_changes: bool = False,
 ) -> Plan:
-    """Return what a rewind would do.
-
-    Args:
-        facts: what is known.
-        jobs: those that are named.
-        to: where to.
-        with_downstream: whether all jobs behind them go back to the same cut.
-        clears: whether what rewound jobs have appended since is deleted.
-        accepts_changes: whether the jobs of the template may be others than ran then.
-
-    Raises:
-        UsageError: it cannot be; nothing is changed.
-    """
+    """Return what a rewind would do."""
     check_request(facts, jobs, to)
     datasets = datasets_of(facts)
     following = behind(facts, datasets, jobs)

@@ -16,12 +16,7 @@ MAX_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
 
 
 def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
-    """Refuse jobs and targets that cannot be.
-
-    Raises:
-        UsageError: a job is unknown or of another pipeline, the run is unknown, the moment is to
-            come, or runs go on.
-    """
+    """Refuse jobs and targets that cannot be."""
     check_jobs(facts, jobs)
     pipelines = {facts.workflow_of(job) for job in jobs} - {""}
     if len(pipelines) > 1:
@@ -37,11 +32,7 @@ def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
 
 
 def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
-    """Refuse jobs that the app does not have.
-
-    Raises:
-        UsageError: one is unknown, or of another pipeline; the text has the nearest names.
-    """
+    """Refuse jobs that the app does not have."""
     for job in jobs:
         _check_job(facts, job)
 
@@ -74,11 +65,7 @@ def _check_run(facts: Facts, jobs: Sequence[str], run_id: str) -> None:
 
 
 def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
-    """Return the id of the run that an id or the beginning of one means.
-
-    Raises:
-        UsageError: none or several begin so; the message has the nearest ones.
-    """
+    """Return the id of the run that an id or the beginning of one means."""
     of_moves = {m.run_id for t in facts.tracks for m in t.moves if m.run_id}
     ids = list(dict.fromkeys([*(run.run_id for run in facts.runs), *sorted(of_moves)]))
     found = ids_meant(text, ids)
@@ -94,11 +81,7 @@ def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
 
 
 def check_none_in_flight(runs: Sequence[KnownRun]) -> None:
-    """Refuse while runs go on: they would commit what is undone.
-
-    Raises:
-        UsageError: some do.
-    """
+    """Refuse while runs go on: they would commit what is undone."""
     if runs:
         names = listed(f"{run.job} {run.run_id}" for run in runs)
         raise UsageError(
@@ -107,11 +90,7 @@ def check_none_in_flight(runs: Sequence[KnownRun]) -> None:
 
 
 def check_fits(plan: Plan) -> None:
-    """Refuse more watermarks of one table than a transaction of DynamoDB moves.
-
-    Raises:
-        UsageError: they are too many.
-    """
+    """Refuse more watermarks of one table than a transaction of DynamoDB moves."""
     for table, count in Counter(one.kind for one in plan.states).items():
         if table != BOOKMARK and count > MAX_WATERMARKS:
             raise UsageError(
@@ -123,11 +102,7 @@ def check_fits(plan: Plan) -> None:
 def check_graph(
     facts: Facts, names: Sequence[str], following: Sequence[str], found: Sequence[Cut]
 ) -> None:
-    """Refuse if other jobs than today's ran since the cut, or some of today's ran only then.
-
-    Raises:
-        UsageError: the template has changed in what lies behind the rewound jobs.
-    """
+    """Refuse if other jobs than today's ran since the cut, or some of today's ran only then."""
     starts = [facts.started_at_ms(move) for cut in found for move in cut.undone]
     if not starts or not names:
         return

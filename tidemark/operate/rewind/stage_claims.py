@@ -31,11 +31,7 @@ def now_ms() -> int:
 
 
 def check_nobody_is_at_work(record: StageRecord, at_ms: int) -> None:
-    """Refuse to finish or take back what somebody may carry out, finish or take back now.
-
-    Raises:
-        UsageError: somebody is.
-    """
+    """Refuse to finish or take back what somebody may carry out, finish or take back now."""
     age_s = (at_ms - record.held_ms) // 1000
     if record.holder and -MAX_SKEW_S <= age_s < AT_WORK_S:
         ago = f"{age_s} s ago" if age_s >= 0 else "just now, by a clock that is ahead of this one"
@@ -63,11 +59,7 @@ class Claim:
     holder: str
 
     def put_new(self) -> None:
-        """Record a rewind that its own command works on.
-
-        Raises:
-            UsageError: another one has its number.
-        """
+        """Record a rewind that its own command works on."""
         try:
             self.dynamodb.put_item(
                 TableName=self.table,
@@ -80,11 +72,7 @@ class Claim:
             ) from error
 
     def take(self, at_ms: int, state: str = "") -> None:
-        """Begin to work on a rewind that was read, and record the state that it has meanwhile.
-
-        Raises:
-            UsageError: somebody else began, or went on, since.
-        """
+        """Begin to work on a rewind that was read, and record the state that it has meanwhile."""
         is_as_read = "attribute_not_exists(wmHolder)"
         values = {":state": {"S": self.record.state}}
         if self.record.holder:
@@ -101,21 +89,13 @@ class Claim:
         )
 
     def hold(self, at_ms: int) -> None:
-        """Say that the work goes on.
-
-        Raises:
-            UsageError: another command has taken it over.
-        """
+        """Say that the work goes on."""
         self._update(
             "SET wmHeldMs = :now", "wmHolder = :holder", {":now": {"N": str(at_ms)}}, self._lost
         )
 
     def end(self, state: str) -> None:
-        """Record the state in which the work ends.
-
-        Raises:
-            UsageError: another command has taken it over.
-        """
+        """Record the state in which the work ends."""
         self._update(
             "SET wmState = :state REMOVE wmHolder, wmHeldMs",
             "wmHolder = :holder",

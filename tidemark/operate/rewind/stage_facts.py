@@ -88,11 +88,6 @@ def bookmark_track(
     Glue lists no versions. A run that SUCCEEDED is taken to have committed, which one that commits
     nothing did not: to rewind to it is to rewind to the last commit before it. One that was started
     with a bookmark that is paused or disabled, as those of a backfill are, is known to have not.
-
-    Args:
-        job: the job.
-        entry: its bookmark; None for none.
-        runs: of the job, newest first.
     """
     if entry is None:
         return None

@@ -62,11 +62,7 @@ def run_in_force(glue: Glue, job: str) -> str:
 
 
 def check_none_is_open(stage: str | None, records: Sequence[StageRecord], at_ms: int) -> None:
-    """Refuse while a rewind is half done, or half taken back.
-
-    Raises:
-        UsageError: one is.
-    """
+    """Refuse while a rewind is half done, or half taken back."""
     for one in records:
         if one.state not in (BEGUN, UNDOING):
             continue
@@ -84,11 +80,7 @@ def check_none_is_open(stage: str | None, records: Sequence[StageRecord], at_ms:
 
 
 def check_is_the_last(record: StageRecord, records: Sequence[StageRecord]) -> None:
-    """Refuse to undo a rewind before a later one of the same jobs.
-
-    Raises:
-        UsageError: there is one that is not undone.
-    """
+    """Refuse to undo a rewind before a later one of the same jobs."""
     for later in records:
         common = [job for job in record.jobs if job in later.jobs]
         if later.number > record.number and later.state != UNDONE and common:
@@ -100,11 +92,7 @@ def check_is_the_last(record: StageRecord, records: Sequence[StageRecord]) -> No
 
 
 def check_may_be_undone(record: StageRecord, found: Standing) -> None:
-    """Refuse to undo a finished rewind after which a job has committed.
-
-    Raises:
-        UsageError: one has.
-    """
+    """Refuse to undo a finished rewind after which a job has committed."""
     if found.moved and record.state == DONE:
         raise UsageError(
             f"{found.moved[0]} has committed since rewind {record.number}: to undo it would take "
@@ -113,11 +101,7 @@ def check_may_be_undone(record: StageRecord, found: Standing) -> None:
 
 
 def check_may_be_finished(record: StageRecord, found: Standing) -> None:
-    """Refuse to finish a rewind of which a job has moved on since.
-
-    Raises:
-        UsageError: one has.
-    """
+    """Refuse to finish a rewind of which a job has moved on since."""
     if found.moved:
         raise UsageError(
             f"{found.moved[0]} has committed since rewind {record.number} began, and to finish it "

@@ -29,9 +29,6 @@ def undo(
     """Take a rewind back, the last one if none is named; return the record of what was done.
 
     One that was interrupted is given up; one that was carried out is undone by a record of its own.
-
-    Raises:
-        UsageError: there is none, it is undone already, or a job has moved on since.
     """
     records = rewinds(store)
     record = record_to_undo(records, rewind_id)
@@ -54,11 +51,7 @@ def undo(
 
 
 def _as_of_now(steps: Steps, record: RewindRecord, records: Sequence[RewindRecord]) -> Steps:
-    """Return the steps with the versions that hold now; later rewinds and their undoing count up.
-
-    Raises:
-        UsageError: a later rewind has moved one of the states, and is not undone.
-    """
+    """Return the steps with the versions that hold now; later rewinds and undoings count up."""
     later = [one for one in reversed(records) if one.rewind_id > record.rewind_id]
     return replace(
         steps,
@@ -117,11 +110,7 @@ def _check_not_run_since(store: Store, record: RewindRecord, steps: Steps) -> No
 
 
 def record_to_undo(records: Sequence[RewindRecord], rewind_id: int | None) -> RewindRecord:
-    """Return the record to undo: that of an id, without one the last that is not undone.
-
-    Raises:
-        UsageError: there is none, it is undone already, or the last rewind had nothing to do.
-    """
+    """Return the record to undo: that of an id, without one the last that is not undone."""
     undone = {one.undoes for one in records if one.state == DONE}
     if rewind_id is None:
         found = next(

@@ -10,14 +10,7 @@ from watermarks import WatermarkAdmin, WatermarkTableError
 def tracks_of_table(
     admin: WatermarkAdmin, jobs: Iterable[str]
 ) -> tuple[list[Track], dict[tuple[str, str, str], Mapping[str, Any]]]:
-    """Return the watermarks of jobs and of their sources, with their histories.
-
-    Returns:
-        The tracks; and the open windows as they are stored, by table, job and source.
-
-    Raises:
-        WatermarksError: the table cannot be read.
-    """
+    """Return the watermarks of jobs and of their sources, with their histories."""
     try:
         return _tracks(admin, jobs)
     except WatermarkTableError as error:

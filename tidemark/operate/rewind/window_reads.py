@@ -29,13 +29,7 @@ NO_WINDOWS = WindowReads()
 
 
 def window_reads(facts: Facts, datasets: Datasets, found: Sequence[Cut]) -> WindowReads:
-    """Return how a rewind meets who reads targets of windows.
-
-    Args:
-        facts: what is known; jobs of other apps count as readers too.
-        datasets: who reads what whom writes.
-        found: where the states go that move.
-    """
+    """Return how a rewind meets who reads targets of windows."""
     by_bookmark = {cut.track.job for cut in found if cut.track.is_bookmark}
     filled = {one.job_name for one in facts.checkpoints if is_filling(one.arguments)}
     filled |= {run.job for run in facts.runs if is_filling(run.arguments)}

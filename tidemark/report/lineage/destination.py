@@ -42,16 +42,7 @@ class Destination:
 
 
 def destination_of(option: str | None, say: Callable[[str], None]) -> Destination | None:
-    """Return where events go, None if nothing asks for them.
-
-    Args:
-        option: a file or a URL; None looks at the settings of openlineage-python: its variables,
-            and `openlineage.yml` here or in ``~/.openlineage``.
-        say: told of settings that cannot be followed, which stop no run.
-
-    Raises:
-        UsageError: the option is no such place, or openlineage-python is not installed.
-    """
+    """Return where events go, None if nothing asks for them."""
     if option is not None:
         transport = transport_of(option, os.environ)
         require(PACKAGE)
@@ -70,11 +61,7 @@ def destination_of(option: str | None, say: Callable[[str], None]) -> Destinatio
 
 
 def transport_of(option: str, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return how openlineage-python is told of a file or a URL.
-
-    Raises:
-        UsageError: it is neither; the text says what is allowed.
-    """
+    """Return how openlineage-python is told of a file or a URL."""
     if "://" not in option:
         return {"type": "file", "log_file_path": str(_writable(option)), "append": True}
     url = urlsplit(option)

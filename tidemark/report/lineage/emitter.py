@@ -20,13 +20,7 @@ class Emitter:
     """Takes runs that have started or ended, and sends an event of each, in this order."""
 
     def __init__(self, destination: Destination, home: Home, say: Callable[[str], None]) -> None:
-        """Start the thread.
-
-        Args:
-            destination: where events go.
-            home: where runs are recorded.
-            say: told once if events cannot be sent.
-        """
+        """Start the thread."""
         self._destination = destination
         self._home = home
         self._say = say
@@ -87,16 +81,7 @@ def _cause(error: Exception) -> str:
 
 @contextmanager
 def lineage_to(option: str | None, home: Home, say: Callable[[str], None]) -> Iterator[Tell]:
-    """Yield what takes the runs of a command, and sends their events while the block takes.
-
-    Args:
-        option: a file or a URL; None follows the settings of openlineage-python, if there are any.
-        home: where the runs are recorded.
-        say: told once if events cannot be sent.
-
-    Raises:
-        UsageError: the option is no place for events, or openlineage-python is not installed.
-    """
+    """Yield what takes the runs of a command, and sends their events while the block takes."""
     destination = destination_of(option, say)
     if destination is None:
         yield lambda _: None

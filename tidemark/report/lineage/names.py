@@ -25,12 +25,7 @@ class DatasetName(NamedTuple):
 
 
 def dataset_name(dataset: str, region: str) -> DatasetName:
-    """Return the name of a dataset as checkpoints write it; no user and password is ever in it.
-
-    Args:
-        dataset: ``s3://bucket/folder/``, ``jdbc:...#table``, ``dynamodb:table``, or any other.
-        region: of DynamoDB's tables.
-    """
+    """Return the name of a dataset as checkpoints write it; no user and password is ever in it."""
     if match := S3.fullmatch(dataset):
         return DatasetName(f"s3://{match['bucket']}", match["key"].strip("/") or "/")
     if match := JDBC.fullmatch(dataset):

@@ -19,21 +19,13 @@ from tidemark.report.lineage.facts import RunFacts
 
 
 def facts_of(home: Home, run: JobRun) -> RunFacts:
-    """Return what is recorded of a run; of one that has ended also what it has read and written.
-
-    Raises:
-        TidemarkError: the state of the home cannot be read.
-    """
+    """Return what is recorded of a run; of one that has ended also what it has read and written."""
     with Store(home.database) as store:
         return _facts(store, run)
 
 
 def facts_of_ended(home: Home, run_ids: Iterable[str]) -> list[RunFacts]:
-    """Return what is recorded of runs that have ended, in this order: what `facts_of` told then.
-
-    Raises:
-        TidemarkError: the state of the home cannot be read.
-    """
+    """Return what is recorded of runs that have ended, in this order: what `facts_of` told then."""
     with Store(home.database) as store:
         runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
         return [_facts(store, run) for run in runs]

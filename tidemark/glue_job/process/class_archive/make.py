@@ -25,14 +25,7 @@ OF_SHORT_LIVES = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the classes are t
 
 
 def make_archive(java_home: Path) -> Path:
-    """Make the archive for a Java, unless it is there, of the classes that the sample job loads.
-
-    Returns:
-        Its path; one of another build of that Java, or for other jars, is deleted.
-
-    Raises:
-        TidemarkError: a step failed; the text is what it printed last.
-    """
+    """Make the archive for a Java, unless it is there, of the classes that the sample job loads."""
     archive = archive_path(java_home)
     if archive.is_file():
         return archive

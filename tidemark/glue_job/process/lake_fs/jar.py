@@ -52,14 +52,7 @@ def _classes_of_schemes() -> dict[str, str]:
 
 
 def lake_jar(java_home: Path) -> Path:
-    """Return the jar for the installed Spark; it is compiled if it is not there yet.
-
-    Args:
-        java_home: the Java that runs the compiler; any Java runs the jar.
-
-    Raises:
-        OSError: the folder of this Python installation cannot be written.
-    """
+    """Return the jar for the installed Spark; it is compiled if it is not there yet."""
     jar = FOLDER / jar_name()
     if jar.is_file():
         return jar
@@ -123,12 +116,7 @@ def _core_site() -> str:
 
 
 def compiled(sources: Iterable[str], java_home: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of the classes that Java sources define.
-
-    Args:
-        sources: one text per file; each may use the classes of those before it.
-        java_home: the Java that runs the compiler.
-    """
+    """Yield the files of the classes that Java sources define."""
     import pyspark
     from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 

@@ -58,12 +58,7 @@ class Control:
         self._jvm.remember()
 
     def begin(self, settings: Settings, environment: Mapping[str, str]) -> Gateway:
-        """Prepare for a run.
-
-        Args:
-            settings: all its settings.
-            environment: all its environment variables.
-        """
+        """Prepare for a run."""
         # Variables are bytes, whatever encoding the JVM believes in: one character each.
         as_bytes = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
         in_latin = {name.decode("latin-1"): as_bytes[name].decode("latin-1") for name in as_bytes}

@@ -33,10 +33,6 @@ class Jvm:
 
         The thread that calls this must outlive the JVM: Linux ends a child with the thread that
         made it.
-
-        Args:
-            folder: a new folder.
-            variables: the environment of `write_spark_conf`.
         """
         self.folder = folder
         (out, out_of_jvm), (err, err_of_jvm) = os.pipe(), os.pipe()
@@ -82,11 +78,7 @@ class Jvm:
         return self._process.poll() is None
 
     def wait_until_ready(self) -> tuple[int, str]:
-        """Wait for the gateway; return its port and its secret.
-
-        Raises:
-            TidemarkError: the JVM ended, or did not answer in two minutes.
-        """
+        """Wait for the gateway; return its port and its secret."""
         deadline = time.monotonic() + START_TIMEOUT_S
         file = self.folder / CONNECTION_FILE
         while not file.is_file():

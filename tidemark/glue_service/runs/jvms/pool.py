@@ -77,13 +77,7 @@ class Pool:
     """JVMs that wait for runs. All methods may be called from any thread."""
 
     def __init__(self, folder: Path, java_home: Path, size: int) -> None:
-        """Prepare a pool; nothing is started.
-
-        Args:
-            folder: a new folder of its own; `close` deletes it.
-            java_home: the Java of every JVM.
-            size: how many JVMs there may be at once.
-        """
+        """Prepare a pool; nothing is started."""
         self._folder = folder
         self._java_home = java_home
         self._size = size
@@ -109,11 +103,7 @@ class Pool:
                 self._idle.append(self._start())
 
     def lend(self, request: Request) -> Loan:
-        """Lend a JVM that no one else has, as soon as one is ready.
-
-        Raises:
-            NoJvmError: all are in use, the pool is closed, or none starts.
-        """
+        """Lend a JVM that no one else has, as soon as one is ready."""
         for _ in range(2):  # an idle one may have died
             try:
                 warm = self._take()
@@ -135,15 +125,7 @@ class Pool:
         raise NoJvmError(f"no JVM is ready: {why}")
 
     def end_run(self, loan: Loan, failure: str | None) -> str | None:
-        """End a run whose script is over; all that it printed is in its files afterwards.
-
-        Args:
-            loan: its loan; `take_back` is to be called after it.
-            failure: why it failed, if it did.
-
-        Returns:
-            Why the JVM is not to be used again, if so.
-        """
+        """End a run whose script is over; all that it printed is in its files afterwards."""
         warm = loan.warm
         why = self._why_unusable(warm, failure)
         with self._change:
@@ -171,12 +153,7 @@ class Pool:
         return f"it had {MAX_RUNS} runs" if warm.runs >= MAX_RUNS else None
 
     def take_back(self, loan: Loan, why_not: str | None) -> str | None:
-        """Make a JVM as new for the next run, or end it; return why it was ended, if it was.
-
-        Args:
-            loan: its loan.
-            why_not: the answer of `end_run`.
-        """
+        """Make a JVM as new for the next run, or end it; return why it was ended, if it was."""
         warm = loan.warm
         why = why_not
         try:
@@ -194,11 +171,7 @@ class Pool:
         return why or "the pool is closed"
 
     def end_jvm_of(self, log: Path) -> None:
-        """Make sure that no JVM works for a run any more.
-
-        Args:
-            log: the file of the run that its JVM's errors go to.
-        """
+        """Make sure that no JVM works for a run any more."""
         with self._change:
             lent = [warm for warm in self._lent if warm.log == log]
         for warm in lent:

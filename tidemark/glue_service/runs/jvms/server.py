@@ -39,17 +39,7 @@ BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or no messa
 def serve_pool(
     folder: Path, java_home: Path, size: int, file: Path | None = None
 ) -> Iterator[tuple[Pool, Path]]:
-    """Own a pool for as long as the block takes; yield it, and the file by which to find it.
-
-    Args:
-        folder: where the JVMs have their folders; those that killed owners left are deleted.
-        java_home: the Java of the JVMs.
-        size: how many JVMs there may be at once.
-        file: where port and secret are written, for this user only; None takes one in the folder.
-
-    Raises:
-        OSError: no port is free, or the file or the folder cannot be written.
-    """
+    """Own a pool for as long as the block takes; yield it, and the file by which to find it."""
     key = secrets.token_bytes(32)
     with ExitStack() as stack:
         listener = stack.enter_context(Listener((HOST, 0), backlog=64))
@@ -139,11 +129,7 @@ def _take_back(connection: Connection, pool: Pool, loan: Loan, failure: str | No
 
 
 def _read(connection: Connection) -> Request | Path:
-    """Return what a run needs, or the log of a run whose JVM is to end.
-
-    Raises:
-        ValueError: the message is neither.
-    """
+    """Return what a run needs, or the log of a run whose JVM is to end."""
     message = json.loads(connection.recv_bytes())
     try:
         if "end" in message:

@@ -60,14 +60,6 @@ def jvms_of(
 
     They come from the pool that ``TIDEMARK_JVM_POOL`` names, else from one that another command
     has open for this home, else from one of this command's own.
-
-    Args:
-        home: where the file and the folders of a pool are.
-        is_isolated: every run shall have a JVM of its own.
-        say: called with a sentence if there can be no pool.
-
-    Raises:
-        UsageError: there is no Java.
     """
     if is_isolated:
         yield Jvms(why_none=ISOLATED)
@@ -89,11 +81,7 @@ def jvms_of(
 
 
 def is_usable(file: Path, java_home: Path) -> bool:
-    """Return whether a file names a pool of JVMs like those that this command would start.
-
-    Raises:
-        ValueError: it is not what a pool writes, or not only this user's, or its owner is silent.
-    """
+    """Return whether a file names a pool of JVMs like those that this command would start."""
     pool = read_pool_file(file)
     if pool is None or pool.jvms != fingerprint(java_home):
         return False

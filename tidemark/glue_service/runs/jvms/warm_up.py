@@ -36,11 +36,7 @@ POLL_S = 0.2
 
 @contextmanager
 def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
-    """Keep a pool that the commands of a home find, for as long as the block takes.
-
-    Raises:
-        UsageError: another process keeps one for this home, or there can be none.
-    """
+    """Keep a pool that the commands of a home find, for as long as the block takes."""
     file = home.root / JVM_POOL_FILE
     if (owner := _owner(file)) is not None:
         raise UsageError(
