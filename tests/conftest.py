@@ -41,7 +41,7 @@ settings.load_profile("tidemark")
 
 
 # Modules that take a minute and more: begun first, they leave no worker idle at the end.
-MAX_LENGTH = (
+LONGEST_MODULES = (
     "runs/jvms/test_nasty.py",
     "scaffold/test_new_job_project.py",
     "e2e/test_story.py",
@@ -52,7 +52,7 @@ MAX_LENGTH = (
     "libs/test_window_machine.py",
     "e2e/test_jdbc.py",
     "scenarios/test_scenarios.py",
-    "runs/test_class_archive.py",
+    "process/test_class_archive.py",
 )
 # What starts Spark in the test process: its code gets fast with use, so one process runs it all.
 FEW = 3
@@ -70,9 +70,10 @@ SHARE_SPARK = tuple(
         ),
         "tidemark/glue_job/writers/",
         "tidemark/glue_job/site/test_glue_s_jvm.py",
-        "tidemark/glue_service/runs/test_lake.py",
+        "tidemark/glue_job/process/test_lake_fs.py",
+        "tidemark/glue_job/process/test_spark_",
         "tidemark/glue_service/runs/test_spark_",
-        "tidemark/glue_service/runs/jvms/test_class_names.py",
+        "tidemark/glue_job/process/test_class_names.py",
         "tidemark/testing/test_in_process.py",
         "tidemark/testing/test_assertions.py",
         "tidemark/testing/test_fixtures.py",
@@ -112,7 +113,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.path.as_posix().endswith(MAX_LENGTH))
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST_MODULES))
     items.sort(key=lambda item: not item.nodeid.startswith(SHARE_SPARK))
     if not config.getoption("--aws"):
         skip = pytest.mark.skip(reason="needs a real account: --aws, see CONTRIBUTING.md")

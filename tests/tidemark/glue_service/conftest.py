@@ -11,6 +11,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from tests.tidemark.glue_job.conftest import made_lake_jar as made_lake_jar
 from tests.tidemark.glue_service.aws_port import AwsPort, aws_port
 from tests.tidemark.glue_service.job_run_calls import JobRunCalls
 from tests.waiting import wait_until

@@ -157,10 +157,11 @@ def test_script_runs_as_main_in_the_folder_of_its_run(probe):
 
 def test_python_path_holds_awsglue_and_the_extra_python_files_and_nothing_of_the_caller(probe):
     home, folder, seen = probe
-    site = Path(__file__).parents[4] / "tidemark" / "glue_job" / "site"
+    tidemark = Path(__file__).parents[4] / "tidemark"
+    rooms = ("glue_job", "data_quality", "studio")
 
     assert seen["environment"]["PYTHONPATH"].split(":") == [
-        str(site),
+        *(str(tidemark / room / "site") for room in rooms),
         str(home.lake / "scripts" / "libs.zip"),
         str(folder / "modules"),
     ]
