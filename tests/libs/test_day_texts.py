@@ -74,7 +74,7 @@ def test_a_form_of_ordinary_keys_too_may_mean_its_day(day, form):
         "∞",
         "9999-12-31T..",
         "9999-W52",
-        "1.1.2999",
+        "01.01.2999",
         "+292278994-08-17T07:12:55.807Z",
         "294276-12-31 00:00:00",
         "12/9999",
@@ -83,6 +83,9 @@ def test_a_form_of_ordinary_keys_too_may_mean_its_day(day, form):
         "2027-01-01",
         "2026-13-01",
         "01JAN2031:00:00:00",
+        "Fri Dec 31 23:59:59 UTC 9999",
+        "Fri Dec 31 23:59:59 9999",
+        "Sat Jan  1 00:00:00 CEST 2050",
     ],
 )
 def test_what_can_only_be_a_time_ahead_is_refused_whatever_came_before(value):
@@ -127,10 +130,21 @@ def test_what_may_be_an_ordinary_key_is_judged_by_what_came_before(value):
         "٩٩٩٩-12-31",
         "",
         "10.20.2030.4",
+        "6.1.7601",
+        "4.8.4084",
+        "10.12.22000",
+        "8471.30.01",
+        "8471.30.01.10",
     ],
 )
 def test_ordinary_keys_and_days_that_have_come_pass(value):
     assert judged(value) == "passed"
+
+
+@pytest.mark.parametrize("value", ["1.1.2999", "31.1.9999", "4.12.2100 08:00"])
+def test_numbers_with_points_are_a_version_unless_a_day_came_before(value):
+    assert judged(value, "25.11.2026") == "refused"
+    assert judged(value, "6.1.7600") == "passed"
 
 
 @pytest.mark.parametrize("value", ["20261201", "20271001", "2026-12", "2027"])

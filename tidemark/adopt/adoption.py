@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from tidemark.adopt.choosing import Chosen, choose
 from tidemark.adopt.data import broken_rules
-from tidemark.adopt.model import Adoption, Found, LeftOut, Resource
+from tidemark.adopt.model import Adoption, Found, LeftOut
 from tidemark.adopt.names import MAX_JOB_NAME, MAX_PIPELINE_NAME, free_name
 from tidemark.adopt.nodes import make_nodes
 from tidemark.adopt.order import ordered
 from tidemark.adopt.others import others_of
 from tidemark.adopt.starts.outside import Adopted, Outside, outside_of
-from tidemark.adopt.starts.triggers import nodes_of
+from tidemark.adopt.starts.triggers import nodes_of, watched_by
 from tidemark.adopt.workflow import workflow_of
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import CRAWLER
@@ -80,17 +80,22 @@ def _outside(found: Found, chosen: Chosen, order: Sequence[str]) -> Outside:
 
 def _left_out(found: Found, chosen: Chosen) -> tuple[LeftOut, ...]:
     return tuple(
-        LeftOut(job, why, f"{do}; {_started_by(found, chosen.triggers, job)}")
+        LeftOut(job, why, f"{do}; {_started_by(found, chosen, job)}")
         for job, (why, do) in chosen.left_out.items()
     )
 
 
-def _started_by(found: Found, stopped: Sequence[Resource], job: str) -> str:
+def _started_by(found: Found, chosen: Chosen, job: str) -> str:
     """Return what is to be done that a job that is left out goes on being started."""
-    names = {str(it["Name"]) for it in found.triggers.values() if job in nodes_of(it)}
-    ends = [str(it["Name"]) for it in stopped if it["Name"] in names]
+    names = {str(it["Name"]): it for it in found.triggers.values() if job in nodes_of(it)}
+    ends = [str(it["Name"]) for it in chosen.triggers if it["Name"] in names]
     if not ends:
-        others = f": {', '.join(sorted(names))} goes on starting it" if names else ""
+        waits = {name: {*watched_by(it)} & {*chosen.waits} for name, it in names.items()}
+        idle = [f"{it} waits for {', '.join(sorted(waits[it]))}" for it in names if waits[it]]
+        stay = ", ".join(sorted(name for name in names if not waits[name]))
+        others = f": {stay} goes on starting it" if stay else ""
+        if idle:
+            return f"{'; '.join(idle)}, which moves: give {job} another start for that{others}"
         return f"nothing changes for it{others}"
     return (
         f"its trigger ({', '.join(ends)}) stops with the old jobs: before that, make it a trigger "

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from tidemark.adopt.model import Adoption, Found, LeftOut
+from tidemark.adopt.starts.triggers import watched_by
 from tidemark.model.assembly.definitions import CRAWLER
 
 STAYS = "nothing: it stays as it is, and where it is"
@@ -17,7 +18,7 @@ CATALOG = (
 REASONS: Mapping[str, tuple[str, str]] = {
     "job": (NOT_NAMED, "adopt it by a call of its own, if it is to move too"),
     "crawler": (NOT_NAMED, "it goes on as it is; a crawler is adopted with the jobs around it"),
-    "trigger": ("it starts none of the jobs that were named", "it goes on as it is"),
+    "trigger": ("it starts no job or crawler that moves", "it goes on as it is"),
     "workflow": (NOT_NAMED, "adopt it by a call of its own: --workflow"),
     "connection": ("jobs name it in connections=, and it stays where it is", STAYS),
     "database": CATALOG,
@@ -56,11 +57,25 @@ ENDINGS |= {"mwaaenvironment": "environment"}
 def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
     """Return what a file has that is neither in the code nor listed otherwise."""
     known = _accounted(adoption)
+    known |= {("rule", str(it["Name"])) for it in found.rules.get(adoption.old_workflow or "", ())}
     return tuple(
-        LeftOut(f"{kind} {name}", *REASONS.get(kind_of(kind), NOT_KNOWN))
+        LeftOut(f"{kind} {name}", *_reason(kind_of(kind), name, found, adoption))
         for kind, name in dict.fromkeys(found.resources)
         if (kind_of(kind), name) not in known
     )
+
+
+def _reason(kind: str, name: str, found: Found, adoption: Adoption) -> tuple[str, str]:
+    """Return why something is left out, and what to do."""
+    moved = {node.old for node in adoption.nodes}
+    triggers = (it for it in found.triggers.values() if kind == "trigger" and it["Name"] == name)
+    waits = sorted({node for it in triggers for node in watched_by(it)} & moved)
+    if waits:
+        return (
+            f"it starts nothing that moves, and it waits for {', '.join(waits)}, which moves",
+            "give what it starts another start, since it does not fire again",
+        )
+    return REASONS.get(kind, NOT_KNOWN)
 
 
 def kind_of(type_: str) -> str:
@@ -79,7 +94,6 @@ def _accounted(adoption: Adoption) -> set[tuple[str, str]]:
     for listed in _listed(adoption):
         kind, _, name = listed.partition(" ")
         known.add((kind, name.rpartition("/")[2] if kind == "schedule" else name))
-    known |= {("rule", event.rule) for event in adoption.events}
     return known
 
 

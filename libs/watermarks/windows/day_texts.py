@@ -42,12 +42,15 @@ _FOREVER = _forms(
 )
 _MAYBE_FOREVER = _forms(r"\+?inf", r"max(?:imum|_?value|_?date)?", r"never")
 _LIKE_ISO = re.compile(
-    rf"{_YEAR}(?P<cut>[-/.])(?P<month>\d\d)(?P=cut)(?P<day>\d\d)(?!\d).*", re.ASCII
+    rf"{_YEAR}(?P<cut>[-/])(?P<month>\d\d)(?P=cut)(?P<day>\d\d)(?!\d).*", re.ASCII
 )
 _SURE = _forms(
+    rf"{_YEAR}\.{_MONTH}\.{_DAY}(?!\d).*",
     rf"{_YEAR}{_MONTH}{_DAY}[T ]{_CLOCK}.*",
     rf"{_YEAR}-?W(?P<week>[0-5]\d)(?:-?[1-7])?",
-    rf"(?P<day>\d\d?)(?P<cut>[-/.])(?P<month>\d\d?)(?P=cut){_YEAR}{_TIME}",
+    rf"(?P<day>\d\d?)(?P<cut>[-/])(?P<month>\d\d?)(?P=cut){_YEAR}{_TIME}",
+    rf"(?P<day>\d\d)\.(?P<month>\d\d)\.{_YEAR}{_TIME}",
+    rf"(?:[a-z]+ )?{_NAME} +(?P<day>\d\d?) [\d:]+(?: [a-z]+)? {_YEAR}",  # as Java and C write it
     rf"(?:[a-z]+,? )?(?P<day>\d\d?)[-/. ]*{_NAME}[-/., ]*{_YEAR}{_TIME}",
     rf"(?:[a-z]+,? )?{_NAME}[-/. ]*(?P<day>\d\d?)(?:st|nd|rd|th)?,? *{_YEAR}{_TIME}",
     rf"{_YEAR}[-/. ]?{_NAME}[-/. ]?(?P<day>\d\d?){_TIME}",
@@ -58,6 +61,7 @@ _MAYBE = _forms(
     rf"{_MONTH}[-/.]{_YEAR}",
     rf"{_NAME}[-/. ]*{_YEAR}",
     rf"{_YEAR}(?P<cut>[-/.])(?P<month>\d\d?)(?P=cut)(?P<day>\d\d?){_TIME}",
+    rf"(?P<day>\d\d?)\.(?P<month>\d\d?)\.{_YEAR}{_TIME}",  # 6.1.7601 is a version
     rf"{_YEAR}-(?P<of_year>[0-3]\d\d)",
     _YEAR,
 )

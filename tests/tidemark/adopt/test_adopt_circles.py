@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tidemark.adopt.finds import PLAIN, WHOLE, found, trigger, why
@@ -60,6 +62,23 @@ def test_what_waits_for_a_circle_is_left_out_too_and_says_so():
 
     assert names(adoption) == ["free"]
     assert why(adoption)["after"] == "it waits for b, which is not adopted"
+
+
+def test_a_trigger_that_stays_and_waits_for_what_moves_is_told():
+    """Of the two starts of `a` one would never come again, since the old `d` runs no more."""
+    starts = (trigger("t0", "a"), trigger("back", "a", after=("d",)))
+    read = found({"a": PLAIN, "d": PLAIN}, *starts, trigger("then", "d", after=("a",)))
+    resources = tuple(("AWS::Glue::Trigger", name) for name in ("t0", "back", "then"))
+
+    adoption = adopt(replace(read, resources=resources))
+
+    assert names(adoption) == ["d"]
+    (left_out,) = adoption.left_out
+    assert "back waits for d" in left_out.do
+    others = {one.job.rpartition(" ")[2]: one for one in adoption.others}
+    assert set(others) == {"t0", "back"}
+    assert "waits for d" in others["back"].why
+    assert "waits for" not in others["t0"].why
 
 
 def test_a_circle_alone_is_refused_with_its_names():

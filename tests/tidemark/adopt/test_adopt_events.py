@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import boto3
 import pytest
@@ -81,8 +82,12 @@ def test_a_rule_that_cannot_be_declared_is_listed(rule, said):
 
 def test_a_rule_that_is_a_schedule_becomes_a_schedule():
     rule = {"Name": "daily", "ScheduleExpression": "cron(0 6 * * ? *)"}
+    resources = (("AWS::Events::Rule", "daily"), ("AWS::Events::Rule", "of another"))
 
-    assert adopt(found_with(rule)).schedules == (("cron(0 6 * * ? *)", "UTC"),)
+    adoption = adopt(replace(found_with(rule), resources=resources))
+
+    assert adoption.schedules == (("cron(0 6 * * ? *)", "UTC"),)
+    assert [one.job for one in adoption.others] == ["AWS::Events::Rule of another"]
 
 
 def test_a_trigger_that_is_not_active_starts_nothing():

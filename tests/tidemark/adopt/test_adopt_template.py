@@ -63,6 +63,38 @@ def test_what_only_a_deployment_knows_is_named():
     assert adoption.jobs[0].reads == ()
 
 
+@pytest.mark.parametrize(
+    ("value", "given"),
+    [
+        ({"Ref": "Option"}, "Option"),
+        ({"Fn::Join": ["", [{"Fn::GetAtt": ["Made", "Option"]}, {"Ref": "Option"}]]}, "Option"),
+        ({"Fn::GetAtt": ["Bucket", "Arn"]}, "Bucket"),
+        ({"Ref": "Made"}, "Made"),
+        ({"Fn::GetAtt": ["Made", "Option"]}, None),
+        ("{{resolve:ssm:/option}}", None),
+        ({"Fn::Transform": {"Name": "AWS::Include"}}, None),
+    ],
+)
+def test_only_what_can_be_given_is_asked_for(tmp_path, value, given):
+    job = {"Name": "one", "Command": {"Name": "glueetl"}, "DefaultArguments": {"--x": value}}
+    resources = {
+        "One": {"Type": "AWS::Glue::Job", "Properties": job},
+        "Made": {"Type": "Custom::Option"},
+        "Bucket": {"Type": "AWS::S3::Bucket"},
+    }
+    path = tmp_path / "t.json"
+    parameters = {"Option": {"Type": "String"}}
+    path.write_text(json.dumps({"Parameters": parameters, "Resources": resources}))
+
+    adoption = adopt(found_in(read_templates(path, {}), ["one"], None))
+
+    (listed,) = (one for one in adoption.differences if "stands in braces" in one.why)
+    assert ("--parameter" in listed.do) == (given is not None)
+    if given:
+        assert f"--parameter {given}=VALUE" in listed.do
+        read_templates(path, {given: "x"})
+
+
 def test_starts_and_secrets_of_a_template_are_read():
     adoption = adopted(LANDING)
 

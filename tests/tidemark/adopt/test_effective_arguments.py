@@ -58,6 +58,13 @@ def bookmark_of(adoption: Adoption) -> str:
             "DISABLE",
         ),
         (ENABLE, {}, [{"--job-bookmark-option": "on"}], "ENABLE"),
+        ("on", {}, [{}], "DISABLE"),
+        ("{Option}", {}, [{}], "ENABLE"),  # only a deployment knows it
+        ("{{resolve:ssm:/option}}", {}, [{}], "ENABLE"),
+        (DISABLE, {"--job-bookmark-option": "{Option}"}, [{}], "ENABLE"),
+        (DISABLE, {}, [{"--job-bookmark-option": "{Option}"}], "ENABLE"),
+        ("{Option}", {}, [{"--job-bookmark-option": DISABLE}], "DISABLE"),
+        ("{Option}", {"--job-bookmark-option": DISABLE}, [{}], "DISABLE"),
     ],
 )
 def test_the_bookmark_option_that_runs_had_decides_what_is_carried(default, fixed, runs, expected):

@@ -146,10 +146,20 @@ def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[s
         resource.differ(field_name, why=why, do=do)
 
 
+def is_open(option: object) -> bool:
+    """Return whether only a deployment knows a bookmark option: it stands in braces."""
+    return isinstance(option, str) and "{" in option
+
+
 def _bookmark(job: Reading, of_runs: str | None) -> str:
     path = (DEFAULTS, "--job-bookmark-option")
     option = job.get(*path)
-    if of_runs in BOOKMARKS and of_runs != option and job.get(FIXED, path[1]) is None:
+    is_fixed = job.get(FIXED, path[1]) is not None
+    if is_open(option if is_fixed or of_runs is None else of_runs):
+        why = "only a deployment knows it; the job gets ENABLE, so that the steps carry a bookmark"
+        job.differ(*path, why=why, do="look it up, and say which, in bookmark=")
+        return "ENABLE"
+    if of_runs in BOOKMARKS and of_runs != option and not is_fixed:
         why = f"the trigger that starts it says {of_runs}, and so the job does now"
         job.differ(*path, why=why, do="nothing, if nothing else starts it")
         return BOOKMARKS[of_runs]

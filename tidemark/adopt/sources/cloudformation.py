@@ -25,7 +25,7 @@ from tidemark.adopt.sources.contents import Contents
 from tidemark.adopt.sources.made_later import SAM, later, not_at_hand, transformed
 from tidemark.adopt.sources.nested_templates import PLACES, Nested, with_nested
 from tidemark.adopt.sources.template_file import read_template_file
-from tidemark.adopt.sources.template_values import Values
+from tidemark.adopt.sources.template_values import ATTRIBUTES, Values
 from tidemark.errors import UsageError, show
 from tidemark.model.assembly.cloud_assembly import FileAsset, Stack, read_assembly
 
@@ -49,6 +49,7 @@ OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
 # What is listed in any case, or is not part of the code.
 ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")
 GIVE = "give it (--parameter {}=VALUE), or correct the stack by hand"
+LOOK_UP = "look it up in what is deployed, and correct the stack by hand"
 
 
 @dataclass(frozen=True)
@@ -228,6 +229,17 @@ def _resource(
     return found, misfits
 
 
+def _giving(values: Values, unknown: str) -> str:
+    """Return what to do about something unknown that can be given, empty if it cannot."""
+    name, _, attribute = unknown.partition(".")
+    resource = values.template.get("Resources", {}).get(name)
+    if resource is None:
+        is_known = name in values.template.get("Parameters", {}) or name.startswith("AWS::")
+        return GIVE.format(name) if is_known else ""
+    is_known = not attribute or (resource.get("Type"), attribute) in ATTRIBUTES
+    return GIVE.format(f"{values.stack}{name}") if is_known else ""
+
+
 def _unknown(
     id_: str, kind: str, name: str, values: Values, properties: Mapping[str, Any]
 ) -> Iterator[Difference]:
@@ -247,14 +259,12 @@ def _unknown(
     for key, value in properties.items():
         names = values.unknown_in(value) if key not in ACCOUNTED else []
         if names:
-            name = names[0].partition(".")[0]
-            is_resource = name in values.template.get("Resources", {})
             yield Difference(
                 of,
                 (key,),
                 ", ".join(f"{{{one}}}" for one in names),
                 "only a deployment knows it, so it stands in braces",
-                GIVE.format(f"{values.stack if is_resource else ''}{name}"),
+                next(filter(None, (_giving(values, one) for one in names)), LOOK_UP),
             )
     is_trigger = kind == "AWS::Glue::Trigger" and properties.get("Type") != "ON_DEMAND"
     if is_trigger and "StartOnCreation" not in properties:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from tidemark.adopt.jobs.job import BOOKMARKS, why_not
+from tidemark.adopt.jobs.job import BOOKMARKS, is_open, why_not
 from tidemark.adopt.model import Resource
 from tidemark.adopt.reading import Reading
 
@@ -22,6 +22,8 @@ def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
         for action in trigger.get("Actions") or []
         if action.get("JobName") == job.get("Name")
     }
+    if found := next(filter(is_open, options), None):
+        return str(found)
     if not options & {*BOOKMARKS}:
         return None
     default = job.get("DefaultArguments", OPTION)

@@ -108,6 +108,10 @@ def _value(key: str, parameters: Mapping[str, object]) -> tuple[str, str]:
 def _date_part(found: re.Match[str]) -> tuple[str, str]:
     if found[0].startswith("'"):
         return re.escape(found[0][1:-1]), found[0][1:-1]
+    if len(found[0]) == 1:
+        return r"\d+", "1"
+    if len(found[0]) > 3 and found[1] in "MLE":  # a name, as January
+        return "[A-Za-z]+", "May"
     return rf"\w{{{len(found[0])}}}", "1" * len(found[0])
 
 

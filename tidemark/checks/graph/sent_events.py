@@ -28,7 +28,9 @@ QUALITY = "Data Quality Evaluation Results Available"
 CREATED, DELETED, CALL = "Object Created", "Object Deleted", "AWS API Call via CloudTrail"
 # Of writers; small objects are put, and all else depends on sizes and modes of writing.
 PUT = "PutObject"
-MAY_CALL = ("CompleteMultipartUpload", "CopyObject", "DeleteObject", "DeleteObjects")
+MAY_CREATE = ("CompleteMultipartUpload", "CopyObject")
+MAY_CALL = (PUT, *MAY_CREATE, "DeleteObject", "DeleteObjects")
+ANY = " (any)"  # a name that only a pattern which takes any other matches
 TABLE_CALLS = (
     "CreateTable",
     "UpdateTable",
@@ -40,7 +42,8 @@ TABLE_CALLS = (
 )
 # Fields of events that a template tells, at whatever depth; of the others only a run does.
 KNOWN = {"source", "detail-type", "detail", OR, "jobName", "state", "severity", "crawlerName"}
-KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "context", "contextType"}
+KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "reason"}
+KNOWN |= {"context", "contextType"}
 KNOWN |= {"eventSource", "eventName", "requestParameters", "bucketName", "tableInput"}
 
 
@@ -109,22 +112,19 @@ def _glue(detail_type: str, **detail: str) -> Sent:
 
 
 def _objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
-    """Yield the events of objects that a job puts into its folders."""
+    """Yield the events of objects that a job puts into its folders, whatever their names are."""
     for uri in _written(job):
         for bucket, key in _arrivals(uri, pattern):
+            if not key.endswith(ANY):
+                continue
             text = f"writes {uri}, where objects that arrive"
-            yield _object(CREATED, bucket, key), text
+            yield _object(CREATED, bucket, key, PUT), text
             yield _call("s3", PUT, {"bucketName": bucket, "key": key}), text
 
 
 def _possible(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     """Yield the events that a job or crawler may send: only its script, or a run, tells."""
-    for uri in _written(job):
-        for bucket, key in _arrivals(uri, pattern):
-            yield _object(DELETED, bucket, key), f"delete what it writes, in {uri}; such events"
-            for name in MAY_CALL:
-                call = _call("s3", name, {"bucketName": bucket, "key": key})
-                yield call, f"call {name} in {uri}; such calls"
+    yield from _possible_objects(job, pattern)
     for table in (*job.crawled, *job.changes):
         yield from _possible_of_table(table, pattern)
     for name, parameters in _starts(job).items():
@@ -136,6 +136,19 @@ def _possible(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
             yield from _quality(
                 contextType="GLUE_DATA_CATALOG", databaseName=database, tableName=name
             )
+
+
+def _possible_objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
+    for uri in _written(job):
+        for bucket, key in _arrivals(uri, pattern):
+            for reason in (PUT, *MAY_CREATE):
+                text = f"write such an object into {uri}, by {reason}; these"
+                yield _object(CREATED, bucket, key, reason), text
+            deleted = _object(DELETED, bucket, key, "DeleteObject")
+            yield deleted, f"delete what it writes, in {uri}; such events"
+            for name in MAY_CALL:
+                call = _call("s3", name, {"bucketName": bucket, "key": key})
+                yield call, f"call {name} in {uri}; such calls"
 
 
 def _starts(job: Job) -> dict[str, dict[str, str]]:
@@ -161,8 +174,8 @@ def _possible_of_table(table: str, pattern: Mapping[str, Any]) -> Iterator[Sent]
             )
 
 
-def _object(kind: str, bucket: str, key: str) -> Event:
-    detail = {"bucket": {"name": bucket}, "object": {"key": key}}
+def _object(kind: str, bucket: str, key: str, reason: str) -> Event:
+    detail = {"bucket": {"name": bucket}, "object": {"key": key}, "reason": reason}
     return {"source": "aws.s3", "detail-type": kind, "detail": detail}
 
 
@@ -201,11 +214,12 @@ def _arrivals(uri: str, pattern: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 
 def _samples(start: str, wanted: set[str]) -> set[str]:
     """Return texts with a start, such that what a pattern wants of texts may match one of them."""
-    found = {f"{start}x"}
+    found = {f"{start}x", f"{start}{ANY}"}
     for text in wanted:
         first, _, _ = text.partition("*")
         last = text.rpartition("*")[2]
         found |= {text, f"{text}x", f"{start}x{text}", f"{start}x{last}", f"{first}x{last}"}
+        found |= {f"{first}{ANY}"}
     return {text for text in found if text.startswith(start)}
 
 

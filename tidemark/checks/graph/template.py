@@ -230,13 +230,15 @@ def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
     return {key: _resolved(names, stack, one) for key, one in value.items()}
 
 
-def _arrivals(names: SymbolicNames, stack: str, pattern: object) -> Iterator[str]:
+def _arrivals(names: SymbolicNames, stack: str, pattern: Any) -> Iterator[str]:
     """Yield the URIs below which an object that arrives matches a pattern of S3's events."""
     match pattern:
         case {
             "source": ["aws.s3"],
-            "detail": {"bucket": {"name": list(buckets)}, "object": {"key": list(keys)}},
-        }:
+            "detail": {"bucket": {"name": list(buckets)}, "object": {"key": list(keys)}} as detail,
+        } if "Object Created" in pattern.get("detail-type", ["Object Created"]) and (
+            "reason" not in detail
+        ):
             for bucket in buckets:
                 for key in keys:
                     if isinstance(key, Mapping) and isinstance(key.get("prefix"), str):

@@ -38,17 +38,19 @@ public final class JsonLook {
     private static final int CHUNK = 1 << 20;
     private static final int SHOWN = 100;
     private static final List NOT_FINITE =
-        Arrays.asList(new Object[] {"NaN", "Infinity", "-Infinity", "+INF", "INF", "-INF"});
+        Arrays.asList(new Object[] {"NaN", "Infinity", "+Infinity", "-Infinity", "+INF", "INF", "-INF"});
 
     private final JsonFactory factory = new JsonFactory();
     private final String file;
     private final Wanted record;
-    /** What was found, by "broken", "several", or "text" or "value" and the column: how often, and an example. */
+    private final CompressionCodecFactory codecs;
+    /** What was found, by what it is, and the column: how often, and an example. */
     private final Map found = new LinkedHashMap();
 
-    private JsonLook(String file, Wanted record) {
+    private JsonLook(String file, Wanted record, CompressionCodecFactory codecs) {
         this.file = file;
         this.record = record;
+        this.codecs = codecs;
         factory.enable(JsonParser.Feature.ALLOW_SINGLE_QUOTES);
         factory.enable(JsonParser.Feature.ALLOW_NON_NUMERIC_NUMBERS);
     }
@@ -58,21 +60,24 @@ public final class JsonLook {
      *
      * "broken" are lines that are no JSON object or array of objects, "several" lines with more
      * behind their first value, "text" texts in a column of numbers or booleans, "value" other
-     * values that are not of the type of their column.
+     * values that are not of the type of their column, "case" fields that differ from a column in
+     * their case, "folder" fields with another value than the folder of their name.
      *
      * @param files JSON array of paths.
      * @param columns JSON of the type of a record: of a struct an object with the types of its
-     *     fields, of an array or map ["array" or "map", type of its values], else its name.
+     *     fields, of an array or map ["array" or "map", type of its values], of a partition key "folder", else its name.
      */
     public static String look(String files, String columns) throws Exception {
         ObjectMapper mapper = new ObjectMapper();
         List paths = (List) mapper.readValue(files, List.class);
         final Wanted record = new Wanted("", mapper.readValue(columns, Object.class));
         ExecutorService pool = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+        // Once for all files: it reads the settings of Hadoop.
+        CompressionCodecFactory codecs = new CompressionCodecFactory(new Configuration());
         List looks = new ArrayList();
         try {
             for (int i = 0; i < paths.size(); i++) {
-                final JsonLook look = new JsonLook((String) paths.get(i), record);
+                final JsonLook look = new JsonLook((String) paths.get(i), record, codecs);
                 looks.add(pool.submit(new Callable() {
                     public Object call() throws Exception {
                         return look.whole();
@@ -107,7 +112,7 @@ public final class JsonLook {
     private Map whole() throws IOException {
         InputStream opened = new FileInputStream(file);
         try {
-            CompressionCodec codec = new CompressionCodecFactory(new Configuration()).getCodec(new Path(file));
+            CompressionCodec codec = codecs.getCodec(new Path(file));
             lines(codec == null ? opened : codec.createInputStream(opened));
         } finally {
             opened.close();
@@ -184,11 +189,18 @@ public final class JsonLook {
     private void fields(JsonParser parser, Wanted wanted, boolean isMap) throws IOException {
         JsonToken token = parser.nextToken();
         while (token == JsonToken.FIELD_NAME) {
-            Wanted field = isMap ? wanted.inner : (Wanted) wanted.fields.get(parser.getCurrentName());
+            String name = parser.getCurrentName();
+            Wanted field = isMap ? wanted.inner : (Wanted) wanted.fields.get(name);
+            Wanted other = field == null ? (Wanted) wanted.lower.get(name.toLowerCase()) : null;
             token = parser.nextToken();
             if (field != null) {
                 value(parser, token, field);
+            } else if (other != null && other.isFolder()) {
+                value(parser, token, other);
             } else {
+                if (other != null && token != JsonToken.VALUE_NULL) {
+                    note("case", other.path, name);
+                }
                 skip(parser, token);
             }
             token = parser.nextToken();
@@ -217,7 +229,11 @@ public final class JsonLook {
         } else {
             boolean isText = token == JsonToken.VALUE_STRING;
             String shown = parser.getText();
-            if (!isText || !shown.isEmpty()) {
+            if (wanted.isFolder()) {
+                if (!file.contains("/" + wanted.path + "=" + shown + "/")) {
+                    note("folder", wanted.path, cut(shown));
+                }
+            } else if (!isText || !shown.isEmpty()) {
                 note(isText && wanted.isWithoutText() ? "text" : "value", wanted.path, cut(shown));
             }
             skip(parser, token);
@@ -241,6 +257,12 @@ public final class JsonLook {
         }
         if (kind.equals("decimal")) {
             return (isNumber || isText) && isDecimal(parser.getText(), wanted);
+        }
+        if (kind.equals("string")) {
+            return token != JsonToken.VALUE_NUMBER_FLOAT || isKept(parser);
+        }
+        if (kind.equals("binary")) {
+            return isText && isBase64(parser);
         }
         if (kind.equals("date")) {
             return isText && DateTimeUtils.stringToDate(UTF8String.fromString(parser.getText())).isDefined();
@@ -270,9 +292,30 @@ public final class JsonLook {
         return !Double.isInfinite(number) || NOT_FINITE.contains(text);
     }
 
+    /** Returns whether the text that Spark makes of a number is the same number: it goes by a double. */
+    private static boolean isKept(JsonParser parser) throws IOException {
+        String text = parser.getText();
+        if (NOT_FINITE.contains(text)) {
+            return true;
+        }
+        double number = parser.getDoubleValue();
+        return !Double.isInfinite(number)
+            && (text.length() <= 16 && text.indexOf('e') < 0 && text.indexOf('E') < 0
+                || new BigDecimal(text).compareTo(new BigDecimal(Double.toString(number))) == 0);
+    }
+
+    private static boolean isBase64(JsonParser parser) {
+        try {
+            parser.getText(); // else a text that is no Base64 is cut
+            return parser.getBinaryValue() != null;
+        } catch (IOException error) {
+            return false;
+        }
+    }
+
     private static boolean isDecimal(String text, Wanted wanted) {
         try {
-            BigDecimal number = new BigDecimal(text.trim().replace(",", ""));
+            BigDecimal number = new BigDecimal(text.replace(",", ""));
             int whole = number.precision() - number.scale();
             if (number.signum() == 0 || whole < -wanted.scale) {
                 return true;
@@ -307,6 +350,8 @@ public final class JsonLook {
         private final String path;
         private String kind = "";
         private Map fields = null;
+        /** The fields by their names in lower case. */
+        private final Map lower = new HashMap();
         private Wanted inner = null;
         private boolean isArray = false;
         private boolean isMap = false;
@@ -323,7 +368,9 @@ public final class JsonLook {
                 while (each.hasNext()) {
                     Map.Entry field = (Map.Entry) each.next();
                     String name = (String) field.getKey();
-                    fields.put(name, new Wanted(path.isEmpty() ? name : path + "." + name, field.getValue()));
+                    Wanted one = new Wanted(path.isEmpty() ? name : path + "." + name, field.getValue());
+                    fields.put(name, one);
+                    lower.put(name.toLowerCase(), one);
                 }
             } else if (type instanceof List) {
                 isArray = ((List) type).get(0).equals("array");
@@ -348,8 +395,9 @@ public final class JsonLook {
                 kind = "decimal";
                 ofDecimal(name);
             } else {
-                isAny = !Arrays.asList(new Object[] {"boolean", "double", "float", "date", "timestamp"})
-                    .contains(name);
+                kind = name.startsWith("varchar(") || name.startsWith("char(") ? "string" : name;
+                isAny = !Arrays.asList(new Object[] {
+                    "boolean", "double", "float", "date", "timestamp", "string", "binary", "folder"}).contains(kind);
             }
         }
 
@@ -360,6 +408,10 @@ public final class JsonLook {
                 precision = Integer.parseInt(sizes[0].trim());
                 scale = sizes.length > 1 ? Integer.parseInt(sizes[1].trim()) : 0;
             }
+        }
+
+        private boolean isFolder() {
+            return kind.equals("folder");
         }
 
         private boolean isWithoutText() {

@@ -1,5 +1,6 @@
 """Answers what Spark's catalog in the JVM asks about the local Data Catalog."""
 
+import contextlib
 import json
 import threading
 import traceback
@@ -11,16 +12,15 @@ from urllib.parse import urlsplit
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.metastore.json_look import (
-    PLAIN_OPTIONS,
     ask_java,
     columns_of,
+    is_plain,
     look_at,
     warnings_of,
 )
 from tidemark.glue_job.metastore.json_names import (
     Names,
     files_of,
-    other_spellings,
     spelled,
     spelled_names,
 )
@@ -35,6 +35,8 @@ from tidemark.glue_job.metastore.spark_tables import (
 )
 from tidemark.glue_job.metastore.white_rows import WhiteRows
 from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.bookmarks.hidden import of_each_kind
+from tidemark.local_state.bookmarks.listing import Filters, list_files
 from tidemark.local_state.catalog.databases import (
     catalog_databases,
     drop_database,
@@ -69,6 +71,7 @@ class Answers:
         self._home = home
         self._database = database
         self._warned = set[str]()
+        self._looked = set[tuple[str, str, int, int]]()
         self._names: dict[str, Names] = {}
         self._white_rows = WhiteRows()
         self._of_thread = threading.local()  # a connection to SQLite is of one thread
@@ -127,16 +130,26 @@ class Answers:
         if table.full_name not in self._warned:
             self._warned.add(table.full_name)
             _warn(table)
-            if is_of_hive:
-                self._warn_of_case(table)
-            if found["provider"] == "json" and found["options"].keys() <= PLAIN_OPTIONS:
-                self._warn_of_json(store, table, found)
+            self._warn_of_hidden(store, table)
+        if found["provider"] == "json" and is_plain(found["options"]):
+            self._warn_of_json(store, table, found)
         return found
 
+    def _warn_of_hidden(self, store: Store, table: CatalogTable) -> None:
+        """Note the data that Spark hides in the folders of a table."""
+        hidden: list[str] = []
+        with contextlib.suppress(TidemarkError, OSError):  # the query says so
+            for one in [] if table.is_view else self._folders_of(store, table):
+                hidden += list_files(self._folder_of(one), one, Filters(recurse=True)).hidden
+        if hidden:
+            note(RunWarning.HIDDEN_FILES, of_each_kind(hidden))
+
     def _warn_of_json(self, store: Store, table: CatalogTable, found: Mapping[str, Any]) -> None:
-        """Note once what Spark does not read of a table of JSON, if that is seen in its files."""
+        """Note what Spark does not read of a table of JSON, of each file once."""
+        keys = found["partition_keys"]
         try:
-            seen = look_at(columns_of(found), self._files(store, table), ask_java)
+            files = [one for one in self._files(store, table) if self._is_new(one, table)]
+            seen = look_at(columns_of(found), files, ask_java, keys) if files else []
         except Exception as error:  # noqa: BLE001 (to look fails no query)
             reason = " ".join(f"{type(error).__name__}: {error}".splitlines()[:2])  # of Java's
             about = f"{table.full_name} ({reason})"
@@ -155,14 +168,21 @@ class Answers:
 
     def _files(self, store: Store, table: CatalogTable) -> list[Path]:
         """Return the files that Spark reads of a table."""
-        folders = [table.location]
-        if table.partition_keys:
-            folders = [one.location for one in partitions_of(store, table, self._folder_of)]
+        folders = self._folders_of(store, table)
         return [file for one in folders for file in files_of(self._folder_of(one))]
 
-    def _warn_of_case(self, table: CatalogTable) -> None:
-        for name in other_spellings(self._folder_of(table.location)):
-            note(RunWarning.JSON_CASE, f"{name} in the files of the table {table.full_name}")
+    def _folders_of(self, store: Store, table: CatalogTable) -> list[str]:
+        if not table.partition_keys:
+            return [table.location]
+        return [one.location for one in partitions_of(store, table, self._folder_of)]
+
+    def _is_new(self, file: Path, table: CatalogTable) -> bool:
+        """Return whether a file of a table was not looked at, as it is now; it counts as such."""
+        stat = file.stat()
+        key = (table.full_name, str(file), stat.st_mtime_ns, stat.st_size)
+        is_new = key not in self._looked
+        self._looked.add(key)
+        return is_new
 
     def _names_in(self, location: str) -> Names:
         """Return how the JSON below a place spells its names; asked once there are some."""

@@ -14,6 +14,7 @@ from tidemark.glue_job.process.run_warnings import RunWarning
 
 # Options of a table that do not change how its lines are read.
 PLAIN_OPTIONS = frozenset({"compression", "partitionOverwriteMode", "path", "serialization.format"})
+CORRUPT = "_corrupt_record"  # a column of this name has the text of what Spark does not read
 
 Ask = Callable[[str, str], str]
 """`JsonLook.look` of Java."""
@@ -29,11 +30,26 @@ class Found(NamedTuple):
     example: str
 
 
-def look_at(columns: Sequence[Sequence[Any]], files: Iterable[Path], ask: Ask) -> list[Found]:
+def is_plain(options: Mapping[str, str]) -> bool:
+    """Return whether Spark reads a table with these options as `look_at` does."""
+    others = dict(options)
+    mode = others.pop("mode", "PERMISSIVE")
+    return mode.upper() == "PERMISSIVE" and others.keys() <= PLAIN_OPTIONS
+
+
+def look_at(
+    columns: Sequence[Sequence[Any]],
+    files: Iterable[Path],
+    ask: Ask,
+    partition_keys: Sequence[str] = (),
+) -> list[Found]:
     """Return what Spark does not read in lines of JSON."""
     paths = [str(file) for file in files]
     record = {str(name): shape_of(str(kind)) for name, kind, *_ in columns}
-    return [Found(*one) for one in json.loads(ask(json.dumps(paths), json.dumps(record)))]
+    record |= dict.fromkeys(partition_keys, "folder")
+    found = [Found(*one) for one in json.loads(ask(json.dumps(paths), json.dumps(record)))]
+    kept = {"broken", "text", "value"} if CORRUPT in record else set[str]()
+    return [one for one in found if one.what not in kept]
 
 
 def ask_java(files: str, record: str) -> str:
@@ -78,6 +94,14 @@ def warnings_of(found: Iterable[Found], table: str) -> Iterator[tuple[RunWarning
             yield RunWarning.JSON_TEXT, f"{one.column.lower()} of the table {table}"
         elif one.what == "several":
             yield RunWarning.SEVERAL_VALUES, place
+        elif one.what == "case":
+            column = one.column.rpartition(".")[2]
+            names = " and ".join(sorted((column, one.example)))
+            yield RunWarning.JSON_CASE, f"{names} in the files of the table {table}"
+        elif one.what == "folder":
+            name = one.column
+            about = f"files in the folders {name}=… of the table {table} have a field {name}"
+            yield RunWarning.FOLDER_WINS, about
         else:
             yield _NULLS[one.what], _counted(one, place)
 

@@ -26,20 +26,6 @@ def spelled_names(folder: Path) -> Names:
     return names
 
 
-def other_spellings(folder: Path) -> list[str]:
-    """Return the names that the first and the last file of a folder spell in several ways.
-
-    Of these Spark reads one, which is `spelled_names`, and null for the others.
-    """
-    ways = dict[tuple[str, ...], set[str]]()
-    for record in [*_first_records(folder), *_first_records(folder, is_last=True)]:
-        names: Names = {}
-        _see(record, (), names)
-        for path, name in names.items():
-            ways.setdefault(path, set()).add(name)
-    return [" and ".join(sorted(each)) for each in ways.values() if len(each) > 1]
-
-
 def _see(value: Any, path: tuple[str, ...], names: Names) -> None:
     if isinstance(value, list):
         for one in value:
@@ -74,8 +60,8 @@ def _spelled_type(kind: str, path: tuple[str, ...], names: Names) -> str:
     return struct_of(fields)
 
 
-def _first_records(folder: Path, *, is_last: bool = False) -> Iterator[Mapping[str, Any]]:
-    file = next(files_of(folder, is_reversed=is_last), None)
+def _first_records(folder: Path) -> Iterator[Mapping[str, Any]]:
+    file = next(files_of(folder), None)
     if file is None:
         return
     for line in _first_lines(file):
@@ -95,14 +81,16 @@ def _first_lines(file: Path) -> list[bytes]:
         return []
 
 
-def files_of(folder: Path, *, is_reversed: bool = False) -> Iterator[Path]:
-    """Yield the files that Spark shows, in the order of their names, or against it."""
+def files_of(folder: Path) -> Iterator[Path]:
+    """Yield the files that Spark shows, in the order of their names; a file is itself."""
+    if folder.is_file():
+        yield folder
     if not folder.is_dir():
         return
-    for entry in sorted(folder.iterdir(), reverse=is_reversed):
+    for entry in sorted(folder.iterdir()):
         if is_hidden(entry.name):
             continue
         if entry.is_dir():
-            yield from files_of(entry, is_reversed=is_reversed)
+            yield from files_of(entry)
         elif entry.stat().st_size:
             yield entry

@@ -17,10 +17,10 @@ from tidemark.local_state.machine.secrets_in_text import without_secrets
 MAX_LENGTH = 600
 SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
 OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their texts are made for the operator
-# Said by Python when the JVM it talks to is no more.
+# Said by Python when the JVM it talks to is no more. Clients of servers say themselves who refused.
 JVM_IS_GONE = re.compile(
     r"Py4JNetworkError|Answer from Java side is empty|Error while (sending|receiving|obtaining)"
-    r"|does not exist in the JVM|ConnectionRefusedError|ConnectionResetError"
+    r"|does not exist in the JVM|^((?!onnect|refused|HTTP|urlopen).)*Connection(Refused|Reset)Error"
     r"|^Py4JError: An error occurred while calling \S+$|JAVA_GATEWAY_EXITED"
     r"|Java gateway process exited"
 )

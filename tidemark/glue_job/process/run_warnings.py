@@ -221,7 +221,7 @@ class RunWarning(Enum):
     )
     WHITE_ROWS = (
         "{} has rows without any value, which spark.sql leaves out because the files end their "
-        "lines in several ways: read the table with from_catalog, or end all lines with a line feed"
+        "lines in several ways, and from_catalog refuses: end all lines with a line feed"
     )
     TABLE_NOT_LOOKED_AT = (
         "the files of the table {} could not be looked at for what Spark makes null: if they "

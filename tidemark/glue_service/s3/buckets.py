@@ -23,9 +23,17 @@ from tidemark.glue_service.s3.places import bucket_folder
 from tidemark.glue_service.s3.records import EMPTY, etag_of_file
 from tidemark.glue_service.s3.seen import see
 from tidemark.glue_service.s3.tokens import read_token, written_token
-from tidemark.glue_service.s3.xml import Markup, escaped, timestamp, xml_reply
+from tidemark.glue_service.s3.xml import (
+    Markup,
+    escaped,
+    local_name,
+    read_xml,
+    timestamp,
+    xml_reply,
+)
 
 PAGE = 1000
+MAX_SIZE = 1 << 20  # of the document that makes a bucket
 MAX_BUCKETS = 10_000  # of a page
 PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # what neither URLs nor XML write in another way
 OWNER = {"ID": "local", "DisplayName": "local"}
@@ -60,6 +68,9 @@ def list_buckets(lake: Lake, call: Call) -> Reply:
 
 def create_bucket(lake: Lake, call: Call) -> Reply:
     """Make a folder of the lake."""
+    body = call.document(MAX_SIZE)
+    if body and any(local_name(element) == "Tag" for element in read_xml(body).iter()):
+        raise S3Error("NotImplemented", "the local S3 keeps no Tags of buckets: leave them out")
     try:
         is_new = lake.home.create_bucket(call.bucket)
     except UsageError as error:

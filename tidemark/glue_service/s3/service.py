@@ -98,6 +98,7 @@ REFUSED = {
     "x-amz-server-side-encryption-customer-algorithm": "nothing is encrypted here",
     "x-amz-object-lock-mode": "objects are not locked here",
     "x-amz-object-lock-legal-hold": "objects are not locked here",
+    "x-amz-bucket-object-lock-enabled": "objects are not locked here",
     "x-amz-website-redirect-location": "buckets are no websites here",
 }
 
@@ -121,7 +122,7 @@ class S3:
     def answer(self, call: Call) -> Reply:
         """Do what a request asks for."""
         for name, why in REFUSED.items():
-            if name in call.headers:
+            if call.headers.get(name, "false") != "false":
                 raise S3Error("NotImplemented", f"the local S3 does not have {name}: {why}")
         if not call.bucket:
             if call.method == "GET":

@@ -16,7 +16,11 @@ _MARKERS = re.compile(
     r"_SUCCESS|_(committed|started)_.*|_metadata|_common_metadata|_temporary"  # of Spark
     r"|_spark_metadata|\.spark-staging.*|\.(hive-)?staging.*|\..*\.crc|.*\._COPYING_"
     r"|_delta_log|_change_data|_symlink_format_manifest|\.hoodie.*"  # of Delta Lake and Hudi
-    r"|\.DS_Store|\._.*"  # of macOS
+    r"|_copy_into_log|_delta_index|_checkpoints?"  # of Delta Lake, and of streams
+    r"|__magic(_job-.*)?|_distcp.*|\.distcp\.tmp.*|_(task_)?tmp\..*"  # of Hadoop and Hive
+    r"|_impala_insert_staging|\..*\.inprogress\..*"  # of Impala and Flink
+    r"|\.DS_Store|\._.*|\.(AppleDouble|Spotlight-V100|TemporaryItems|Trashes)"  # of macOS
+    r"|\.(apdisk|fseventsd|localized)"
 )
 
 

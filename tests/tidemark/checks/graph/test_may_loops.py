@@ -152,22 +152,69 @@ def test_a_ring_is_an_error_if_each_of_its_steps_is_certain(second, is_error):
     assert [problem.is_error for problem in event_loops(graph)] == [is_error]
 
 
+def graph_of(pattern, **rule):
+    """Return the graph of a template: a workflow that a rule starts, whose job writes in/."""
+    job = {"Name": "one", "DefaultArguments": {"--TempDir": "s3://lake/in/"}}
+    event = {"Type": "EVENT", "WorkflowName": "w", "Actions": [{"JobName": "one"}]}
+    arn = "arn:aws:glue:eu-west-1:1:workflow/w"
+    sent = {"EventPattern": pattern, "Targets": [{"Arn": arn}], **rule}
+    kinds = {"Glue::Job": job, "Glue::Trigger": event, "Events::Rule": sent}
+    resources = {
+        kind[-3:]: {"Type": f"AWS::{kind}", "Properties": properties}
+        for kind, properties in kinds.items()
+    }
+    return read_graph({"s": {"Resources": resources}})
+
+
 @pytest.mark.parametrize(
     ("state", "is_loop"),
     [({}, True), ({"State": "ENABLED"}, True), ({"State": "DISABLED"}, False)],
 )
 def test_a_rule_that_is_off_starts_nothing(state, is_loop):
-    arn = "arn:aws:glue:eu-west-1:1:workflow/w"
-    job = {"Name": "one", "DefaultArguments": {"--TempDir": "s3://lake/in/"}}
-    event = {"Type": "EVENT", "WorkflowName": "w", "Actions": [{"JobName": "one"}]}
-    pattern = {**deleted(prefix="in/"), "detail-type": ["Object Created"]}
-    rule = {"EventPattern": pattern, "Targets": [{"Arn": arn}], **state}
-    kinds = {"Glue::Job": job, "Glue::Trigger": event, "Events::Rule": rule}
-    resources = {
-        kind[-3:]: {"Type": f"AWS::{kind}", "Properties": properties}
-        for kind, properties in kinds.items()
-    }
-
-    graph = read_graph({"s": {"Resources": resources}})
+    graph = graph_of({**deleted(prefix="in/"), "detail-type": ["Object Created"]}, **state)
 
     assert [problem.rule for problem in event_loops(graph)] == ["starts-itself"] * is_loop
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reason", "expected"),
+    [
+        (["Object Created"], [], [True]),
+        (["Object Created", "Object Deleted"], [], [True]),
+        (["Object Created"], ["PutObject"], [True]),
+        (["Object Created"], ["CopyObject"], [False]),
+        (["Object Created"], ["POST Object"], []),
+        (["Object Deleted"], [], [False]),
+        (["Object Deleted"], ["DeleteObject"], [False]),
+        (["Object Deleted"], ["Lifecycle Expiration"], []),
+        (["Object Restore Completed"], [], []),
+        (["Object Tags Added"], [], []),
+    ],
+)
+def test_only_objects_that_arrive_arrive_in_a_folder_that_a_template_watches(
+    kinds, reason, expected
+):
+    pattern = {**deleted(prefix="in/"), "detail-type": kinds}
+    detail = pattern["detail"] | ({"reason": reason} if reason else {})
+
+    problems = event_loops(graph_of({**pattern, "detail": detail}))
+
+    assert [problem.is_error for problem in problems] == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ({"prefix": "in/"}, [True]),
+        ({"prefix": "in/part/"}, [True]),
+        ({"wildcard": "in/*"}, [True]),
+        ({"anything-but": {"suffix": ".tmp"}}, [True]),
+        ({"suffix": ".done"}, [False]),
+        ({"wildcard": "in/*.csv"}, [False]),
+        ({"equals-ignore-case": "in/ready.json"}, [False]),
+    ],
+)
+def test_an_object_of_just_this_name_may_be_written(key, expected):
+    pattern = {**deleted(**key), "detail-type": ["Object Created"]}
+
+    assert found(pattern, JOB) == expected

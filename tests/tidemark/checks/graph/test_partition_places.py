@@ -65,6 +65,28 @@ def test_a_partition_in_its_own_folder_or_beside_all_is_right(uri):
     assert found(ORDERS, REJECTED, partition("rejected", uri)) == []
 
 
+@pytest.mark.parametrize(
+    ("form", "folder", "is_found"),
+    [
+        ("yyyy-M-d", "2024-10-12", True),
+        ("yyyy-M-d", "2024-1-2", True),
+        ("yyyy-M-d", "archive", False),
+        ("y-D", "2024-366", True),
+        ("yyyy-MMM", "2024-Jan", True),
+        ("MMMM", "September", True),
+        ("EEEE", "Wednesday", True),
+        ("MMMM", "2024-01", False),
+        ("yyyy", "archive", False),
+    ],
+)
+def test_numbers_and_names_in_dates_have_the_lengths_that_athena_writes(form, folder, is_found):
+    keys = {"projection.day.type": "date", "projection.day.format": form}
+    days = projected("days", "s3://lake/days/", "s3://lake/raw/${day}/", keys)
+
+    expected = [("s1/R", False)] if is_found else []
+    assert found(days, table("old", f"s3://lake/raw/{folder}/x/")) == expected
+
+
 def test_a_partition_around_the_folder_of_another_table_is_found_at_that_table():
     around = partition("rejected", "s3://lake/2020/")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 
 from tidemark.glue_job.metastore.json_names import (
-    other_spellings,
+    files_of,
     spelled,
     spelled_names,
 )
@@ -51,23 +51,13 @@ def test_fields_of_structs_are_spelled_as_in_the_files_at_every_depth(tmp_path):
     ]
 
 
-def test_names_of_the_first_and_the_last_file_are_spelled_in_several_ways(tmp_path):
-    (tmp_path / "day=1").mkdir()
-    (tmp_path / "day=1/a.json").write_text('{"Id": 1, "s": {"A": 1}, "n": 1}\n{"s": {"a": 1}}\n')
-    (tmp_path / "day=2").mkdir()
-    (tmp_path / "day=2/b.json").write_text('{"id": 2, "n": 1}\n')
-
-    assert sorted(other_spellings(tmp_path)) == ["A and a", "Id and id"]
-    assert other_spellings(tmp_path / "day=2") == []
-
-
-def test_what_is_behind_a_line_that_is_no_json_is_seen(tmp_path):
-    (tmp_path / "a.json").write_text(f'junk\n{"[" * 9000}\n{{"id": 7}}\n{{"ID": 8}}\n')
-
-    assert other_spellings(tmp_path) == ["ID and id"]
-
-
 def test_a_damaged_file_fails_no_question(tmp_path):
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"Id": 1}' * 99)[:30])
 
     assert spelled_names(tmp_path) == {}
+
+
+def test_the_files_of_a_place_that_is_a_file_are_that_file(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+
+    assert list(files_of(tmp_path / "a.json")) == [tmp_path / "a.json"]

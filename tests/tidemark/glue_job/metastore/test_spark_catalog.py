@@ -57,6 +57,9 @@ found["listed"] = [table.name for table in spark.catalog.listTables("db")]
 found["partitions"] = rows("SHOW PARTITIONS db.flights")
 found["orders"] = rows("SELECT orderid, total, paid FROM db.orders")
 found["tabs"] = rows("SELECT * FROM db.tabs")
+late = spark.createDataFrame([('{"orderId": true}',)], "value string").coalesce(1)
+late.write.mode("append").text("s3://data/orders/")
+found["late"] = rows("SELECT count(*) FROM db.orders")
 
 spark.sql("CREATE TABLE mart.ctas USING parquet AS SELECT * FROM db.flights WHERE id IS NOT NULL")
 spark.sql("INSERT INTO mart.ctas VALUES (9, 'z', 9)")
@@ -199,6 +202,7 @@ def runs(tmp_path_factory, jvms) -> Runs:
     }
     (home.lake / "data/tabs").mkdir()
     (home.lake / "data/tabs/a.tsv").write_text("x\ty\n\t\n", encoding="utf-8")
+    (home.lake / "data/tabs/_old.tsv").write_text("y\tz\n", encoding="utf-8")
     tabs = {
         "DatabaseName": "db",
         "TableInput": {
@@ -252,6 +256,8 @@ def test_what_surprises_on_aws_too_is_a_warning_of_the_run(first, runs):
     assert [text for text in found if "json-serde.jar" in text and "db.orders" in text]
     assert [text for text in found if "column paid of the table db.orders" in text]
     assert [text for text in found if "1 lines, the first one in the file b.json" in text]
+    assert [text for text in found if text.startswith("s3://data/tabs/_old.tsv: left out")]
+    assert [text for text in found if text.startswith("1 values of the column orderid, the first")]
 
 
 def test_tables_that_spark_makes_are_read_by_glue_in_the_same_run(first):

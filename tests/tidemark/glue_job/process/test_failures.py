@@ -12,6 +12,7 @@ from tidemark.glue_job.process.failures import (
     Places,
     cause_in_text,
     failure_of,
+    first_cause,
     with_remedy,
 )
 
@@ -193,6 +194,8 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
             ["java.lang.OutOfMemoryError: Java heap space (h.py", "spark.driver.memory"],
         ),
         ("Py4JNetworkError: Error while sending or receiving", "", ["the job's JVM is gone"]),
+        ("ConnectionResetError: [Errno 104] x", "", ["the job's JVM is gone"]),
+        ("E: no rows; caused by ConnectionRefusedError: x", "", ["the job's JVM is gone"]),
         ("java.lang.OutOfMemoryError: GC overhead", "", ["out of memory", "spark.driver.memory"]),
         (
             "GlueArgumentError: the following arguments are required: --day",
@@ -232,3 +235,16 @@ def test_full_disk_is_named_where_a_job_met_it():
     assert line.endswith(
         "the disk of /home is full: 0 bytes of 1 MB are free: make room, then run again"
     )
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "URLError: <urlopen error [Errno 111] x>; caused by ConnectionRefusedError: x",
+        "MaxRetryError: HTTPConnectionPool(host='h', port=1); caused by ConnectionRefusedError: x",
+        "OperationalError: Can't connect to 'h'; caused by ConnectionRefusedError: x",
+        "ConnectionError: Error 111. Connection refused.; caused by ConnectionRefusedError: x",
+    ],
+)
+def test_a_server_that_refuses_is_no_jvm_that_is_gone(cause):
+    assert first_cause(Failure(cause, "h.py, line 1"), "").cause == cause

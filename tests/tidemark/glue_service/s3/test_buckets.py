@@ -85,6 +85,21 @@ def test_what_would_be_lost_is_refused_by_name(s3, bucket, members, named):
         s3.put_object(Bucket=bucket, Key="a", Body=b"x", **members)
 
 
+def test_what_a_new_bucket_would_lose_is_refused_by_name(s3):
+    tags = {"Tags": [{"Key": "team", "Value": "x"}]}
+    with pytest.raises(ClientError, match="keeps no Tags of buckets"):
+        s3.create_bucket(Bucket="with-tags", CreateBucketConfiguration=tags)
+    with pytest.raises(ClientError, match="x-amz-bucket-object-lock-enabled"):
+        s3.create_bucket(Bucket="with-lock", ObjectLockEnabledForBucket=True)
+
+    region = {"LocationConstraint": "us-east-2"}
+    s3.create_bucket(Bucket="plain", CreateBucketConfiguration=region)
+    s3.create_bucket(Bucket="unlocked", ObjectLockEnabledForBucket=False)
+    names = {one["Name"] for one in s3.list_buckets()["Buckets"]}
+    assert {"plain", "unlocked"} <= names
+    assert not {"with-tags", "with-lock"} & names
+
+
 def test_an_object_has_one_part(s3, bucket):
     put(s3, bucket, "a")
     of_part = {"Bucket": bucket, "Key": "a"}

@@ -227,6 +227,18 @@ MARKERS = [
     ".spark-staging-1/a.parquet",
     "_symlink_format_manifest/manifest",
     "_change_data/a.parquet",
+    ".Trashes/501/a",
+    ".AppleDouble/a.csv",
+    ".fseventsd/1",
+    ".Spotlight-V100/a",
+    ".localized",
+    "_checkpoint/offsets/0",
+    "__magic/job/a.pending",
+    "_tmp.-ext-1/a",
+    ".distcp.tmp.attempt_1",
+    ".part-0-0.inprogress.ab",
+    "_impala_insert_staging/a",
+    "_copy_into_log/1.json",
 ]
 
 

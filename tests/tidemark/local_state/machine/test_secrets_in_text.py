@@ -61,6 +61,17 @@ def test_why_a_run_failed_and_its_traceback_have_no_secret(monkeypatch, capsys):
         assert f"127.0.0.1:{urlsplit(url).port}" in text
 
 
+def test_the_secret_path_of_this_process_is_hidden_without_its_host_too(monkeypatch):
+    path = secrets.token_urlsafe(32)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", f"http://127.0.0.1:4/{path}")
+
+    for text in (
+        f"Max retries exceeded with url: /{path} (",
+        f"http%3A%2F%2F127.0.0.1%3A4%2F{path}",
+    ):
+        assert path not in without_secrets(text)
+
+
 def test_other_texts_stay_as_they_are(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     text = "a test of http://127.0.0.1:80/short and http://localhost:4566/"
