@@ -179,3 +179,16 @@ def test_extra_modules_of_every_kind_of_job_are_its_own(command):
 
     (extra,) = [one for one in adoption.jobs if one.old == "extra"]
     assert extra.glue == {"extra_py_files": tuple(files.split(","))}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["{Fn::GetAtt Shared.Arguments}", {"Fn::Transform": "{a macro}"}, {"a": "b", "Fn::If": ["x"]}],
+)
+def test_a_bookmark_is_carried_where_a_function_makes_the_arguments(arguments):
+    old = found(None, {}, DefaultArguments=arguments)
+    adoption = adopt(old)
+
+    assert bookmark_of(adoption) == "ENABLE"
+    (told,) = [one for one in adoption.differences if one.path[-1] == "--job-bookmark-option"]
+    assert "only a deployment knows it" in told.why

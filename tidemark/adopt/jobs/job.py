@@ -1,6 +1,7 @@
 """Translates one job as Glue returns it into what `add_job` declares: pure, on plain data."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tidemark.adopt.jobs.fields import (
@@ -151,11 +152,19 @@ def is_open(option: object) -> bool:
     return isinstance(option, str) and "{" in option
 
 
+def _is_unknown(arguments: object) -> bool:
+    """Return whether arguments, or some of them, are what a function or a macro makes."""
+    if isinstance(arguments, Mapping):
+        return any(name == "Ref" or name.startswith("Fn::") for name in arguments)
+    return arguments is not None
+
+
 def _bookmark(job: Reading, of_runs: str | None) -> str:
     path = (DEFAULTS, "--job-bookmark-option")
     option = job.get(*path)
     is_fixed = job.get(FIXED, path[1]) is not None
-    if is_open(option if is_fixed or of_runs is None else of_runs):
+    are_unknown = option is None and any(_is_unknown(job.get(of)) for of in (DEFAULTS, FIXED))
+    if are_unknown or is_open(option if is_fixed or of_runs is None else of_runs):
         why = "only a deployment knows it; the job gets ENABLE, so that the steps carry a bookmark"
         job.differ(*path, why=why, do="look it up, and say which, in bookmark=")
         return "ENABLE"

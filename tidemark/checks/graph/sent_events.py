@@ -45,6 +45,7 @@ KNOWN = {"source", "detail-type", "detail", OR, "jobName", "state", "severity", 
 KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "reason"}
 KNOWN |= {"context", "contextType"}
 KNOWN |= {"eventSource", "eventName", "requestParameters", "bucketName", "tableInput"}
+WHO = {"account", "requester", "userIdentity", "userAgent", "sourceIPAddress", "source-ip-address"}
 
 
 class Cause(NamedTuple):
@@ -56,6 +57,22 @@ class Cause(NamedTuple):
 
 def cause_of(rule: EventRule, job: Job) -> Cause | None:
     """Return what of a job or crawler sends events of a rule, None if nothing does."""
+    cause = _cause_of(rule, job)
+    if cause and cause.is_certain and _says_who(rule.pattern):
+        return cause._replace(is_certain=False)  # it may be others only
+    return cause
+
+
+def _says_who(pattern: Mapping[str, Any]) -> bool:
+    """Return whether a pattern asks who did something: what no template tells of a run."""
+    for name, wanted in pattern.items():
+        parts = wanted if isinstance(wanted, list) else [wanted]
+        if name in WHO or any(_says_who(one) for one in parts if isinstance(one, Mapping)):
+            return True
+    return False
+
+
+def _cause_of(rule: EventRule, job: Job) -> Cause | None:
     if both := overlap(rule.folders, _written(job)):
         return Cause(f"writes {both[0][1]}, where objects that arrive")
     pattern = _known(rule.pattern)

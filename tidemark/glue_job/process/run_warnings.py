@@ -150,8 +150,9 @@ class RunWarning(Enum):
     )
     JDBC_LATE = (
         "{} came below the bookmark after a run had passed there: they were committed late, or the "
-        "table was emptied and loaded again; they are skipped, as on AWS; rename the ctx or reset "
-        "the bookmark to read them, or read rows that commit late with watermarks"
+        "table was emptied and loaded again; they are skipped, as on AWS, but for those that came "
+        "while that run was reading: look for them in the target, and then rename the ctx or reset "
+        "the bookmark, or read rows that commit late with watermarks"
     )
     FIELD_MISSING = (
         "there is no field {} in the frame, so the step does nothing about it: compare its "

@@ -218,3 +218,21 @@ def test_an_object_of_just_this_name_may_be_written(key, expected):
     pattern = {**deleted(**key), "detail-type": ["Object Created"]}
 
     assert found(pattern, JOB) == expected
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [
+        ({}, [True]),
+        ({"account": ["222222222222"]}, [False]),
+        ({"detail": {"requester": ["222222222222"]}}, [False]),
+        ({"detail": {"source-ip-address": [{"cidr": "10.0.0.0/8"}]}}, [False]),
+        ({"$or": [{"account": ["2"]}, {"region": ["us-east-1"]}]}, [False]),
+    ],
+)
+def test_a_rule_that_asks_who_did_it_may_mean_others(who, expected):
+    detail = {"bucket": {"name": ["lake"]}, "object": {"key": [{"prefix": "in/"}]}}
+    pattern = {"source": ["aws.s3"], "detail-type": ["Object Created"], "detail": detail}
+    narrowed = {**pattern, **who, "detail": {**detail, **who.get("detail", {})}}
+
+    assert found(narrowed, JOB) == expected
