@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812 (as in PySpark's own docume
 from benchmarks.measure import PROJECT, Result
 from tidemark.glue_job.process.lake_fs.jar import lake_jar
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.sites import SITES
 
 ROWS = int(os.environ.get("ROWS", "5000000"))
 ROUNDS = 5

@@ -20,7 +20,7 @@ from benchmarks.measure import PROJECT, Result
 from tidemark.glue_job.process.spark import write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.sites import SITES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

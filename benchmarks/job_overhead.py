@@ -17,7 +17,7 @@ from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.sites import SITES
 
 ROUNDS = 5
 FILES = 20

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from tidemark.glue_job.process import bookmark_session
-from tidemark.glue_job.process.run_warnings import read_warnings
+from tidemark.local_state.run_warnings import read_warnings
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tidemark.glue_job.process.bookmark_session import current_session, is_local_run, job_home
+from tidemark.glue_job.process.bookmark_session import current_session
+from tidemark.local_state.job_run import is_local_run, job_home
 
 CONTEXT = "dataQualityEvaluationContext"
 FOLDER = "data_quality"

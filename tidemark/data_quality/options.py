@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 
 _FLAGS = (True, False, "true", "false", "True", "False")
 _PREFIX = "resultsS3Prefix"

@@ -25,7 +25,6 @@ from tidemark.glue_job.process.job_process import (
     run_script,
     with_hint,
 )
-from tidemark.glue_job.process.run_warnings import DECLARED_VARIABLE
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, spark_home
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,
@@ -35,9 +34,10 @@ from tidemark.glue_service.runs.arguments import (
 )
 from tidemark.glue_service.runs.extra_files import copy_extra_files, existing, python_path
 from tidemark.glue_service.runs.job_run_process import Machine, environment_of, script_name
+from tidemark.local_state.run_warnings import DECLARED_VARIABLE
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import JobDefinition
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.sites import SITES
 from tidemark.testing.kills import KILLED, SURVIVED, Kill, KilledError, killed_at_commit
 from tidemark.testing.libraries import kept_for_workers
 from tidemark.testing.output import kept_output

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.sites import SITES
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter

@@ -26,7 +26,7 @@ from tidemark.glue_job.process.py4j_log import log_without_setup
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.sites import SITES
 from tidemark.testing.jvm_state import JvmState
 from tidemark.testing.spark_patches import kept_ctrl_c, patch_pyspark
 from tidemark.testing.spark_settings import Taken

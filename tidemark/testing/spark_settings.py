@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.glue_job.metastore.asked import settings_of_script
 from tidemark.glue_job.process.borrow import PACKAGES
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.testing.process_state import NeedsProcessError
 
 if TYPE_CHECKING:

@@ -360,6 +360,7 @@ def wherever(path: tuple[str, ...]) -> tuple[str, ...]:
     return ("Targets", *kind, *(f"{one[0].upper()}{one[1:]}" for one in name), *path[4:])
 
 
+@pytest.mark.nightly
 def test_roles_are_kept_on_demand_and_get_what_is_declared(tmp_path):
     project = new_project(tmp_path)
     adopt(project, "--workflow", "Nightly Orders", "--terraform", str(STATE), "--keep-roles")

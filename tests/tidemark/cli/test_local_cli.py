@@ -166,6 +166,7 @@ restore(home, Path(sys.argv[2]))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.stress
 def test_restore_that_is_killed_at_any_step_leaves_the_old_home_or_the_new_one(state, tmp_path):
     tidemark("local", "backup", str(tmp_path / "b"), "--lake")

@@ -179,7 +179,7 @@ def test_full_disk_behind_stdout_is_not_taken_for_that_of_the_home(submit, home,
 
 def test_error_and_warning_with_a_name_that_is_not_utf_8_are_shown_and_kept(submit, home):
     script = (
-        "from tidemark.glue_job.process.run_warnings import RunWarning, note\n"
+        "from tidemark.local_state.run_warnings import RunWarning, note\n"
         "note(RunWarning.OLD_FILES, 's3://b/\\udcff.json [bold]')\n"
         "raise ValueError('no file \\udcff [/bold]')\n"
     )

@@ -27,7 +27,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 pytestmark = pytest.mark.stress
 
 NOTE = """
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 note(RunWarning.CTX_MISSING, "s3://landing/orders/")
 """
 WAIT = """

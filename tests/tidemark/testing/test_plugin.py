@@ -16,7 +16,7 @@ def test_nothing_is_imported_until_a_fixture_asks():
     own = [name for name in sys.modules if name.startswith("tidemark")]
     assert found == []
     assert sorted(own) == [
-        "tidemark", "tidemark.testing", "tidemark.testing.fixtures",
+        "tidemark", "tidemark.sites", "tidemark.testing", "tidemark.testing.fixtures",
         "tidemark.testing.function_fixtures", "tidemark.testing.plugin",
     ]
 """

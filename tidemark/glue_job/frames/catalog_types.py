@@ -5,8 +5,8 @@ import re
 from pyspark.sql.types import DataType, _parse_datatype_string
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.process.bookmark_session import job_home
 from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.job_run import job_home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 

@@ -21,7 +21,7 @@ from tidemark.glue_job.frames.choices import (
     values_of,
 )
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 
 Edit = Callable[[Value], Sequence[Value]]
 

@@ -4,7 +4,7 @@ import os
 
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 
 
 class _FirstNote(AccumulatorParam[str]):

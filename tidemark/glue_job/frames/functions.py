@@ -18,7 +18,7 @@ from tidemark.glue_job.frames.choices import built, schema_of, values_of
 from tidemark.glue_job.frames.first_notes import first_note
 from tidemark.glue_job.frames.mapped import Item, Mapped
 from tidemark.glue_job.frames.records import Convert, converter
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 
 Wrap = Callable[[Mapping[str, Any]], Any]
 KEPT = "\x00"  # no message of an error

@@ -32,8 +32,8 @@ from tidemark.glue_job.frames.type_words import (
     part_of,
     target_type,
 )
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.glue_schema import spark_schema
+from tidemark.local_state.run_warnings import RunWarning, note
 
 
 @dataclass

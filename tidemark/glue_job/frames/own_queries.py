@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from tidemark.glue_service.runs.row_counts import OWN_QUERY
+from tidemark.glue_job.process.event_marks import OWN_QUERY
 
 _DESCRIPTION = "spark.job.description"
 

@@ -24,7 +24,7 @@ from tidemark.glue_job.frames.choices import (
 from tidemark.glue_job.frames.fields import Edit, edited
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_text
 from tidemark.glue_job.frames.type_words import ATOMIC, converted, target_type
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 
 CATALOG = "match_catalog"
 ACTIONS = ("cast:type", "project:type", "make_cols", "make_struct")

@@ -24,7 +24,6 @@ from tidemark.glue_job.frames.choices import (
 from tidemark.glue_job.frames.fields import edited, value_at
 from tidemark.glue_job.frames.functions import no_failures
 from tidemark.glue_job.frames.paths import find_path, parse_path
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.csv_heads import first_fields
 from tidemark.glue_job.readers.formats import Format, csv_options
 from tidemark.glue_job.readers.glue_schema import spark_schema
@@ -36,6 +35,7 @@ from tidemark.glue_job.readers.json_kinds import (
     kinds_of,
     schema_of_records,
 )
+from tidemark.local_state.run_warnings import RunWarning, note
 
 OPTIONS = {"json": {"withSchema"}, "csv": {"withSchema", "separator", "escaper", "quoteChar"}}
 BOX, BAD = "box of tidemark", "bad text of tidemark"

@@ -34,7 +34,6 @@ from tidemark.glue_job.metastore.spark_tables import (
     spark_table,
 )
 from tidemark.glue_job.metastore.white_rows import WhiteRows
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.local_state.bookmarks.hidden import of_each_kind
 from tidemark.local_state.bookmarks.listing import Filters, list_files
 from tidemark.local_state.catalog.databases import (
@@ -56,6 +55,7 @@ from tidemark.local_state.catalog.tables import (
     table_or_none,
 )
 from tidemark.local_state.home import Home
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_databases import CatalogDatabase
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable

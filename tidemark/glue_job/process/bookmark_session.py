@@ -10,7 +10,6 @@ from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_job.process.commit_record import record_commit
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.local_state.bookmarks.datasets_read import files_read, packed
 from tidemark.local_state.bookmarks.reading import Reading, read_s3_source
 from tidemark.local_state.bookmarks.skips import Earlier, renamed_contexts
@@ -22,14 +21,13 @@ from tidemark.local_state.bookmarks.versions import (
     latest_bookmark,
     pack,
 )
-from tidemark.local_state.home import RUN_ID_VARIABLE, Home
+from tidemark.local_state.home import RUN_ID_VARIABLE
+from tidemark.local_state.job_run import DISABLE, ENABLE, OPTIONS, PAUSE, is_local_run, job_home
 from tidemark.local_state.machine.clock import now_ms
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.dataset_notes import note_files
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, DatasetRead
-
-ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
-OPTIONS = (ENABLE, PAUSE, DISABLE)
 
 
 @dataclass
@@ -259,11 +257,6 @@ def files_to_read(
     return reading
 
 
-def is_local_run() -> bool:
-    """Return whether this process belongs to a local run, which has a home."""
-    return bool(os.environ.get("TIDEMARK_HOME"))
-
-
 @contextmanager
 def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
     """Leave the state of a context as it was if the block that opens its source fails.
@@ -282,17 +275,6 @@ def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
             if before is not None:
                 session.states[transformation_ctx] = before
         raise
-
-
-def job_home() -> Home:
-    """Return the home of the local run that this process belongs to."""
-    if not is_local_run():
-        raise TidemarkError(
-            "job bookmarks need the state of a local run, and TIDEMARK_HOME is not set; start the "
-            "script with `tidemark run` or `tidemark submit`, or run it with "
-            "--job-bookmark-option job-bookmark-disable"
-        )
-    return Home(Path(os.environ["TIDEMARK_HOME"]))
 
 
 def folder_of(uri: str) -> Path:

@@ -15,8 +15,8 @@ from tidemark.glue_job.process.after_import import LAUNCHER, PY4J, AfterImport
 from tidemark.glue_job.process.class_names import remember_class_names
 from tidemark.glue_job.process.fitness import why_own_jvm
 from tidemark.glue_job.process.record import JvmRecord, write_record
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.process.spark import as_properties
+from tidemark.local_state.run_warnings import RunWarning, note
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -26,14 +26,15 @@ from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE
 from tidemark.glue_job.metastore.connect import serve_catalog
 from tidemark.glue_job.metastore.hints import catalog_hint
 from tidemark.glue_job.process.after_import import AfterImport
-from tidemark.glue_job.process.bookmark_session import current_session, job_home
+from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower
 from tidemark.glue_job.process.commit_record import note_facts
 from tidemark.glue_job.process.failures import Failure, failure_of, print_from_script
 from tidemark.glue_job.process.found_warnings import note_at_end
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
+from tidemark.local_state.job_run import job_home
 from tidemark.local_state.machine.child import die_with_parent
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_state.store.database import Store
 
 RESULT_FILE = "error.json"

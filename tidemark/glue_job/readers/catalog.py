@@ -16,8 +16,6 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import OfReader
-from tidemark.glue_job.process.bookmark_session import job_home
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.declared_columns import Names
 from tidemark.glue_job.readers.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.formats import Format, read_format
@@ -30,6 +28,8 @@ from tidemark.glue_job.readers.table_partitions import TablePartitions, partitio
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions
 from tidemark.local_state.catalog.connections import find_connection
 from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.job_run import job_home
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID

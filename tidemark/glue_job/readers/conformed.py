@@ -32,12 +32,12 @@ from tidemark.glue_job.frames.choices import (
     plain_type,
     schema_of,
 )
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.declared_columns import Names, missing, numbered
 from tidemark.glue_job.readers.formats import Format
 from tidemark.glue_job.readers.mixed_types import failing, misfit
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import UNCHANGED
+from tidemark.local_state.run_warnings import RunWarning, note
 
 NESTED = (StructType, ArrayType, MapType)
 # Each from narrow to wide: a cast to a wider one loses nothing.

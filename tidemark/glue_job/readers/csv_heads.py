@@ -22,11 +22,11 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.compression import OTHER_CODECS, open_file
 from tidemark.glue_job.readers.csv_escapes import Escapes
 from tidemark.glue_job.readers.formats import Format, csv_options
 from tidemark.glue_job.readers.read_errors import unreadable
+from tidemark.local_state.run_warnings import RunWarning, note
 
 HEAD_BYTES = 1 << 16
 CHUNK = 1 << 20

@@ -13,10 +13,10 @@ from pyspark.sql.types import DataType, StructType
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import OfReader
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.declared_columns import Names
 from tidemark.glue_job.readers.glue_schema import spark_schema
 from tidemark.glue_job.readers.s3_options import is_true
+from tidemark.local_state.run_warnings import RunWarning, note
 
 # Options that only choose a faster reader on AWS, or that belong to a writer.
 WITHOUT_EFFECT = {"optimizePerformance", "writeHeader"}

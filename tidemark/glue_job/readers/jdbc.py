@@ -19,7 +19,6 @@ from tidemark.glue_job.process.bookmark_session import (
     current_session,
     session_of_source,
 )
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.database import count_where, default_key, load, spark_type
 from tidemark.glue_job.readers.key_conditions import (
     all_of,
@@ -52,6 +51,7 @@ from tidemark.local_state.bookmarks.passed_rows import (
     to_json,
 )
 from tidemark.local_state.machine.clock import now_ms
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.checkpoints.checkpoint import DatasetRead
 
 # Glue's connection types -> the driver that AWS brings for them.

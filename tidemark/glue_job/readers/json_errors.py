@@ -11,12 +11,12 @@ from pyspark.sql import functions as F
 
 from tidemark.glue_job.frames.errors import Failed
 from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.json_kinds import BROKEN, is_utf_8, kinds_of
 from tidemark.glue_job.readers.json_lines import LINE
 from tidemark.glue_job.readers.misread import SHOWN
 from tidemark.glue_job.readers.mixed_types import uri_of_row, without_quotes
 from tidemark.glue_job.readers.read_errors import unreadable
+from tidemark.local_state.run_warnings import RunWarning, note
 
 SOURCE, IS_BROKEN = "file of a text", "text is broken"
 MESSAGE = "error in jackson reader"  # what AWS's error records say of JSON

@@ -10,7 +10,6 @@ from pyspark.sql.types import StringType, StructField, StructType
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.conformed import data_schema, note_missing
 from tidemark.glue_job.readers.declared_columns import in_files, numbered, twins
 from tidemark.glue_job.readers.formats import Format
@@ -49,6 +48,7 @@ from tidemark.glue_job.readers.read_errors import (
     unreadable,
 )
 from tidemark.glue_job.readers.spark_files import CORRUPT, load, reader_of, strict, with_folders
+from tidemark.local_state.run_warnings import RunWarning, note
 
 
 def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:

@@ -27,7 +27,7 @@ from pyspark.sql.types import (
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
 from tidemark.glue_job.frames.choices import Choice, choice_of
-from tidemark.glue_job.process.run_warnings import RunWarning, note
+from tidemark.local_state.run_warnings import RunWarning, note
 
 JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # as `JsonKinds.BROKEN` of Java

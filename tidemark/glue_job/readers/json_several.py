@@ -13,13 +13,13 @@ from pyspark.sql.types import StructType
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.formats import Format
 from tidemark.glue_job.readers.json_kinds import JAVA, is_utf_8
 from tidemark.glue_job.readers.json_lines import LINE, texts_of
 from tidemark.glue_job.readers.mixed_types import uri_of_row
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import UNCHANGED, naming_the_file
+from tidemark.local_state.run_warnings import RunWarning, note
 
 MAX_BYTES = 1 << 28  # of a file that is read as one text
 MARK = "tidemark: of a text with several values"  # a field that no data has

@@ -9,8 +9,8 @@ from datetime import date, datetime
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.local_state.bookmarks.path_patterns import root_of
+from tidemark.local_state.run_warnings import RunWarning, note
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.process.event_marks import ROW_OF_A_SOURCE
 from tidemark.glue_job.readers.formats import Format
 from tidemark.glue_job.readers.partitions import Layout, inferred_type, note_replaced, values_of
-from tidemark.glue_service.runs.row_counts import ROW_OF_A_SOURCE
 
 TASKS_PER_CORE = 4
 FOLDER = "partition folder "  # before the name of a column that comes from a folder

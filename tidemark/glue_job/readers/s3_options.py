@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.local_state.bookmarks.files import DEFAULT_MAX_BAND_MS, Limits
 from tidemark.local_state.bookmarks.sources import S3Source
+from tidemark.local_state.run_warnings import RunWarning, note
 
 COMPRESSIONS = {"gzip": ".gz", "bzip2": ".bz2"}  # compressionType -> the suffix of such files
 # Options that only choose a faster way to list or to read on AWS; the rows are the same.

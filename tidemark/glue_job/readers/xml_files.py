@@ -33,7 +33,6 @@ from pyspark.sql.types import (
 )
 
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.conformed import note_missing
 from tidemark.glue_job.readers.declared_columns import in_files
 from tidemark.glue_job.readers.formats import Format
@@ -43,6 +42,7 @@ from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.python_files import TASKS_PER_CORE, read_rows
 from tidemark.glue_job.readers.read_errors import naming_the_file, some_of, unreadable
 from tidemark.glue_job.readers.xml_records import XmlOptions, has_tag, records, xml_options
+from tidemark.local_state.run_warnings import RunWarning, note
 
 SHOWN = 100  # characters of a text
 _LONG = re.compile(r"[+-]?\d{1,18}")

@@ -13,8 +13,6 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
-from tidemark.glue_job.process.bookmark_session import job_home
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.predicates import SparkPredicate
 from tidemark.glue_job.readers.s3_options import (
     LOCAL_STORAGE_CLASS,
@@ -30,6 +28,8 @@ from tidemark.local_state.catalog.partitions import (
     unregister_partitions,
 )
 from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.job_run import job_home
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.dataset_notes import note_written
 from tidemark.model.assembly.catalog_tables import CatalogTable

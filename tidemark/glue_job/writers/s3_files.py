@@ -18,11 +18,11 @@ from tidemark.glue_job.frames.text_values import (
     unquoted_lines,
     with_plain_choices,
 )
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.s3_options import is_true
 from tidemark.glue_job.writers.avro_files import write_avro
 from tidemark.glue_job.writers.formats import WriteFormat, write_format
 from tidemark.glue_job.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
+from tidemark.local_state.run_warnings import RunWarning, note
 
 KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateBehavior")
 NOT_RUN = {"transactionId", "callDeleteObjectsOnCancel"}  # of governed tables, which AWS ended

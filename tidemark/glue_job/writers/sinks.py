@@ -11,8 +11,6 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
-from tidemark.glue_job.process.bookmark_session import job_home
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.catalog import connection_of, csv_options_of, table_names
 from tidemark.glue_job.readers.connectors import write_connector
 from tidemark.glue_job.readers.jdbc import DRIVERS
@@ -26,6 +24,8 @@ from tidemark.glue_job.writers.jdbc import (
 )
 from tidemark.glue_job.writers.s3_files import write_s3
 from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.job_run import job_home
+from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID

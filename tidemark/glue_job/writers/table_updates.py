@@ -17,8 +17,6 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.frames.choices import Choice
 from tidemark.glue_job.frames.text_values import type_of_choice
 from tidemark.glue_job.metastore.storage import STORED_AS
-from tidemark.glue_job.process.bookmark_session import job_home
-from tidemark.glue_job.process.run_warnings import DECLARED_VARIABLE, RunWarning, note
 from tidemark.glue_job.writers.formats import WriteFormat
 from tidemark.local_state.catalog.databases import existing_database, find_database
 from tidemark.local_state.catalog.partitions import (
@@ -27,6 +25,8 @@ from tidemark.local_state.catalog.partitions import (
     registered_partitions,
 )
 from tidemark.local_state.catalog.tables import put_tables, table_or_none
+from tidemark.local_state.job_run import job_home
+from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 

@@ -33,7 +33,6 @@ from tidemark.glue_job.process.job_process import (
 )
 from tidemark.glue_job.process.memory_failures import oom_kills
 from tidemark.glue_job.process.record import read_record
-from tidemark.glue_job.process.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
 from tidemark.glue_job.process.spark import (
     CONF_FILE,
     EVENTS_FOLDER,
@@ -63,10 +62,11 @@ from tidemark.local_state.machine.clock import now_ms as now_ms
 from tidemark.local_state.machine.disk import full_disk_text, has_room
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.rewinds.records import refuse_half_rewound
+from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.arguments import bookmark_option
 from tidemark.model.assembly.definitions import SHELL, JobDefinition
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.sites import SITES
 
 STOP_GRACE_S = 5.0
 LOG_PART_BYTES = 1_000_000

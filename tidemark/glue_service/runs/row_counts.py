@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tidemark.glue_job.process.event_marks import OWN_QUERY, ROW_OF_A_SOURCE
 from tidemark.glue_service.runs.spark_datasets import Scan, SparkDatasets
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.model.checkpoints.writes import merged_writes
 
 ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
-ROW_OF_A_SOURCE = "row of a source"  # the column that marks rows of a reader
 SCAN_ROWS_METRIC = "number of output rows"
-OWN_QUERY = "tidemark looks at a source"  # the description of a reader's own query
 # Spark describes a query of Python by where it is called: here, where a bound is asked for.
 _BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
 EXECUTION = "spark.sql.execution.id"  # the property of each job that runs for a plan

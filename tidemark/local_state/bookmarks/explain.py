@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tidemark.errors import EntityNotFoundError
-from tidemark.glue_job.process.bookmark_session import DISABLE
 from tidemark.local_state.bookmarks import keys
 from tidemark.local_state.bookmarks.files import (
     NOTHING_READ,
@@ -31,6 +30,7 @@ from tidemark.local_state.bookmarks.versions import (
     latest_bookmark,
     unpack,
 )
+from tidemark.local_state.job_run import DISABLE
 from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.known_jobs import why_no_source

@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.local_state.bookmarks.keys import (
     ASC,
     Alternatives,
@@ -28,6 +27,7 @@ from tidemark.local_state.bookmarks.keys import (
     encode,
     microseconds,
 )
+from tidemark.local_state.run_warnings import RunWarning
 
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DAY_US = 86_400_000_000

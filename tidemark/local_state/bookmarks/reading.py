@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.local_state.bookmarks.files import (
     NOTHING_READ,
     FileVersion,
@@ -26,6 +25,7 @@ from tidemark.local_state.bookmarks.sources import (
     list_source,
 )
 from tidemark.local_state.machine.clock import is_moved
+from tidemark.local_state.run_warnings import RunWarning
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.local_state.bookmarks.files import SourceState, with_one_scheme
 from tidemark.local_state.bookmarks.hidden import of_each_kind
 from tidemark.local_state.bookmarks.listing import Listing
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
 from tidemark.local_state.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
+from tidemark.local_state.run_warnings import RunWarning
 
 CLOCK_TOLERANCE_MS = 300_000
 MAX_NAMED = 3

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 
 from tidemark.errors import EntityNotFoundError
-from tidemark.glue_job.process.bookmark_session import job_home
 from tidemark.local_state.catalog.tagged import put_definition
+from tidemark.local_state.job_run import job_home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_connections import CatalogConnection
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten
 
 NOTES_FILE = "tidemark-datasets.jsonl"  # in the folder of the run

@@ -17,7 +17,7 @@ from tidemark.glue_job.metastore.json_look import (
     shape_of,
     warnings_of,
 )
-from tidemark.glue_job.process.run_warnings import RunWarning
+from tidemark.local_state.run_warnings import RunWarning
 
 KINDS = {
     "id": "int",

@@ -10,13 +10,13 @@ import sys
 import pytest
 
 from tests.tidemark.glue_job.process.test_job_process import finish, job, put_script
-from tidemark.glue_job.process.run_warnings import read_warnings
 from tidemark.glue_service.runs.job_run_process import Machine, plan_job_run, start_job_run
 from tidemark.local_state.catalog.databases import put_databases
 from tidemark.local_state.catalog.partitions import partitions_of
 from tidemark.local_state.catalog.tables import find_table, put_tables, table_or_none
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.run_warnings import read_warnings
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_databases import database_of_request
 from tidemark.model.assembly.catalog_tables import table_of_request

@@ -8,7 +8,7 @@ import pytest
 
 from tidemark.glue_job.metastore.storage import OF_LAZY
 from tidemark.glue_job.metastore.white_rows import WhiteRows
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 
 def table(sep, **options):

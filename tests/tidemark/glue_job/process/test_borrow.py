@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark import SparkConf
 
 from tidemark.glue_job.process import borrow
-from tidemark.glue_job.process.run_warnings import RunWarning
+from tidemark.local_state.run_warnings import RunWarning
 
 
 def test_packages_of_a_script_are_left_out_with_a_warning(monkeypatch):

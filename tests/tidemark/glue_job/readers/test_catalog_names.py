@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.glue_job.readers import json_lines
 from tidemark.local_state.catalog.tables import put_tables
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import table_of_request
 

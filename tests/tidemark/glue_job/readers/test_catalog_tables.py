@@ -7,7 +7,6 @@ import time
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.local_state.catalog.partitions import (
     Partition,
     register_partitions,
@@ -15,6 +14,7 @@ from tidemark.local_state.catalog.partitions import (
     unregister_partitions,
 )
 from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.local_state.store.database import Store
 
 pytestmark = pytest.mark.spark

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.glue_job.readers.csv_heads import looks_at
 from tidemark.glue_job.readers.formats import Format
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from amazon.ion import simpleion
 
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
 

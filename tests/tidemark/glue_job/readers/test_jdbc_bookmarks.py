@@ -9,9 +9,9 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.bookmark_session import current_session
-from tidemark.glue_job.process.run_warnings import read_warnings
 from tidemark.local_state.bookmarks.keys import describe
 from tidemark.local_state.bookmarks.versions import unpack
+from tidemark.local_state.run_warnings import read_warnings
 from tidemark.local_state.store.database import Store
 
 pytestmark = pytest.mark.spark

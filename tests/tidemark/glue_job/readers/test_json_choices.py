@@ -10,10 +10,10 @@ import json
 
 import pytest
 
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.glue_job.readers import json_dynamic, json_kinds
 from tidemark.glue_service.runs.row_counts import count_rows
 from tidemark.local_state.catalog.tables import put_tables
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import table_of_request
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tidemark.glue_job.frames.errors import ErrorThresholdError
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.glue_job.readers.json_kinds import BROKEN
 from tidemark.glue_job.readers.read_errors import UnreadableFileError
+from tidemark.local_state.run_warnings import RunWarning
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql.functions import input_file_name
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 pytestmark = pytest.mark.spark
 

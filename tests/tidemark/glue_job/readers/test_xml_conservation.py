@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 from tidemark.glue_job.readers.xml_files import BROKEN
 from tidemark.glue_job.readers.xml_records import XmlOptions, records
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 ROW = XmlOptions("r")
 PACK = {"xml": bytes, "xml.gz": gzip.compress, "xml.bz2": bz2.compress}

@@ -8,10 +8,10 @@ from awsglue.context import GlueContext
 from awsglue.dataframereader import DataFrameReader
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
 from awsglue.job import Job
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.glue_job.readers.s3 import read_s3
 from tidemark.glue_job.writers import formats, s3_files
 from tidemark.glue_job.writers.s3_files import write_s3
+from tidemark.local_state.run_warnings import RunWarning
 
 S3 = {"paths": ["s3://b/in/"]}
 

@@ -8,7 +8,6 @@ import time
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.glue_job.writers import purges
 from tidemark.local_state.catalog.partitions import (
     Partition,
@@ -16,6 +15,7 @@ from tidemark.local_state.catalog.partitions import (
     registered_partitions,
 )
 from tidemark.local_state.catalog.tables import put_tables
+from tidemark.local_state.run_warnings import RunWarning
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.glue_job.writers import sinks, table_updates
 from tidemark.local_state.catalog.partitions import registered_partitions, sync_partitions
 from tidemark.local_state.catalog.tables import find_table, put_tables
+from tidemark.local_state.run_warnings import RunWarning
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import table_of_request
 

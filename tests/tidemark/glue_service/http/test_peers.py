@@ -121,6 +121,7 @@ def test_another_user_is_refused_with_the_way_out(serve):
     assert "--any-user" in answers[0]
 
 
+@pytest.mark.nightly
 @as_root
 def test_another_user_who_hangs_up_at_once_changes_nothing(serve, tmp_path):
     with serve() as (url, engine):

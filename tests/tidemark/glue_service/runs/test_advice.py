@@ -9,7 +9,7 @@ import pytest
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
 from tidemark.glue_job.process.finally_commits import commits_in_finally
 from tidemark.glue_job.process.found_warnings import note_at_end, warnings_of
-from tidemark.glue_job.process.run_warnings import (
+from tidemark.local_state.run_warnings import (
     RUN_FOLDER_VARIABLE,
     RunWarning,
     note,

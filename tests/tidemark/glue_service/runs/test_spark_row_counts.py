@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.model.awsglue_api.sites import SITES
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
+from tidemark.sites import SITES
 
 pytestmark = pytest.mark.spark
 

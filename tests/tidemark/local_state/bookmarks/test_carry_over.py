@@ -205,6 +205,7 @@ def test_carry_over_that_dies_anywhere_has_done_all_or_nothing(glue, monkeypatch
 STEPS = st.lists(st.sampled_from(["land", "run", "die", "job", "ctx"]), max_size=12)
 
 
+@pytest.mark.nightly
 @given(steps=STEPS)
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_file_is_read_once_whatever_is_renamed_between_runs(

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.glue_job.process.run_warnings import RunWarning
 from tidemark.local_state.bookmarks.keys import ASC, DESC, JdbcSource
 from tidemark.local_state.bookmarks.passed_rows import (
     MAX_CUTS,
@@ -20,6 +19,7 @@ from tidemark.local_state.bookmarks.passed_rows import (
     stored_cuts,
     to_json,
 )
+from tidemark.local_state.run_warnings import RunWarning
 
 LATE, BELOW = RunWarning.JDBC_LATE, RunWarning.JDBC_BELOW
 

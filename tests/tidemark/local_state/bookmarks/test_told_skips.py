@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidemark.glue_job.process.bookmark_session import ENABLE, BookmarkSession
+from tidemark.glue_job.process.bookmark_session import BookmarkSession
 from tidemark.glue_job.process.found_warnings import note_at_end
-from tidemark.glue_job.process.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, read_warnings
 from tidemark.local_state.bookmarks import listing, seen_files, skips
 from tidemark.local_state.bookmarks.files import (
     DEFAULT_MAX_BAND_MS,
@@ -24,7 +23,9 @@ from tidemark.local_state.bookmarks.files import (
 from tidemark.local_state.bookmarks.reading import read_s3_source
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions, renamed_contexts
 from tidemark.local_state.bookmarks.sources import Edges, S3Source
+from tidemark.local_state.job_run import ENABLE
 from tidemark.local_state.machine.clock import OFFSET_VARIABLE, now_ms
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, read_warnings
 
 MINUTE_MS = 60_000
 START_MS = 1_357_000_000_000

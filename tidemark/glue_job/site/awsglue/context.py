@@ -25,7 +25,6 @@ from tidemark.glue_job.frames.plan import Plan
 from tidemark.glue_job.frames.streams import Batch, for_each_batch, with_ingestion_time
 from tidemark.glue_job.process.connection_utils import CONNECTION_UTILS
 from tidemark.glue_job.process.glue_logger import GlueLogger, glue_logger
-from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.catalog import read_catalog, schema_of_table
 from tidemark.glue_job.readers.s3_options import PARTITION_COUNTS
 from tidemark.glue_job.readers.sources import read_source
@@ -37,6 +36,7 @@ from tidemark.glue_job.writers.purges import (
     purge_table_files,
 )
 from tidemark.glue_job.writers.sinks import Sink, catalog_sink, check_account, jdbc_conf_sink
+from tidemark.local_state.run_warnings import RunWarning, note
 
 
 class GlueContext(SQLContext):

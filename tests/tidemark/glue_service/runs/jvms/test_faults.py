@@ -197,6 +197,7 @@ def owner(tmp_path):
         process.kill()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_killed_owner_takes_its_jvms_along_and_the_next_one_cleans_up(
     bench, owner, tmp_path, monkeypatch

@@ -2,5 +2,5 @@
 
 from pathlib import Path
 
-_TIDEMARK = Path(__file__).parents[2]
+_TIDEMARK = Path(__file__).parent
 SITES = tuple(_TIDEMARK / room / "site" for room in ("glue_job", "data_quality", "studio"))

@@ -1,0 +1,26 @@
+"""What the process of a job run knows of itself: its home, and the words of its bookmark option."""
+
+import os
+from pathlib import Path
+
+from tidemark.errors import TidemarkError
+from tidemark.local_state.home import Home
+
+ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
+OPTIONS = (ENABLE, PAUSE, DISABLE)
+
+
+def is_local_run() -> bool:
+    """Return whether this process belongs to a local run, which has a home."""
+    return bool(os.environ.get("TIDEMARK_HOME"))
+
+
+def job_home() -> Home:
+    """Return the home of the local run that this process belongs to."""
+    if not is_local_run():
+        raise TidemarkError(
+            "job bookmarks need the state of a local run, and TIDEMARK_HOME is not set; start the "
+            "script with `tidemark run` or `tidemark submit`, or run it with "
+            "--job-bookmark-option job-bookmark-disable"
+        )
+    return Home(Path(os.environ["TIDEMARK_HOME"]))
