@@ -1,16 +1,27 @@
-"""What `tidemark run` does for a run: it reads an app once."""
+"""What `tidemark run` does for a run: it reads an app once, and sleeps while a job works."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.test_cli import tidemark
 from tests.tidemark.cli.test_run_serves import shells
+from tests.waiting import wait_until
+from tidemark.glue_service import engine
+from tidemark.glue_service import steps as engine_steps
+from tidemark.glue_service.http.serving import serving
+from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.steps import step
+from tidemark.glue_service.workflows import whole_run
+from tidemark.local_state.home import Home
 from tidemark.model.assembly import cloud_assembly, template
+from tidemark.model.assembly.definitions import Deployment
 
 
 @pytest.fixture
@@ -19,11 +30,11 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counts: Counter[str] = Counter()
     read_json, make_deployment = cloud_assembly._read_json, template._deployment
 
-    def counted_read(path: Path):
+    def counted_read(path: Path) -> dict[str, Any]:
         counts[path.name] += 1
         return read_json(path)
 
-    def counted_deployment(*args):
+    def counted_deployment(*args: Any) -> Deployment:
         counts["deployment"] += 1
         return make_deployment(*args)
 
@@ -53,3 +64,58 @@ def test_the_status_of_an_app_reads_it_once(
     assert result.exit_code == 0, result.output
     assert "first" in result.output
     assert set(reads.values()) == {1}
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count how often the engines of a test look what is due."""
+    counts: Counter[str] = Counter()
+
+    def counted(glue: LocalGlue) -> None:
+        counts["steps"] += 1
+        step(glue)
+
+    monkeypatch.setattr(engine, "step", counted)
+    return counts
+
+
+def test_the_engine_of_a_run_sleeps_while_its_job_works(
+    home: Path, write_assembly: WriteAssembly, steps: Counter[str]
+) -> None:
+    app = shells(write_assembly({"first": "import time\ntime.sleep(4)"}))
+    began = time.monotonic()
+
+    result = tidemark("run", "--isolated", "--app", str(app))
+
+    assert result.exit_code == 0, result.output
+    took = time.monotonic() - began
+    assert took >= 4
+    assert steps["steps"] < 10 * took  # a look each 10 ms was 78
+
+
+def test_an_end_is_seen_at_once_and_not_by_the_next_look(
+    home: Path,
+    write_assembly: WriteAssembly,
+    steps: Counter[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (engine_steps, whole_run):
+        monkeypatch.setattr(module, "LOOK_S", 1000.0)
+    app = shells(write_assembly({"first": "", "second": ""}, {"second": ["first"]}))
+    began = time.monotonic()
+
+    result = tidemark("run", "--isolated", "--app", str(app))
+
+    assert "second  SUCCEEDED" in result.output
+    assert time.monotonic() - began < 500
+
+
+def test_an_engine_without_runs_and_schedules_sleeps(tmp_path: Path, steps: Counter[str]) -> None:
+    with serving(Home.open(tmp_path / "home")) as (_, served):
+        served.ask(lambda _: None)
+        wait_until(lambda: steps["steps"] == 2)  # the first one, and the one behind that request
+        before = steps["steps"]
+        time.sleep(1)
+        assert steps["steps"] == before
+        served.ask(lambda _: None)
+        wait_until(lambda: steps["steps"] > before)

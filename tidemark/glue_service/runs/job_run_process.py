@@ -8,8 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -278,6 +279,16 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
     if running.stop_state is not None:
         end_left_over_processes(running.run)  # those that have left the group
     return _finished(running, code)
+
+
+def tell_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
+    """Call `tell` in a thread of its own as soon as the process of a job run has ended."""
+
+    def wait() -> None:
+        running.process.wait()
+        tell()
+
+    threading.Thread(target=wait, name="end-of-job-run", daemon=True).start()
 
 
 def begin_stop(running: JobProcess, state: str) -> None:
