@@ -33,7 +33,7 @@ def wait_s(glue: LocalGlue) -> float | None:
     """
     if glue.runner.is_due:
         return 0
-    clocks = () if glue.is_of_command else (glue.schedules.next_ms, glue.batches.next_ms)
+    clocks = () if glue.is_of_command else (glue.schedules.soonest_ms, glue.batches.soonest_ms)
     waits = [(time_ms - glue.now_ms()) / MS_PER_S for time_ms in clocks if time_ms is not None]
     if glue.runner.is_busy or glue.runner.delayed:
         waits.append(LOOK_S)

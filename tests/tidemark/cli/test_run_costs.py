@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,14 +13,16 @@ import pytest
 from tests.fixtures.commands import WriteAssembly
 from tests.tidemark.cli.test_cli import tidemark
 from tests.tidemark.cli.test_run_serves import shells
+from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
 from tidemark.glue_service import engine
 from tidemark.glue_service import steps as engine_steps
-from tidemark.glue_service.http.serving import serving
+from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.steps import step
 from tidemark.glue_service.workflows import whole_run
 from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly import cloud_assembly, template
 from tidemark.model.assembly.definitions import Deployment
 
@@ -119,3 +122,18 @@ def test_an_engine_without_runs_and_schedules_sleeps(tmp_path: Path, steps: Coun
         assert steps["steps"] == before
         served.ask(lambda _: None)
         wait_until(lambda: steps["steps"] > before)
+
+
+def test_a_run_that_is_stopped_has_ended_with_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_steps, "LOOK_S", 1000.0)
+    home = Home.open(tmp_path / "home")
+    ended: queue.SimpleQueue[JobRun] = queue.SimpleQueue()
+    with serving(home, Options(observe=ended.put)) as (url, served):
+        port = Port(home, url, served)
+        port.job("long", "import time\nopen('began', 'w').close()\ntime.sleep(60)")
+        run_id = port.start("long")
+        wait_until(lambda: (home.runs / run_id / "began").exists())
+        port.glue.batch_stop_job_run(JobName="long", JobRunIds=[run_id])
+        assert ended.get(timeout=500).state == "STOPPED"

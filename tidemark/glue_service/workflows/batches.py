@@ -36,7 +36,7 @@ class Batches:
             self._ends_ms[row["trigger_name"]] = row["first_ms"] + window_ms
 
     @property
-    def next_ms(self) -> int | None:
+    def soonest_ms(self) -> int | None:
         """When the next window ends, epoch milliseconds; None if no event waits."""
         return min(self._ends_ms.values(), default=None)
 

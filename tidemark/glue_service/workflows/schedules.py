@@ -31,7 +31,7 @@ class Schedules:
         self._next_ms = {key: time for key, time in found.items() if time is not None}
 
     @property
-    def next_ms(self) -> int | None:
+    def soonest_ms(self) -> int | None:
         """When the next trigger fires, epoch milliseconds; None if none does."""
         return min(self._next_ms.values(), default=None)
 
