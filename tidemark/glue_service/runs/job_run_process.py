@@ -70,6 +70,7 @@ from tidemark.model.assembly.definitions import SHELL, JobDefinition
 from tidemark.model.awsglue_api.sites import SITES
 
 STOP_GRACE_S = 5.0
+LOOK_S = 0.05
 LOG_PART_BYTES = 1_000_000
 MAX_NAME_BYTES = 250  # of a file, without its suffix
 SERVICES_OF_PORT = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
@@ -279,6 +280,16 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
     if running.stop_state is not None:
         end_left_over_processes(running.run)  # those that have left the group
     return _finished(running, code)
+
+
+def wait_for_end(running: JobProcess, meanwhile: Callable[[], None] = lambda: None) -> JobRun:
+    """Return a run as soon as it has ended; call `meanwhile` 20 times a second until then."""
+    has_ended = threading.Event()
+    tell_of_end(running, has_ended.set)
+    while (finished := poll_job_run(running)) is None:
+        meanwhile()
+        has_ended.wait(LOOK_S)
+    return finished
 
 
 def tell_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
