@@ -41,7 +41,7 @@ def land(
     """Put days of the sample data where the pipeline's sources are."""
     from sample.land import land_delivery_in_stage, land_delivery_locally
     from sample.landing import plan_delivery
-    from tidemark.glue_service.commands import deploy
+    from tidemark.glue_service.commands import deploy, load_app
     from tidemark.local_state.home import Home
 
     console = Console()
@@ -55,7 +55,7 @@ def land(
         where = land_delivery_in_stage(delivery, deployed)
     else:
         home = Home.from_environment()
-        deployment = deploy(assembly_folder(console, app, context), home)
+        deployment = deploy(load_app(assembly_folder(console, app, context)), home)
         where = land_delivery_locally(delivery, deployment, home)
     console.print(f"landed {days} in {where}", highlight=False, soft_wrap=True)
 

@@ -18,7 +18,7 @@ from sample.landing import (
 from sample.recompute import compare, worst_routes
 from tidemark.cli.progress import JobProgress, print_outcome, print_recovered, rows, step
 from tidemark.errors import TidemarkError
-from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.workflows.result import WorkflowResult
@@ -54,8 +54,8 @@ class Story:
         self._console = console
         self._home = home
         self._jvms = jvms
-        self._assembly = assembly
-        self._deployment: Deployment = deploy(assembly, home)
+        self._app = load_app(assembly)
+        self._deployment: Deployment = deploy(self._app, home)
         self.runs: list[tuple[str, WorkflowResult]] = []
 
     def land(self, what: str, *objects: Mapping[str, bytes]) -> int:
@@ -77,7 +77,7 @@ class Story:
         self._console.rule(f"[bold]{title}")
         with JobProgress(self._console) as progress:
             result = run_workflow(
-                self._assembly,
+                self._app,
                 self._home,
                 WORKFLOW,
                 progress.observe,

@@ -9,7 +9,7 @@ from sample.land import land_delivery_locally, write_object
 from sample.landing import plan_delivery
 from sample.recompute import compare
 from tidemark.cli.progress import JobProgress
-from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.local_state.home import Home
 
@@ -27,7 +27,8 @@ def test_increments_from_a_jdbc_table_end_with_the_mart_equal_to_a_recomputation
 ) -> None:
     assembly = synth(flightsSource=json.dumps(DERBY))
     home = Home.open(tmp_path / "home")
-    deployment = deploy(assembly, home)
+    app = load_app(assembly)
+    deployment = deploy(app, home)
     landed = tmp_path / "landed"
     read = []
     for days, corrected in (("1", None), ("2", "1")):
@@ -36,9 +37,7 @@ def test_increments_from_a_jdbc_table_end_with_the_mart_equal_to_a_recomputation
         for key, body in {**delivery.flight_files(), **delivery.weather_files()}.items():
             write_object(landed / key, body)
         with JobProgress(Console()) as progress:
-            result = run_workflow(
-                assembly, home, "flights", progress.observe, lambda _: None, jvms=jvms
-            )
+            result = run_workflow(app, home, "flights", progress.observe, lambda _: None, jvms=jvms)
         assert result.is_success, result
         read += [r.rows_read for r in result.job_runs if r.job_name == "ingest-flights"]
 

@@ -14,7 +14,7 @@ from sample.land import land_delivery_locally
 from sample.landing import plan_delivery
 from sample.recompute import compare
 from tests.waiting import BOUND_S, wait_until
-from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.commands import deploy, load_app
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
 
@@ -61,7 +61,7 @@ def test_after_kills_of_a_job_and_of_the_command_the_mart_equals_a_recomputation
     assembly, tmp_path
 ) -> None:
     home = Home.open(tmp_path / "home")
-    deployment = deploy(assembly, home)
+    deployment = deploy(load_app(assembly), home)
     land_delivery_locally(plan_delivery("1..2", None, None), deployment, home)
 
     # A job is killed while it runs: its dependents do not start.

@@ -13,7 +13,7 @@ import pytest
 
 from sample.land import land_delivery_locally
 from sample.landing import plan_delivery
-from tidemark.glue_service.commands import deploy, load
+from tidemark.glue_service.commands import deploy, load, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.workflows.nothing_new import ARGUMENT
@@ -49,7 +49,8 @@ def skipping(assembly, tmp_path):
 def play(assembly: Path, home: Home) -> list[list[str]]:
     """Run the steps; return for each the jobs that were skipped."""
     skipped = []
-    deployment = deploy(assembly, home)
+    app = load_app(assembly)
+    deployment = deploy(app, home)
     land_delivery_locally(plan_delivery("1..2", None, None), deployment, home)
     with ExitStack() as stack:
         jvms = stack.enter_context(jvms_of(home, say=lambda _: None))
@@ -58,7 +59,7 @@ def play(assembly: Path, home: Home) -> list[list[str]]:
             if days:
                 land_delivery_locally(plan_delivery(days, None, None), deployment, home)
             before = digests(home)
-            result = run_workflow(assembly, home, None, lambda _: None, lambda _: None, None, jvms)
+            result = run_workflow(app, home, None, lambda _: None, lambda _: None, None, jvms)
             assert [run.state for run in result.job_runs] == ["SUCCEEDED"] * 4
             assert is_new or digests(home) == before  # bit for bit, be they run or not
             skipped.append(sorted(run.job_name for run in result.job_runs if run.jvm is None))

@@ -1,6 +1,6 @@
 """The Glue of this machine for one command: the one that serves the home, or one of its own."""
 
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -19,8 +19,7 @@ from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.operate.clients import Glue, of_port
 
-POLL_S = 0.05
-
+LOOK_S = 0.5  # the engine is asked all the same: it may have died
 
 Deploy = Callable[[Path], object]
 
@@ -32,13 +31,14 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
     served = find_port(home)
     with ExitStack() as stack:
         engine = None
+        has_ended = threading.Event()
         if served is not None:
             url = served.url
             if before_runs is not None:
                 before_runs(home, None if served.is_of_command else partial(deploy, served))
         elif before_runs is not None:
             jvms = stack.enter_context(jvms_of(home, say=_say))
-            options = Options(jvms=jvms, is_of_command=True)
+            options = Options(jvms=jvms, is_of_command=True, observe=lambda _: has_ended.set())
             url, engine = stack.enter_context(serving(home, options))
             before_runs(home, partial(_deploy, engine))
         else:
@@ -46,7 +46,7 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
         key = access_key(home).arguments
         yield stack.enter_context(of_port(url, str(home.shown), region(), key))
         if engine is not None:
-            wait_for_runs(engine)
+            wait_for_runs(engine, has_ended)
 
 
 def _deploy(engine: Engine, folder: Path) -> str:
@@ -57,7 +57,8 @@ def _say(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
-def wait_for_runs(engine: Engine) -> None:
+def wait_for_runs(engine: Engine, has_ended: threading.Event) -> None:
     """Wait until no run goes on: what a trigger has fired, and all that follows from it."""
     while engine.ask(lambda glue: glue.runner.has_runs):
-        time.sleep(POLL_S)
+        has_ended.wait(LOOK_S)
+        has_ended.clear()

@@ -209,13 +209,12 @@ def run(
         print_recovered,
         print_unserved,
     )
-    from tidemark.glue_service.commands import load
+    from tidemark.glue_service.commands import load_app
     from tidemark.glue_service.one_run import run_workflow
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.glue_service.served import find_port
     from tidemark.glue_service.workflows.selection import Selection
     from tidemark.local_state.home import Home
-    from tidemark.model.assembly.cloud_assembly import read_assembly
     from tidemark.report.lineage.emitter import lineage_to
 
     if only is not None and begin is not None:
@@ -243,19 +242,19 @@ def run(
                 f"process {served.pid} serves {home.root} and runs the jobs: leave out --isolated, "
                 "--lineage and --skip-crawlers, or stop it"
             )
-        assembly = assembly_folder(console, app, context)
-        print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
-        sys.exit(run_served(home, served, assembly, workflow, only, begin))
+        loaded = load_app(assembly_folder(console, app, context))
+        print_unserved(console, unserved_tables(loaded.deployment, loaded.assembly.assets))
+        sys.exit(run_served(home, served, loaded, workflow, only, begin))
     progress = JobProgress(console)
     with (
         lineage_to(lineage, home, progress.say) as tell,
         jvms_of(home, is_isolated=isolated, say=progress.say) as jvms,
     ):
-        assembly = assembly_folder(console, app, context)
-        print_unserved(console, unserved_tables(load(assembly), read_assembly(assembly).assets))
+        loaded = load_app(assembly_folder(console, app, context))
+        print_unserved(console, unserved_tables(loaded.deployment, loaded.assembly.assets))
         with progress:
             result = run_workflow(
-                assembly,
+                loaded,
                 home,
                 workflow,
                 progress.observe,

@@ -112,14 +112,13 @@ class Here:
 
     def facts(self) -> tuple["Facts", "Windows"]:
         """Return what is known, and the open windows."""
-        from tidemark.glue_service.commands import load
+        from tidemark.glue_service.commands import load_app
         from tidemark.local_state.store.checkpoints import stored_checkpoints
-        from tidemark.model.assembly.cloud_assembly import read_assembly
         from tidemark.operate.rewind.local import facts_of_home, tables_of
         from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 
-        folder = self.app or Path("cdk.out")
-        deployment = load(folder)
+        app = load_app(self.app or Path("cdk.out"))
+        deployment = app.deployment
         tracks: list[Track] = []
         windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         checkpoints = stored_checkpoints(self.store)
@@ -130,7 +129,7 @@ class Here:
             windows |= items
         now_ms = time.time_ns() // 1_000_000
         facts = facts_of_home(self.home, self.store, deployment, checkpoints, tracks, now_ms)
-        return with_declared(facts, read_assembly(folder)), windows
+        return with_declared(facts, app.assembly), windows
 
     def rewind(self, request: Request) -> None:
         """Show the plan, ask, and carry it out."""

@@ -44,22 +44,21 @@ def status(app: Path | None, context: tuple[str, ...], deployed: str | None, out
         status_json,
         status_table,
     )
-    from tidemark.glue_service.commands import job_statuses, load, region, show_earlier_warnings
+    from tidemark.glue_service.commands import job_statuses, load_app, region, show_earlier_warnings
     from tidemark.glue_service.workflows.recovery import KILLED
     from tidemark.local_state.home import Home
     from tidemark.local_state.store.database import Store
     from tidemark.local_state.store.stored_warnings import open_warnings, without_those
-    from tidemark.model.assembly.cloud_assembly import read_assembly
     from tidemark.report.here import freshness_here
     from tidemark.report.jobs import read_jobs
 
-    folder = app or Path("cdk.out")
-    deployment = load(folder)
+    loaded = load_app(app or Path("cdk.out"))
+    deployment = loaded.deployment
     home = Home.from_environment()
     statuses = job_statuses(deployment, home)
     watermarks = read_watermarks(deployment, home)
     now_ms = time.time_ns() // 1_000_000
-    fresh = freshness_here(home, read_jobs(read_assembly(folder), region()), now_ms)
+    fresh = freshness_here(home, read_jobs(loaded.assembly, region()), now_ms)
     with Store(home.database) as store:
         warnings = [it for it in open_warnings(store) if it.job_name in deployment.jobs]
     if output == "json":

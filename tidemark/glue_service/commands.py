@@ -40,6 +40,21 @@ DEFAULT_REGION = "us-east-1"
 
 
 @dataclass(frozen=True)
+class App:
+    """A synthesized app as it was read: read it once, and hand it on.
+
+    Attributes:
+        folder: the cloud assembly.
+        assembly: its stacks and assets.
+        deployment: what of it this machine runs.
+    """
+
+    folder: Path
+    assembly: Assembly
+    deployment: Deployment
+
+
+@dataclass(frozen=True)
 class JobStatus:
     """One job of the template with its last run and its newest bookmark, if any.
 
@@ -63,14 +78,14 @@ def region() -> str:
 
 def load(assembly_folder: Path) -> Deployment:
     """Read an assembly's definitions; changes nothing."""
-    return _read(assembly_folder)[1]
+    return load_app(assembly_folder).deployment
 
 
-def _read(assembly_folder: Path) -> tuple[Assembly, Deployment]:
+def load_app(assembly_folder: Path) -> App:
     """Read an assembly and its definitions; refuse what CloudFormation would not take either."""
     try:
         assembly = read_assembly(assembly_folder)
-        return assembly, read_deployment(assembly, region())
+        return App(assembly_folder, assembly, read_deployment(assembly, region()))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(
             f"{assembly_folder} holds something that could not be deployed "
@@ -78,12 +93,12 @@ def _read(assembly_folder: Path) -> tuple[Assembly, Deployment]:
         ) from error
 
 
-def deploy(assembly_folder: Path, home: Home) -> Deployment:
+def deploy(app: App, home: Home) -> Deployment:
     """Lay out buckets as folders, publish scripts and libraries, define the Data Catalog."""
-    assembly, deployment = _read(assembly_folder)
+    deployment = app.deployment
     for bucket in deployment.buckets:
         home.create_bucket(bucket)
-    _publish_assets(assembly, deployment.region, home)
+    _publish_assets(app.assembly, deployment.region, home)
     with Store(home.database) as store:
         if deployment.catalog_databases:
             put_databases(store, deployment.catalog_databases)

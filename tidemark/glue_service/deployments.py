@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.commands import App, deploy, load_app
 from tidemark.glue_service.entities import (
     Entity,
     Kind,
@@ -25,7 +25,7 @@ from tidemark.local_state.deployment.project_files import with_submitted_files
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client
 from tidemark.local_state.home import Home
 from tidemark.local_state.watermark_tables import imported_tables
-from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import Deployment
 from tidemark.model.assembly.intrinsics import TOPIC
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
@@ -48,8 +48,9 @@ KEPT_APART = ("Name", "Tags", "StartOnCreation")
 def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     """Define what an assembly defines, delete what left its stacks; return a line about it."""
     machine = glue.machine
-    deployment = prepare(folder, machine.home, machine.dynamodb_endpoint)
-    found = _all_definitions(folder, machine.region)
+    app = load_app(folder)
+    deployment = prepare(app, machine.home, machine.dynamodb_endpoint)
+    found = _all_definitions(app.assembly, machine.region)
     _define_all(glue, deployment, found, folder)
     numbers = Counter(kind for _, kind, *_ in found)
     counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
@@ -59,17 +60,18 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
 
 
-def prepare(folder: Path, home: Home, dynamodb_endpoint: str) -> Deployment:
-    """Make buckets, tables and the Data Catalog of an assembly, and publish its files."""
-    deployment = with_submitted_files(deploy(folder, home), folder, home)
+def prepare(app: App, home: Home, dynamodb_endpoint: str) -> Deployment:
+    """Make buckets, tables and the Data Catalog of an app, and publish its files."""
+    deployment = with_submitted_files(deploy(app, home), app.folder, home)
     with dynamodb_client(dynamodb_endpoint, deployment.region) as dynamodb:
         create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
     return deployment
 
 
-def define(glue: LocalGlue, folder: Path, deployment: Deployment) -> list[str]:
-    """Define jobs, triggers and workflows of an assembly, which is prepared."""
-    return _define_all(glue, deployment, _all_definitions(folder, glue.machine.region), folder)
+def define(glue: LocalGlue, app: App, deployment: Deployment) -> list[str]:
+    """Define jobs, triggers and workflows of an app, as it was prepared; return deleted jobs."""
+    found = _all_definitions(app.assembly, glue.machine.region)
+    return _define_all(glue, deployment, found, app.folder)
 
 
 def _define_all(
@@ -130,20 +132,24 @@ def _is_of_another_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
     return (Kind.WORKFLOW, entity.definition.get("WorkflowName", "")) in names
 
 
-def _all_definitions(folder: Path, region: str) -> list[tuple[str, Kind, str, dict[str, Any]]]:
-    return [*_definitions(folder, region), *_of_events(folder, region)]
+def _all_definitions(
+    assembly: Assembly, region: str
+) -> list[tuple[str, Kind, str, dict[str, Any]]]:
+    return [*_definitions(assembly, region), *_of_events(assembly, region)]
 
 
-def _definitions(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
-    for stack, scope in resolve_stacks(read_assembly(folder), region):
+def _definitions(
+    assembly: Assembly, region: str
+) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+    for stack, scope in resolve_stacks(assembly, region):
         for _, kind, name, properties in stack_resources(stack, scope):
             if kind in KINDS:
                 yield stack.name, KINDS[kind], name, properties
 
 
-def _of_events(folder: Path, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+def _of_events(assembly: Assembly, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
     """Yield rules of EventBridge, and topics; what only AWS knows of them stands in braces."""
-    for stack, scope in resolve_stacks(read_assembly(folder), region, may_guess=True):
+    for stack, scope in resolve_stacks(assembly, region, may_guess=True):
         for id_, resource in stack.template.get("Resources", {}).items():
             if resource["Type"] in OF_EVENTS:
                 kind, naming = OF_EVENTS[resource["Type"]]

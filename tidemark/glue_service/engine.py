@@ -1,4 +1,8 @@
-"""The thread that owns the state: requests of clients are done there one after the other."""
+"""The thread that owns the state: requests of clients are done there one after the other.
+
+It sleeps until something comes: a request, the end of a start or of a process, or a time that is
+due.
+"""
 
 import queue
 import threading
@@ -9,11 +13,9 @@ from typing import Any, TypeVar
 
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
-from tidemark.glue_service.steps import step
+from tidemark.glue_service.steps import step, wait_s
 
 T = TypeVar("T")
-BUSY_POLL_S = 0.01
-IDLE_POLL_S = 0.2
 ANSWER_TIMEOUT_S = 60
 Work = tuple[Callable[[LocalGlue], Any], "Future[Any]"]
 
@@ -87,11 +89,11 @@ class Engine:
             self._cancel_rest()
 
     def _serve(self, glue: LocalGlue) -> None:
+        glue.runner.wake = lambda: self.tell(_step_again)
         while True:
             step(glue)
             try:
-                timeout = BUSY_POLL_S if glue.runner.is_busy else IDLE_POLL_S
-                item = self._work.get(timeout=timeout)
+                item = self._work.get(timeout=wait_s(glue))
             except queue.Empty:
                 continue
             if item is None:
@@ -113,6 +115,10 @@ class Engine:
                 return
             if item is not None:
                 item[1].cancel()
+
+
+def _step_again(_: LocalGlue) -> None:
+    """Do nothing: a step follows whatever the thread is asked for."""
 
 
 def _gone() -> ServiceError:

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from tidemark.errors import EntityNotFoundError, UnsupportedError, UsageError
 from tidemark.extras import require
-from tidemark.glue_service.commands import load
+from tidemark.glue_service.commands import App
 from tidemark.glue_service.deployments import define, prepare
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.local_glue import LocalGlue
@@ -47,7 +46,7 @@ def not_run_here(deployment: Deployment, workflow_name: str) -> NotRun:
 
 
 def run_workflow(
-    assembly_folder: Path,
+    app: App,
     home: Home,
     workflow_name: str | None,
     observe: Callable[[JobRun | None], None],
@@ -60,8 +59,8 @@ def run_workflow(
     not_run: Callable[[NotRun], None] = lambda _: None,
     lineage: Callable[[JobRun], None] = lambda _: None,
 ) -> WorkflowResult:
-    """Run a workflow of the assembly once, in this home."""
-    loaded = load(assembly_folder)
+    """Run a workflow of the app once, in this home."""
+    loaded = app.deployment
     name = chosen_workflow(loaded, workflow_name)  # before anything is started
     if selection is not None:
         loaded = select(loaded, name, selection)
@@ -97,8 +96,8 @@ def run_workflow(
         show_unseen(store, warn)
         watch.has_ended = lambda _: show_unseen(store, warn)
         endpoint = engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
-        deployment = prepare(assembly_folder, home, endpoint)
-        deleted = engine.ask(lambda glue: define(glue, assembly_folder, deployment))
+        deployment = prepare(app, home, endpoint)
+        deleted = engine.ask(lambda glue: define(glue, app, deployment))
         if selection is not None:
             deployment = select(deployment, name, selection)
         result = run_to_its_end(engine, deployment, name, watch)

@@ -7,6 +7,10 @@ from tidemark.glue_service.local_glue import LocalGlue, origin_of, topic_arn
 from tidemark.glue_service.workflows.batch_firing import fire_batch
 from tidemark.glue_service.workflows.firing import fire_by_clock
 
+LOOK_S = 0.2
+LEAST_WAIT_S = 0.01
+MS_PER_S = 1000
+
 
 def step(glue: LocalGlue) -> None:
     """Do what is due: triggers by the clock, batches of events, job runs, and late ones."""
@@ -19,6 +23,21 @@ def step(glue: LocalGlue) -> None:
     glue.runner.step()
     for run, delay_minutes in glue.delays.late(glue.runner.delayed, now_ms):
         deliver(glue, run_status(run, delay_minutes, now_ms, origin_of(glue)))
+
+
+def wait_s(glue: LocalGlue) -> float | None:
+    """Return how long nothing is due if no event comes; None if nothing will be.
+
+    What goes by a clock is looked at every 0.2 s, for clocks are set and machines sleep: schedules,
+    batches, delays, timeouts. So are the logs of runs, whose lines have the time of the look.
+    """
+    if glue.runner.is_due:
+        return 0
+    clocks = () if glue.is_of_command else (glue.schedules.soonest_ms, glue.batches.soonest_ms)
+    waits = [(time_ms - glue.now_ms()) / MS_PER_S for time_ms in clocks if time_ms is not None]
+    if glue.runner.is_busy or glue.runner.delayed:
+        waits.append(LOOK_S)
+    return min(LOOK_S, max(LEAST_WAIT_S, min(waits))) if waits else None
 
 
 def load(glue: LocalGlue) -> None:

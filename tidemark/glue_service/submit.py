@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,14 +15,13 @@ from tidemark.glue_service.commands import open_machine
 from tidemark.glue_service.runs.end_record import found_at_end, record_end
 from tidemark.glue_service.runs.follower import Follower
 from tidemark.glue_service.runs.job_run_process import (
-    JobProcess,
     Machine,
     failed_run,
     new_run_id,
     plan_job_run,
-    poll_job_run,
     start_job_run,
     stop_job_run,
+    wait_for_end,
 )
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.workflows.recovery import record_warnings
@@ -39,7 +37,6 @@ JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
 CONF, EXTRA_MODULES = "--conf", "--extra-py-files"
 DATA_CATALOG = "--enable-glue-datacatalog"  # on in a job that is made in the console of Glue
 CLIENTS = re.compile(r"\b(boto3|botocore|aiobotocore|awswrangler|s3fs)\b")
-POLL_S = 0.05
 Echo: TypeAlias = Callable[[str, bytes], None]
 """Shows bytes that a script wrote to ``stdout`` or ``stderr``."""
 
@@ -123,9 +120,13 @@ def submit(
             record_warnings(store, finished, job, warn)
             return finished
 
+        def meanwhile() -> None:
+            _copy_new(output)
+            observe(None)
+
         try:
             observe(run)
-            finished = _wait(process, observe, output)
+            finished = wait_for_end(process, meanwhile)
         except BaseException:
             end(stop_job_run(process))
             raise
@@ -174,15 +175,3 @@ def _followers(run: JobRun, echo: Echo | None) -> list[Follower]:
 def _copy_new(followers: Sequence[Follower]) -> None:
     for follower in followers:
         follower.copy_new()
-
-
-def _wait(
-    process: JobProcess,
-    observe: Callable[[JobRun | None], None],
-    output: Sequence[Follower],
-) -> JobRun:
-    while (finished := poll_job_run(process)) is None:
-        _copy_new(output)
-        observe(None)
-        time.sleep(POLL_S)
-    return finished

@@ -22,9 +22,9 @@ from tidemark.glue_service.runs.job_run_process import (
     new_run_id,
     now_ms,
     plan_job_run,
-    poll_job_run,
     start_job_run,
     stop_job_run,
+    wait_for_end,
 )
 from tidemark.glue_service.runs.row_counts import read_row_counts
 from tidemark.glue_service.submit import Submission, publish_script, served_to
@@ -43,7 +43,6 @@ from tidemark.testing.recorded_run import recorded_run
 from tidemark.testing.run import GlueRun
 
 SCRIPT_FOLDERS = ("", "glue_jobs")
-POLL_S = 0.01
 EXTRA_FILES = "--extra-py-files"
 TIMEOUT_MINUTES = 10
 _one_at_a_time = threading.Lock()  # a run changes the process that all threads of a test share
@@ -256,12 +255,10 @@ class GlueJob:
             os.environ.pop(KILL_VARIABLE, None)
             self._test.kill = None
         try:
-            while (finished := poll_job_run(process)) is None:
-                time.sleep(POLL_S)
+            return wait_for_end(process)
         except BaseException:
             stop_job_run(process)
             raise
-        return finished
 
     def _finished(self, run: JobRun, ended: Ended) -> JobRun:
         counts = read_row_counts(Path(run.log_path).parent / EVENTS_FOLDER)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.glue_service.commands import deploy
+from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.glue_service.workflows.result import WorkflowResult
 from tidemark.glue_service.workflows.selection import Selection
@@ -71,8 +71,8 @@ class Pipeline:
     def __init__(self, test: GlueTest, assembly: Path) -> None:
         """Deploy what was synthesized: buckets, scripts, tables of the Data Catalog."""
         self._test = test
-        self._assembly = assembly
-        self.deployment: Deployment = deploy(assembly, test.home)
+        self._app = load_app(assembly)
+        self.deployment: Deployment = deploy(self._app, test.home)
 
     @property
     def jobs(self) -> Mapping[str, JobDefinition]:
@@ -138,7 +138,7 @@ class Pipeline:
         selection = Selection(chosen, has_following=only is None) if chosen else None
         began = time.monotonic()
         result = run_workflow(
-            self._assembly,
+            self._app,
             self._test.home,
             workflow,
             lambda _: None,

@@ -8,8 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -69,6 +70,7 @@ from tidemark.model.assembly.definitions import SHELL, JobDefinition
 from tidemark.sites import SITES
 
 STOP_GRACE_S = 5.0
+LOOK_S = 0.05
 LOG_PART_BYTES = 1_000_000
 MAX_NAME_BYTES = 250  # of a file, without its suffix
 SERVICES_OF_PORT = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
@@ -278,6 +280,26 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
     if running.stop_state is not None:
         end_left_over_processes(running.run)  # those that have left the group
     return _finished(running, code)
+
+
+def wait_for_end(running: JobProcess, meanwhile: Callable[[], None] = lambda: None) -> JobRun:
+    """Return a run as soon as it has ended; call `meanwhile` 20 times a second until then."""
+    has_ended = threading.Event()
+    tell_of_end(running, has_ended.set)
+    while (finished := poll_job_run(running)) is None:
+        meanwhile()
+        has_ended.wait(LOOK_S)
+    return finished
+
+
+def tell_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
+    """Call `tell` in a thread of its own as soon as the process of a job run has ended."""
+
+    def wait() -> None:
+        running.process.wait()
+        tell()
+
+    threading.Thread(target=wait, name="end-of-job-run", daemon=True).start()
 
 
 def begin_stop(running: JobProcess, state: str) -> None:

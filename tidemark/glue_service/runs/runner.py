@@ -36,6 +36,7 @@ from tidemark.glue_service.runs.job_run_process import (
     plan_job_run,
     poll_job_run,
     stop_job_run,
+    tell_of_end,
 )
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
@@ -59,6 +60,7 @@ class Runner:
         on_start: Callable[[JobRun], None] = lambda _: None,
     ) -> None:
         """Hold no run yet."""
+        self.wake: Callable[[], None] = lambda: None  # called in any thread: a step is due
         self._observe = observe
         self._on_start = on_start
         self.problem: TidemarkError | None = None  # why an end could not be recorded
@@ -76,6 +78,11 @@ class Runner:
     def is_busy(self) -> bool:
         """Whether a run is there that something may happen to by itself."""
         return bool(self._active.started()) or bool(self._ended)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a step would do something at once."""
+        return bool(self._never_started) or bool(self._startable())
 
     @property
     def delayed(self) -> list[ActiveRun]:
@@ -181,6 +188,7 @@ class Runner:
             self._skip(active, started)
             return
         active.process = started
+        tell_of_end(started, self.wake)
         if active.run.state == STOPPING:
             begin_stop(active.process, "STOPPED")
 
@@ -283,16 +291,21 @@ class Runner:
                     counts[job.name] += 1
         if self._active.spark:
             self._machine.jvms.want(self._active.spark)
-        slots = max(self._most - len(self._active.started()), 0)
-        for active in self._active.starting(slots):
+        for active in self._startable():
             active.run = replace(active.run, started_at_ms=now_ms())
             job, request = active.start.job, active.start.request
             self._change(active, RUNNING)
             self._on_start(active.run)
-            active.process = self._starter.submit(
+            future = self._starter.submit(
                 start_or_skip, self._machine, job, request.arguments, active.run
             )
+            active.process = future
             self._active.place(active)
+            future.add_done_callback(lambda _: self.wake())
+
+    def _startable(self) -> list[ActiveRun]:
+        """Return the runs that a core is free for."""
+        return self._active.starting(max(self._most - len(self._active.started()), 0))
 
 
 def retry_of(start: Start, run: JobRun) -> Start:

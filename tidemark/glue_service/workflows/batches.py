@@ -35,6 +35,11 @@ class Batches:
             window_ms = 0 if is_whole else window_s * MS_PER_S
             self._ends_ms[row["trigger_name"]] = row["first_ms"] + window_ms
 
+    @property
+    def soonest_ms(self) -> int | None:
+        """When the next window ends, epoch milliseconds; None if no event waits."""
+        return min(self._ends_ms.values(), default=None)
+
     def due(self, now_ms: int) -> list[str]:
         """Return the triggers whose windows have ended, by name."""
         return sorted(name for name, end_ms in self._ends_ms.items() if end_ms <= now_ms)

@@ -30,6 +30,11 @@ class Schedules:
         found = {key: self._next_ms.get(key) or next_ms(key[1], now_ms) for key in keys}
         self._next_ms = {key: time for key, time in found.items() if time is not None}
 
+    @property
+    def soonest_ms(self) -> int | None:
+        """When the next trigger fires, epoch milliseconds; None if none does."""
+        return min(self._next_ms.values(), default=None)
+
     def due(self, now_ms: int) -> list[str]:
         """Return the triggers that fire now, by name; each time is returned once."""
         due = sorted(key for key, time in self._next_ms.items() if time <= now_ms)

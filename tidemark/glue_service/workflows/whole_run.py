@@ -22,7 +22,8 @@ from tidemark.glue_service.workflows.workflows import stop_flow
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 from tidemark.model.assembly.definitions import CRAWLER, Deployment, TriggerDefinition
 
-POLL_S = 0.05
+FRAME_S = 0.1  # between two pictures on a terminal
+LOOK_S = 0.5  # an engine that tells nothing is asked all the same: it may have a problem
 
 
 @dataclass
@@ -42,17 +43,33 @@ class Watch:
     changes: "queue.SimpleQueue[JobRun]" = field(default_factory=queue.SimpleQueue)
     shown: set[str] = field(default_factory=set)
 
-    def show_changes(self) -> None:
-        """Hand over what the engine has told since the last call."""
+    def wait(self) -> None:
+        """Hand over what the engine tells next; return after a while if that is nothing."""
+        until = time.monotonic() + LOOK_S
+        while not self.show_changes(FRAME_S) and time.monotonic() < until:
+            self.observe(None)
+
+    def show_changes(self, wait_s: float = 0) -> bool:
+        """Hand over what the engine has told since the last call; return whether it told a thing.
+
+        The first change is waited for, so long at most.
+        """
+        try:
+            self._show(self.changes.get(timeout=wait_s))
+        except queue.Empty:
+            return False
         while not self.changes.empty():
-            run = self.changes.get()
-            if run.state == RUNNING:
-                self.shown.add(run.run_id)
-            elif run.state == "STOPPED" and run.run_id not in self.shown:
-                continue  # it waited for a core, and never began
-            self.observe(run)
-            if run.state in FINAL_STATES:
-                self.has_ended(run)
+            self._show(self.changes.get())
+        return True
+
+    def _show(self, run: JobRun) -> None:
+        if run.state == RUNNING:
+            self.shown.add(run.run_id)
+        elif run.state == "STOPPED" and run.run_id not in self.shown:
+            return  # it waited for a core, and never began
+        self.observe(run)
+        if run.state in FINAL_STATES:
+            self.has_ended(run)
 
 
 def run_to_its_end(
@@ -71,9 +88,7 @@ def run_to_its_end(
     flow_id = engine.ask(lambda glue: _begin(glue, workflow_name, start.name, snapshot))
     try:
         while engine.ask(lambda glue: _goes_on(glue, flow_id)):
-            watch.show_changes()
-            watch.observe(None)
-            time.sleep(POLL_S)
+            watch.wait()
         watch.show_changes()
         progress = engine.ask(lambda glue: progress_of(glue.store, flow_id))
     except TidemarkError as error:
