@@ -88,9 +88,10 @@ A blank line is not a record. Not named is:
 - **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
 - **All**: data in hidden files and folders is named, by an example of each kind and a count; the
   markers of Spark, Hadoop, Hive, Delta Lake, Hudi and macOS are not. A field that has the name of a
-  partition folder has the value of the folder, and the run names both. A gzip or bzip2 file that is
-  cut off fails the run, and so does what follows its last stream, but for zero bytes after gzip
-  where Spark does not read the file itself, as it does JSON and CSV.
+  partition folder has the value of the folder; where the field has another one, the run names
+  both. To know that takes one more pass over the files, only where there is such a field. A gzip or
+  bzip2 file that is cut off fails the run, and so does what follows its last stream, but for zero
+  bytes after gzip where Spark does not read the file itself, as it does JSON and CSV.
 
 With `spark.sql.files.ignoreCorruptFiles` or `ignoreMissingFiles` Spark passes over files as it
 says, and the run warns of it; the readers of XML, Avro, Ion and CSV name a damaged file all the

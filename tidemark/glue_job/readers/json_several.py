@@ -45,6 +45,11 @@ def separated_texts(
         each = texts.select(_has_several().alias("several"))
         if not each.agg(F.max("several")).collect()[0][0]:
             return None
+    return as_separated(texts)
+
+
+def as_separated(texts: DataFrame) -> DataFrame:
+    """Return texts, those with several values as an array of records."""
     return texts.withColumn(LINE, _asked("separated"))
 
 
