@@ -53,9 +53,16 @@ class Look:
     escapes: Escapes | None = None
 
     @property
-    def is_escaped(self) -> bool:
+    def keeps_escapers(self) -> bool:
         """Whether values of Spark have escapers that Glue takes away."""
-        return self.escapes is not None and self.escapes.has_some and not self.escapes.has_doubled
+        seen = self.escapes
+        is_over_lines = bool(self.record_end)
+        return seen is not None and (seen.has_some or (is_over_lines and seen.has_ends))
+
+    @property
+    def is_escaped(self) -> bool:
+        """Whether they can be told apart, and so are taken away here."""
+        return self.keeps_escapers and not (self.escapes and self.escapes.has_doubled)
 
 
 def looks_at(
@@ -66,7 +73,7 @@ def looks_at(
     with _fields_of_any_length(), ThreadPoolExecutor(os.cpu_count()) as pool:
         looks = dict(zip(files, pool.map(look, files), strict=True))
     _warn(RunWarning.CUT_VALUES, [file for file in files if looks[file].is_cut])
-    kept = [one for one in files if (seen := looks[one].escapes) and seen.has_some]
+    kept = [one for one in files if looks[one].keeps_escapers]
     _warn(RunWarning.ESCAPERS, [file for file in kept if not looks[file].is_escaped])
     doubled = [one for one in files if (seen := looks[one].escapes) and seen.has_quotes]
     _warn(RunWarning.DOUBLED_QUOTES, doubled)
