@@ -217,7 +217,7 @@ class RunWarning(Enum):
     )
     JSON_VALUE = (
         "{}: such a value is not of the type of its column, and spark.sql reads null, or another "
-        "number, without an error; declare a type that holds it, or read the table with "
+        "value, without an error; declare a type that holds it, or read the table with "
         "from_catalog"
     )
     WHITE_ROWS = (
