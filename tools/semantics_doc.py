@@ -68,7 +68,8 @@ A blank line is not a record. Not named is:
   t and 0 for a control character, as on AWS; in a file that has doubled escapers too such a pair
   stays as it is, and the run warns of it. An escaped separator counts within quotes only.
   With an escaper, also that of OpenCSVSerDe, doubled quotes stay, and the run warns of it.
-- **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
+- **JSON**: each value of a line is a row of a DynamicFrame, and a line that is no JSON is an error
+  record, also with `withSchema`; a value that is not of the type there fails the run. A DataFrame is read by Spark's reader,
   as on AWS: it takes the first value, and the run warns of the first file with more.
   `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns, and
   rounds or cuts decimals and times that are finer than their column: the run warns of each kind,

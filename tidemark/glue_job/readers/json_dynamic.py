@@ -24,7 +24,7 @@ from tidemark.glue_job.readers.json_choices import (
     raw_type,
     with_choices,
 )
-from tidemark.glue_job.readers.json_errors import without_errors
+from tidemark.glue_job.readers.json_errors import good_texts
 from tidemark.glue_job.readers.json_kinds import (
     SEVERAL,
     Kinds,
@@ -33,9 +33,9 @@ from tidemark.glue_job.readers.json_kinds import (
     note_changed,
     schema_of_records,
 )
-from tidemark.glue_job.readers.json_lines import LINE, records, texts_by_spark, texts_of
+from tidemark.glue_job.readers.json_lines import LINE, records, texts_of
 from tidemark.glue_job.readers.json_path import document_with, record_type, select_records
-from tidemark.glue_job.readers.json_several import MAX_BYTES
+from tidemark.glue_job.readers.json_several import fit_in_texts
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import naming_the_file
 
@@ -68,7 +68,7 @@ def documents(
     """Return the documents of JSON files, in one pass over them; None if they are no JSON.
 
     A file of which a line is no record is read as a whole, as one that has records over many lines;
-    what is no JSON then either is an error record, see `without_errors`.
+    what is no JSON then either is an error record, see `good_texts`.
     """
     by_lines = not json.is_on("multiLine", "multiline")
     if by_lines:
@@ -77,17 +77,12 @@ def documents(
             json.failed.note_absence(absence_in(found))
             is_each = SEVERAL not in found.letters
             return Documents(texts, schema_of_records(found), are_lines=is_each)
-    by_files = all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
-    if by_files:
+    if fit_in_texts(files):
         texts = texts_of(spark, files, layout, json, is_whole=True)
         if found := _kinds(texts, files):
             json.failed.note_absence(absence_in(found))
             return Documents(texts, schema_of_records(found), are_lines=False)
-    # The file of each text is asked for.
-    lines = texts_by_spark(spark, files, layout, json, is_whole=False) if by_lines else None
-    whole = texts_by_spark(spark, files, layout, json, is_whole=True) if by_files else None
-    with naming_the_file(files, "json"):
-        good = without_errors(lines, whole, json.failed)
+    good = good_texts(spark, files, layout, json)
     found = None if good is None else _kinds(good, files)
     if good is None or found is None:
         return None

@@ -22,6 +22,7 @@ from tidemark.glue_job.readers.json_dynamic import (
     documents,
     read_documents,
 )
+from tidemark.glue_job.readers.json_errors import separated_good_texts
 from tidemark.glue_job.readers.json_lines import (
     CASE,
     EMPTY,
@@ -123,7 +124,8 @@ def _note_replaced(
 def _as_given(
     spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, schema: StructType
 ) -> DataFrame:
-    texts = separated_texts(spark, files, layout, json)
+    separated = separated_good_texts if json.is_dynamic else separated_texts
+    texts = separated(spark, files, layout, json)
     if texts is not None:
         return records(texts, _without_folders(schema, layout), layout.columns)
     return _strict(_reader(spark, layout, json), files, layout, json, schema)

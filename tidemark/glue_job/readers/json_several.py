@@ -30,7 +30,7 @@ def separated_texts(
 ) -> DataFrame | None:
     """Return texts of which each is one value or an array of records; one pass over the files."""
     is_whole = json.is_on("multiLine", "multiline")
-    if is_whole and any(folder_of(file).stat().st_size > MAX_BYTES for file in files):
+    if is_whole and not fit_in_texts(files):
         if file := next(files_with_several(spark, files), None):
             raise UnsupportedError(
                 f"cannot read {file} as json: it has several JSON values, and a file of more "
@@ -46,6 +46,11 @@ def separated_texts(
         if not each.agg(F.max("several")).collect()[0][0]:
             return None
     return as_separated(texts)
+
+
+def fit_in_texts(files: Sequence[str]) -> bool:
+    """Return whether each file may be read as one text."""
+    return all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
 
 
 def as_separated(texts: DataFrame) -> DataFrame:
