@@ -69,16 +69,16 @@ A blank line is not a record. Not named is:
   stays as it is, and the run warns of it. An escaped separator counts within quotes only.
   With an escaper, also that of OpenCSVSerDe, doubled quotes stay, and the run warns of it.
 - **JSON**: each value of a line is a row of a DynamicFrame, and a line that is no JSON is an error
-  record, also with `withSchema`; a value that is not of the type there fails the run. A DataFrame is read by Spark's reader,
-  as on AWS: it takes the first value, and the run warns of the first file with more.
-  `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns, and
-  rounds or cuts decimals and times that are finer than their column: the run warns of each kind,
-  with how many there are, and of names in another case. In a column of text a number goes by a
-  double. A table with other options of Spark's reader than `compression` is not looked into, nor is
-  `spark.read.json` itself. Of a key that an object has twice the last value counts, and the run
-  names the key. Integers have up to 38 digits exactly; a greater one is a double, and one beyond a
-  double is infinite: the run names the field. More than 100 levels make an error record. With
-  `multiLine`, several values fail the run if a file has more than 256 MiB.
+  record, also with `withSchema`; a value that is not of the type there fails the run. A DataFrame
+  is read by Spark's reader, as on AWS: it takes the first value, and the run warns of the first
+  file with more. `spark.sql` over a table of JSON makes nulls of lines and values that do not fit
+  its columns, and rounds or cuts decimals and times that are finer than their column: the run warns
+  of each kind, with how many there are, and of names in another case. In a column of text a number
+  goes by a double. A table with other options of Spark's reader than `compression` is not looked
+  into, nor is `spark.read.json` itself. Of a key that an object has twice the last value counts,
+  and the run names the key. Integers have up to 38 digits exactly; a greater one is a double, and
+  one beyond a double is infinite: the run names the field. More than 100 levels make an error
+  record. With `multiLine`, several values fail the run if a file has more than 256 MiB.
 - **XML**: only elements with the row tag are rows. Files without it are named, and so is text
   between rows unless a schema is given. Attributes that differ in their namespace only are one
   array. An entity that the document defines fails the run.
