@@ -106,6 +106,10 @@ class RunWarning(Enum):
         "in the value here, where Glue takes it away and reads n, r, t and 0 behind it as the end "
         "of a line, a tab or a NUL; replace it in the column, or write such values in quotes"
     )
+    NULL_TEXTS = (
+        "{} has values that are the text which LazySimpleSerDe takes for null: from_catalog reads "
+        "a text, and spark.sql null; make null of it in the script where from_catalog reads it"
+    )
     SEVERAL_VALUES = (
         "{} has several JSON values where Spark reads one, the first of a line, or of a file with "
         "multiLine: the others are in no row, as on AWS; read it with create_dynamic_frame, which "

@@ -26,9 +26,10 @@ class Escapes:
         has_ends: whether an escaper is before the end of a line, which may be within a value.
         has_doubled: whether an escaper is escaped: then a value of Spark does not tell what it was.
         has_quotes: whether a quote is doubled within a value, which Spark leaves as it is.
+        has_nulls: whether a value is the text that a SerDe takes for null.
     """
 
-    def __init__(self, escape: str, quote: str, sep: str) -> None:
+    def __init__(self, escape: str, quote: str, sep: str, null: str = "") -> None:
         """Look for an escaper; one that is the quote, or nothing, is not looked for."""
         self._escape = "" if escape == quote else escape
         self._quotes = quote * 2
@@ -40,6 +41,9 @@ class Escapes:
         one = re.escape(escape)
         self._left = re.compile(rf"(?<!{one}){one}[^{re.escape(escape + quote)}\r\n]")
         self._ends = re.compile(rf"(?<!{one}){one}[\r\n]")
+        self._null, sep = null, re.escape(sep)
+        self._nulls = re.compile(rf"(?m)(?:^|{sep}){re.escape(null)}(?=[\r{sep}]|$)")
+        self.has_nulls = False
         self.has_some = self.has_ends = self.has_doubled = self.has_quotes = False
 
     def seeing(self, texts: Iterable[str]) -> Iterator[str]:
@@ -51,6 +55,8 @@ class Escapes:
                 self.has_doubled = self.has_doubled or self._escape * 2 in text
             if self._escape and self._quotes and self._quotes in text:
                 self.has_quotes = self.has_quotes or self._inside.search(text) is not None
+            if self._null and self._null in text:
+                self.has_nulls = self.has_nulls or self._nulls.search(text) is not None
             yield text
 
 
