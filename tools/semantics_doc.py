@@ -86,7 +86,9 @@ A blank line is not a record. Not named is:
 - **Ion**: a value that is not a struct, a struct that has a field twice, and a NUL byte in text
   fail the run.
 - **Hive text files**: rows without any value are rows of `spark.sql` too; where such files end
-  their lines in several ways, the run warns that they are left out.
+  their lines in several ways, the run warns that they are left out. What LazySimpleSerDe takes
+  for null, `\\N` or its `serialization.null.format`, is null in `spark.sql`. Glue's reader of CSV
+  has no option for it, so `from_catalog` reads a text here, and the run warns of it.
 - **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
 - **All**: data in hidden files and folders is named, by an example of each kind and a count; the
   markers of Spark, Hadoop, Hive, Delta Lake, Hudi and macOS are not. A field that has the name of a

@@ -60,7 +60,7 @@ def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
 
 
 def null_text(table: CatalogTable) -> str:
-    """Return what LazySimpleSerDe takes for null, ``\\N`` if a table says nothing else.
+    r"""Return what LazySimpleSerDe takes for null, ``\N`` if a table says nothing else.
 
     Empty for a table of OpenCSVSerDe, which has no such text.
 
