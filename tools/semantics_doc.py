@@ -79,6 +79,9 @@ A blank line is not a record. Not named is:
   and the run names the key. Integers have up to 38 digits exactly; a greater one is a double, and
   one beyond a double is infinite: the run names the field. More than 100 levels make an error
   record. With `multiLine`, several values fail the run if a file has more than 256 MiB.
+- **Declared decimals**: a DynamicFrame of a table of JSON or CSV rounds a number with more digits
+  behind the point, and the run names the column, by one more pass over the files of tables that
+  declare decimals. A DataFrame rounds such a number without a word.
 - **XML**: only elements with the row tag are rows. Files without it are named, and so is text
   between rows unless a schema is given. Attributes that differ in their namespace only are one
   array. An entity that the document defines fails the run.

@@ -16,9 +16,10 @@ from tidemark.glue_job.readers.conformed import note_missing
 from tidemark.glue_job.readers.declared_choices import declared_kind
 from tidemark.glue_job.readers.declared_columns import numbered
 from tidemark.glue_job.readers.formats import Format
-from tidemark.glue_job.readers.json_casts import cast_places, pruned, with_texts
+from tidemark.glue_job.readers.json_casts import cast_places, decimal_places, pruned, with_texts
 from tidemark.glue_job.readers.json_choices import (
     has_choice,
+    has_rounded,
     is_misfit,
     marked,
     raw_type,
@@ -38,6 +39,7 @@ from tidemark.glue_job.readers.json_path import document_with, record_type, sele
 from tidemark.glue_job.readers.json_several import fit_in_texts
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import naming_the_file
+from tidemark.glue_job.readers.rounded import note_rounded
 
 SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
 
@@ -118,15 +120,24 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     """Return documents with a choice where a text is not the time or decimal of its table.
 
     Where there are texts for such columns, one pass over the documents finds these places.
+    Another one finds the numbers that a decimal of the table rounds.
     """
     places = list(cast_places(wanted.schema, found))
-    if not places:
+    decimals = list(decimal_places(wanted.schema, found))
+    if not places and not decimals:
         return wanted
-    asked = pruned(wanted.schema, [steps for steps, _ in places])
+    asked = pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]])
     assert isinstance(asked, StructType)  # noqa: S101 (for the type checker: of a struct)
     rows = _parsed(wanted.texts, asked)
     rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
     record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
+    rounded = {
+        "".join(steps).removeprefix("."): has_rounded(record, asked, steps, kind)
+        for steps, kind in decimals
+    }
+    note_rounded(rows, rounded)
+    if not places:
+        return wanted
     flags = [is_misfit(record, asked, steps, kind) for steps, kind in places]
     with own_query(rows.sparkSession):
         has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]

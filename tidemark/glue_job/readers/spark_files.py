@@ -5,7 +5,7 @@ from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import has_choices
@@ -20,6 +20,7 @@ from tidemark.glue_job.readers.misread import csv_reason, refusing
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import DisagreementError, naming_the_file
 from tidemark.glue_job.readers.replaced_fields import note_replaced
+from tidemark.glue_job.readers.rounded import is_rounded, note_rounded
 from tidemark.local_state.bookmarks.path_patterns import WILDCARD
 
 HEAD_LINES = 20
@@ -65,6 +66,11 @@ def _read_lines(
     options = {**csv_options(csv), **whole}
     columns = with_folders(casts_as_texts(schema), layout, csv)
     bad = _and_bad(reader.options(**options), files, columns)
+    if csv.is_dynamic and csv.schema is not None:
+        decimals = [one for one in schema if isinstance(one.dataType, DecimalType)]
+        texts = {one.name: is_rounded(F.col(f"`{one.name}`"), one.dataType) for one in decimals}
+        with naming_the_file(files, "csv"):
+            note_rounded(bad, texts)
     frame = with_casts(bad, schema, CORRUPT, options)
     if is_escaped:
         frame = unescaped(frame, schema.names, options["escape"])

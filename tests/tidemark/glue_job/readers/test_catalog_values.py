@@ -334,3 +334,39 @@ def test_a_text_that_has_such_a_null_inside_is_not_named(define, read, s3, tmp_p
 
     assert read().count() == 2
     assert read_warnings(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "is_named"),
+    [
+        ("decimal(10,2)", "1.005", True),
+        ("decimal(38,0)", "1.5", True),
+        ("decimal(10,2)", "1.5e-3", True),
+        ("decimal(10,2)", "1.50", False),
+        ("decimal(10,2)", "1.500", False),
+        ("decimal(10,2)", "-7", False),
+    ],
+)
+@pytest.mark.parametrize("form", ["number", "text", "inside", "csv"])
+def test_a_number_that_a_declared_decimal_rounds_is_named(
+    define, read, s3, tmp_path, monkeypatch, form, kind, value, is_named
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    path = "d.x" if form == "inside" else "d"
+    texts = {
+        "number": f'{{"d": {value}}}\n{{"d": 0.5e1}}\n',
+        "text": f'{{"d": "{value}"}}\n',
+        "inside": f'{{"d": [{{"x": 1}}, {{"x": {value}}}]}}\n',
+        "csv": f"{value},1\n7,2\n",
+    }
+    more = [{"Name": "n", "Type": "int"}] if form == "csv" else []
+    declared = f"array<struct<x:{kind}>>" if form == "inside" else kind
+    define(
+        [{"Name": "d", "Type": declared}, *more], classification="csv" if form == "csv" else "json"
+    )
+    s3.put("a", texts[form])
+
+    assert read().count() == texts[form].count("\n")
+    named = [one for one in read_warnings(tmp_path) if "more digits behind the point" in one]
+    assert len(named) == is_named
+    assert all(path[0] in one for one in named)
