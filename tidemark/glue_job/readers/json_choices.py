@@ -112,13 +112,8 @@ def is_misfit(column: Column, kind: DataType, steps: Steps, declared: DataType) 
 
 
 def has_rounded(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
-    """Return whether at a place of a value is a number that the decimal there rounds."""
-
-    def asks(text: Column) -> Column:
-        number = F.when(text.startswith(STRING), _unmarked(text)).otherwise(text)
-        return is_rounded(number, declared)
-
-    return _has_at(column, kind, steps, asks)
+    """Return whether at a place of a value, without marks, is what the decimal there rounds."""
+    return _has_at(column, kind, steps, lambda number: is_rounded(number, declared))
 
 
 def _has_at(

@@ -55,7 +55,8 @@ def fit_in_texts(files: Sequence[str]) -> bool:
 
 def as_separated(texts: DataFrame) -> DataFrame:
     """Return texts, those with several values as an array of records."""
-    return texts.withColumn(LINE, _asked("separated"))
+    flat = F.when(_is_flat(), F.col(f"`{LINE}`"))
+    return texts.withColumn(LINE, flat.otherwise(_asked("separated")))
 
 
 def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[str]:

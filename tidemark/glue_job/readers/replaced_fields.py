@@ -16,9 +16,10 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.process.run_warnings import RunWarning, note
 from tidemark.glue_job.readers.formats import Format
-from tidemark.glue_job.readers.mixed_types import uri_of_row
+from tidemark.glue_job.readers.mixed_types import without_quotes
 from tidemark.glue_job.readers.partitions import NULL_PARTITION, Layout, inferred_type, values_of
 
+FILE = "file of a row"
 ZEROS = r"^([+-]?)0+(?=[0-9])"  # before a number, as in the folder month=01
 
 
@@ -85,14 +86,18 @@ def _differing(
         frame, of_folders = rows(), values()
         fields = frame.columns
         frame = frame.toDF(*map(str, range(len(fields))))  # names may differ in case only
+        named = {name for name, _ in pairs}
+        asked = [str(place) for place, name in enumerate(fields) if name in named]
+        frame = frame.select(*[F.col(one).cast("string").alias(one) for one in asked])
         flags = [
             reduce(or_, (_differs(F.col(str(n)), of_folders[folder]) for n in _at(name, fields)))
             for name, folder in pairs
         ]
-        # Not within the aggregates, which take nothing that names a file.
-        differs = [flag.alias(str(place)) for place, flag in enumerate(flags)]
+        flags = [F.max(F.coalesce(flag, F.lit(True))) for flag in flags]
+        # Most files have few values, and to compare them takes longer than to find them.
+        few = frame.withColumn(FILE, F.input_file_name()).select(FILE, *asked).distinct()
         with own_query(frame.sparkSession):
-            has = frame.select(*differs).agg(*map(F.max, map(str, range(len(pairs))))).collect()[0]
+            has = few.agg(*flags).collect()[0]
     yield from (pair for pair, differs in zip(pairs, has, strict=True) if differs)
 
 
@@ -100,9 +105,9 @@ def _at(name: str, fields: Sequence[str]) -> list[int]:
     return [place for place, one in enumerate(fields) if one == name]
 
 
-def _differs(field: Column, folder: FolderValue) -> Column:
-    """Return whether a value is another one than that of its folder; null is lost by nobody."""
-    text, value = field.cast("string"), folder.text
+def _differs(text: Column, folder: FolderValue) -> Column:
+    """Return whether a text is another one than that of its folder; a null loses nothing."""
+    value = folder.text
     is_same = text == value
     if folder.is_number:
         short = [F.regexp_replace(one, ZEROS, "$1") for one in (text, value)]
@@ -113,7 +118,7 @@ def _differs(field: Column, folder: FolderValue) -> Column:
 def _text_of_folder(layout: Layout, place: int) -> Column:
     """Return the text of a partition column, by the file of a row."""
     before = rf"^\Q{layout.base}/\E(?:[^/]*/){{{place}}}"
-    escaped = F.regexp_extract(uri_of_row(), rf"{before}[^/=]*=([^/]*)/", 1)
+    escaped = F.regexp_extract(without_quotes(F.col(FILE)), rf"{before}[^/=]*=([^/]*)/", 1)
     text = F.url_decode(F.replace(escaped, F.lit("+"), F.lit("%2B")))
     return F.when(text != NULL_PARTITION, text)
 

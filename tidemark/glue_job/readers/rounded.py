@@ -14,10 +14,12 @@ def is_rounded(text: Column, kind: DataType) -> Column:
     """Return whether a decimal of a type rounds a text; False for other types."""
     if not isinstance(kind, DecimalType):
         return F.lit(False)
+    # The first two tests spare most texts the third one, which takes long.
+    is_long = F.length(F.substring_index(text, ".", -1)) > kind.scale
     digits = rf"^\s*[+-]?[0-9]*\.[0-9]{{{kind.scale}}}[0-9]*[1-9]"
     number = text.cast("double")
-    by_exponent = text.rlike("[eE]") & (F.round(number, kind.scale) != number)
-    return text.rlike(digits) | by_exponent
+    by_exponent = F.lower(text).contains("e") & (F.round(number, kind.scale) != number)
+    return (text.contains(".") & is_long & text.rlike(digits)) | by_exponent
 
 
 def note_rounded(frame: DataFrame, flags: Mapping[str, Column]) -> None:
