@@ -68,15 +68,20 @@ A blank line is not a record. Not named is:
   t and 0 for a control character, as on AWS; in a file that has doubled escapers too such a pair
   stays as it is, and the run warns of it. An escaped separator counts within quotes only.
   With an escaper, also that of OpenCSVSerDe, doubled quotes stay, and the run warns of it.
-- **JSON**: each value of a line is a row of a DynamicFrame. A DataFrame is read by Spark's reader,
-  as on AWS: it takes the first value, and the run warns of the first file with more.
-  `spark.sql` over a table of JSON makes nulls of lines and values that do not fit its columns: the
-  run warns of each kind, with how many there are, and of names in another case. In a column of
-  text a number goes by a double. A table with other options of Spark's reader than `compression`
-  is not looked into, nor is `spark.read.json` itself. Of a key that an object has twice the last
-  value counts, and the run names the key. Integers have up to 38 digits exactly; a greater one is
-  a double, and one beyond a double is infinite: the run names the field. More than 100 levels make
-  an error record. With `multiLine`, several values fail the run if a file has more than 256 MiB.
+- **JSON**: each value of a line is a row of a DynamicFrame, and a line that is no JSON is an error
+  record, also with `withSchema`; a value that is not of the type there fails the run. A DataFrame
+  is read by Spark's reader, as on AWS: it takes the first value, and the run warns of the first
+  file with more. `spark.sql` over a table of JSON makes nulls of lines and values that do not fit
+  its columns, and rounds or cuts decimals and times that are finer than their column: the run warns
+  of each kind, with how many there are, and of names in another case. In a column of text a number
+  goes by a double. A table with other options of Spark's reader than `compression` is not looked
+  into, nor is `spark.read.json` itself. Of a key that an object has twice the last value counts,
+  and the run names the key. Integers have up to 38 digits exactly; a greater one is a double, and
+  one beyond a double is infinite: the run names the field. More than 100 levels make an error
+  record. With `multiLine`, several values fail the run if a file has more than 256 MiB.
+- **Declared decimals**: a DynamicFrame of a table of JSON or CSV rounds a number with more digits
+  behind the point, and the run names the column, by one more pass over the files of tables that
+  declare decimals. A DataFrame rounds such a number without a word.
 - **XML**: only elements with the row tag are rows. Files without it are named, and so is text
   between rows unless a schema is given. Attributes that differ in their namespace only are one
   array. An entity that the document defines fails the run.
@@ -84,13 +89,16 @@ A blank line is not a record. Not named is:
 - **Ion**: a value that is not a struct, a struct that has a field twice, and a NUL byte in text
   fail the run.
 - **Hive text files**: rows without any value are rows of `spark.sql` too; where such files end
-  their lines in several ways, the run warns that they are left out.
+  their lines in several ways, the run warns that they are left out. What LazySimpleSerDe takes
+  for null, `\\N` or its `serialization.null.format`, is null in `spark.sql`. Glue's reader of CSV
+  has no option for it, so `from_catalog` reads a text here, and the run warns of it.
 - **Parquet, ORC**: a file that is cut, damaged or empty fails the run.
 - **All**: data in hidden files and folders is named, by an example of each kind and a count; the
   markers of Spark, Hadoop, Hive, Delta Lake, Hudi and macOS are not. A field that has the name of a
-  partition folder has the value of the folder, and the run names both. A gzip or bzip2 file that is
-  cut off fails the run, and so does what follows its last stream, but for zero bytes after gzip
-  where Spark does not read the file itself, as it does JSON and CSV.
+  partition folder has the value of the folder; where the field has another one, the run names
+  both. To know that takes one more pass over the files, only where there is such a field. A gzip or
+  bzip2 file that is cut off fails the run, and so does what follows its last stream, but for zero
+  bytes after gzip where Spark does not read the file itself, as it does JSON and CSV.
 
 With `spark.sql.files.ignoreCorruptFiles` or `ignoreMissingFiles` Spark passes over files as it
 says, and the run warns of it; the readers of XML, Avro, Ion and CSV name a damaged file all the

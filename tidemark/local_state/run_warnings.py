@@ -106,6 +106,14 @@ class RunWarning(Enum):
         "in the value here, where Glue takes it away and reads n, r, t and 0 behind it as the end "
         "of a line, a tab or a NUL; replace it in the column, or write such values in quotes"
     )
+    DECIMAL_ROUNDED = (
+        "values of the column {} have more digits behind the point than the decimal that its table "
+        "declares: they are rounded; declare a decimal that holds them, or a string"
+    )
+    NULL_TEXTS = (
+        "{} has values that are the text which LazySimpleSerDe takes for null: from_catalog reads "
+        "a text, and spark.sql null; make null of it in the script where from_catalog reads it"
+    )
     SEVERAL_VALUES = (
         "{} has several JSON values where Spark reads one, the first of a line, or of a file with "
         "multiLine: the others are in no row, as on AWS; read it with create_dynamic_frame, which "
@@ -217,7 +225,7 @@ class RunWarning(Enum):
     )
     JSON_VALUE = (
         "{}: such a value is not of the type of its column, and spark.sql reads null, or another "
-        "number, without an error; declare a type that holds it, or read the table with "
+        "value, without an error; declare a type that holds it, or read the table with "
         "from_catalog"
     )
     WHITE_ROWS = (

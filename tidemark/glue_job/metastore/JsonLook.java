@@ -26,6 +26,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.CompressionCodecFactory;
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils;
 import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -230,7 +231,7 @@ public final class JsonLook {
             boolean isText = token == JsonToken.VALUE_STRING;
             String shown = parser.getText();
             if (wanted.isFolder()) {
-                if (!file.contains("/" + wanted.path + "=" + shown + "/")) {
+                if (!isOfFolder(shown, wanted.path)) {
                     note("folder", wanted.path, cut(shown));
                 }
             } else if (!isText || !shown.isEmpty()) {
@@ -240,7 +241,22 @@ public final class JsonLook {
         }
     }
 
-    /** Returns whether Spark takes a value for its column. */
+    /** Returns whether the folder of a partition key has a value: 01 has the number 1. */
+    private boolean isOfFolder(String shown, String key) {
+        int begin = file.lastIndexOf("/" + key + "=") + key.length() + 2;
+        int end = file.indexOf('/', begin);
+        if (begin < key.length() + 2 || end < 0) {
+            return false;
+        }
+        String value = ExternalCatalogUtils.unescapePathName(file.substring(begin, end));
+        return value.equals(shown) || digits(value).equals(digits(shown));
+    }
+
+    private static String digits(String number) {
+        return number.matches("[0-9]+") ? number.replaceFirst("^0+(?=.)", "") : number;
+    }
+
+    /** Returns whether Spark takes a value, as it is, for its column. */
     private static boolean isOf(JsonParser parser, JsonToken token, Wanted wanted) throws IOException {
         String kind = wanted.kind;
         boolean isInteger = token == JsonToken.VALUE_NUMBER_INT;
@@ -265,14 +281,28 @@ public final class JsonLook {
             return isText && isBase64(parser);
         }
         if (kind.equals("date")) {
-            return isText && DateTimeUtils.stringToDate(UTF8String.fromString(parser.getText())).isDefined();
+            return isText && isDate(parser.getText());
         }
         if (kind.equals("timestamp")) {
             UTF8String text = UTF8String.fromString(parser.getText());
             return (isInteger && isWithin(parser, Long.MAX_VALUE / 1000000)) // of microseconds
-                || (isText && DateTimeUtils.stringToTimestamp(text, ZoneId.of("UTC")).isDefined());
+                || (isText && isWithDay(parser.getText())
+                    && DateTimeUtils.stringToTimestamp(text, ZoneId.of("UTC")).isDefined());
         }
         return false;
+    }
+
+    /** Returns whether a text is a day; its time, which Spark leaves out, is midnight then. */
+    private static boolean isDate(String value) {
+        String text = value.trim();
+        int time = Math.max(text.indexOf('T'), text.indexOf(' '));
+        return DateTimeUtils.stringToDate(UTF8String.fromString(text)).isDefined()
+            && (time < 0 || !text.substring(time).matches(".*[1-9].*"));
+    }
+
+    /** Returns whether a time has a day, else Spark takes today, and no parts that it leaves out. */
+    private static boolean isWithDay(String text) {
+        return !text.matches("\\s*T?[0-9]{1,2}:.*") && !text.matches(".*\\.[0-9]{6}[0-9]*[1-9].*");
     }
 
     private static boolean isWithin(JsonParser parser, long most) throws IOException {
@@ -289,7 +319,8 @@ public final class JsonLook {
             return true;
         }
         double number = kind.equals("float") ? parser.getFloatValue() : parser.getDoubleValue();
-        return !Double.isInfinite(number) || NOT_FINITE.contains(text);
+        boolean isLost = Double.isInfinite(number) || (number == 0 && new BigDecimal(text).signum() != 0);
+        return NOT_FINITE.contains(text) || !isLost;
     }
 
     /** Returns whether the text that Spark makes of a number is the same number: it goes by a double. */
@@ -313,15 +344,16 @@ public final class JsonLook {
         }
     }
 
+    /** Returns whether a text is a decimal of the type, which Spark does not round. */
     private static boolean isDecimal(String text, Wanted wanted) {
+        if (text.indexOf(',') >= 0 && !text.matches("[+-]?[0-9]{1,3}(,[0-9]{3})+(\\.[0-9]*)?")) {
+            return false; // Spark drops each comma, so that 1,5 is 15
+        }
         try {
-            BigDecimal number = new BigDecimal(text.replace(",", ""));
-            int whole = number.precision() - number.scale();
-            if (number.signum() == 0 || whole < -wanted.scale) {
-                return true;
-            }
-            return whole <= wanted.precision - wanted.scale
-                && number.setScale(wanted.scale, BigDecimal.ROUND_HALF_UP).precision() <= wanted.precision;
+            BigDecimal number = new BigDecimal(text.replace(",", "")).stripTrailingZeros();
+            long whole = (long) number.precision() - number.scale();
+            return number.signum() == 0
+                || (number.scale() <= wanted.scale && whole <= wanted.precision - wanted.scale);
         } catch (NumberFormatException error) {
             return false;
         }

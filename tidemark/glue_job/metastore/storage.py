@@ -26,7 +26,8 @@ STORED_AS = {
 SOURCES = ("csv", "json", "parquet", "orc")  # of Spark, without further jars
 CONTROL_A = "\x01"  # between the fields of a text file of Hive
 # What a text file of Hive has and a CSV file of Spark has not.
-OF_LAZY = {"quote": "", "escape": "", "nullValue": "\\N"}
+OF_LAZY = {"quote": "", "escape": ""}
+NULL_FORMAT = "serialization.null.format"
 OF_HIVE_TIMES = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
 
 
@@ -58,6 +59,19 @@ def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
     return name, options
 
 
+def null_text(table: CatalogTable) -> str:
+    r"""Return what LazySimpleSerDe takes for null, ``\N`` if a table says nothing else.
+
+    Empty for a table of OpenCSVSerDe, which has no such text.
+
+    Source: https://cwiki.apache.org/confluence/display/Hive/LanguageManual+DDL
+    """
+    if OPEN_CSV in table.serde_library.lower():
+        return ""
+    parameters = {**table.parameters, **table.serde_parameters}
+    return str(parameters.get(NULL_FORMAT, "\\N"))
+
+
 def _csv_options(table: CatalogTable) -> dict[str, str]:
     serde = table.serde_parameters
     if OPEN_CSV in table.serde_library.lower():
@@ -68,5 +82,11 @@ def _csv_options(table: CatalogTable) -> dict[str, str]:
             "escape": serde.get("escapeChar", "\\"),
         }
     sep = serde.get("field.delim") or table.parameters.get("delimiter") or CONTROL_A
-    options = {"header": "false", "sep": sep, **OF_LAZY, **OF_HIVE_TIMES}
+    options = {
+        "header": "false",
+        "sep": sep,
+        "nullValue": null_text(table),
+        **OF_LAZY,
+        **OF_HIVE_TIMES,
+    }
     return {**options, "escape": serde["escape.delim"]} if "escape.delim" in serde else options

@@ -171,7 +171,7 @@ public final class JsonKinds {
      */
     public static String first(String text, String mark) {
         if (isOne(text)) {
-            return text;
+            return withoutMark(text);
         }
         String all = withoutMark(text);
         try {
@@ -195,7 +195,7 @@ public final class JsonKinds {
      */
     public static String separated(String text) {
         if (isOne(text)) {
-            return text;
+            return withoutMark(text);
         }
         String all = withoutMark(text);
         long end = 0;
@@ -212,6 +212,36 @@ public final class JsonKinds {
             return all.substring((int) end);
         }
         return marked(all, "");
+    }
+
+    /** Returns `BROKEN` of a text that is no JSON of records, "+" of several values, else nothing. */
+    public static String state(String text) {
+        int values = 0;
+        try {
+            JsonParser parser = FACTORY.createParser(withoutMark(text));
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                values++;
+                if (token != JsonToken.START_ARRAY) {
+                    skipRecord(parser, token);
+                    continue;
+                }
+                for (token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
+                    if (token != JsonToken.VALUE_NULL) {
+                        skipRecord(parser, token);
+                    }
+                }
+            }
+        } catch (IOException error) {
+            return BROKEN;
+        }
+        return values > 1 ? "+" : "";
+    }
+
+    private static void skipRecord(JsonParser parser, JsonToken token) throws IOException {
+        if (token != JsonToken.START_OBJECT) {
+            throw new JsonParseException(parser, "a record is no object");
+        }
+        parser.skipChildren();
     }
 
     private static void addRecord(Kinds found, JsonParser parser, JsonToken token) throws IOException {

@@ -16,6 +16,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.metastore.storage import null_text
 from tidemark.glue_job.readers.declared_columns import Names
 from tidemark.glue_job.readers.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.formats import Format, read_format
@@ -252,6 +253,7 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
         schema=schema if schema.fields else None,
         names=_column_names(name, table.serde_parameters) if schema.fields else None,
         partitions={key.lower(): _type(kind) for key, kind in table.partition_keys},
+        null_text=null_text(table) if name == "csv" else "",
     )
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
+_BLANKS = r"[\x00-\x09\x0b\x0c\x0e-\x20]*"
 KNOWN = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 
@@ -22,30 +23,40 @@ class Escapes:
 
     Attributes:
         has_some: whether Spark leaves an escaper in a value.
+        has_ends: whether an escaper is before the end of a line, which may be within a value.
         has_doubled: whether an escaper is escaped: then a value of Spark does not tell what it was.
         has_quotes: whether a quote is doubled within a value, which Spark leaves as it is.
+        has_nulls: whether a value is the text that a SerDe takes for null.
     """
 
-    def __init__(self, escape: str, quote: str, sep: str) -> None:
+    def __init__(self, escape: str, quote: str, sep: str, null: str = "") -> None:
         """Look for an escaper; one that is the quote, or nothing, is not looked for."""
         self._escape = "" if escape == quote else escape
         self._quotes = quote * 2
         two, ends = re.escape(quote * 2), re.escape(sep) + r"\r\n"
         self._inside = re.compile(
-            rf"(?<=[^{ends}{re.escape(escape)}]){two}|(?<!{re.escape(escape)}){two}(?=[^{ends}])"
+            rf"(?<=[^{ends}{re.escape(escape)}]){two}|(?<!{re.escape(escape)}){two}"
+            rf"(?!{_BLANKS}(?:[{ends}]|\Z))"  # behind the quote that closes a value
         )
         one = re.escape(escape)
         self._left = re.compile(rf"(?<!{one}){one}[^{re.escape(escape + quote)}\r\n]")
-        self.has_some = self.has_doubled = self.has_quotes = False
+        self._ends = re.compile(rf"(?<!{one}){one}[\r\n]")
+        self._null, sep = null, re.escape(sep)
+        self._nulls = re.compile(rf"(?m)(?:^|{sep}){re.escape(null)}(?=[\r{sep}]|$)")
+        self.has_nulls = False
+        self.has_some = self.has_ends = self.has_doubled = self.has_quotes = False
 
     def seeing(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield texts, each of whole lines, and look at them."""
         for text in texts:
             if self._escape and self._escape in text:
                 self.has_some = self.has_some or self._left.search(text) is not None
+                self.has_ends = self.has_ends or self._ends.search(text) is not None
                 self.has_doubled = self.has_doubled or self._escape * 2 in text
             if self._escape and self._quotes and self._quotes in text:
                 self.has_quotes = self.has_quotes or self._inside.search(text) is not None
+            if self._null and self._null in text:
+                self.has_nulls = self.has_nulls or self._nulls.search(text) is not None
             yield text
 
 

@@ -31,6 +31,7 @@ from tidemark.local_state.run_warnings import RunWarning, note
 HEAD_BYTES = 1 << 16
 CHUNK = 1 << 20
 BLANK = "".join(map(chr, range(33)))  # what Java's trim takes off
+NULL = "null"  # the option with `Format.null_text`
 SHOWN = 100  # characters of a record
 _AFTER_ALL = "\uf8ff" * 8  # a line after all lines, of characters for private use
 _BLANK_LINE = re.compile(r"(?m)^[\x00-\x09\x0b-\x20]+$")
@@ -53,23 +54,33 @@ class Look:
     escapes: Escapes | None = None
 
     @property
-    def is_escaped(self) -> bool:
+    def keeps_escapers(self) -> bool:
         """Whether values of Spark have escapers that Glue takes away."""
-        return self.escapes is not None and self.escapes.has_some and not self.escapes.has_doubled
+        seen = self.escapes
+        is_over_lines = bool(self.record_end)
+        return seen is not None and (seen.has_some or (is_over_lines and seen.has_ends))
+
+    @property
+    def is_escaped(self) -> bool:
+        """Whether they can be told apart, and so are taken away here."""
+        return self.keeps_escapers and not (self.escapes and self.escapes.has_doubled)
 
 
 def looks_at(
     files: Sequence[str], csv_format: Format, first_lines: Callable[[str], str]
 ) -> dict[str, Look]:
     """Return what is seen of each file, in one pass over it."""
-    look = partial(_look_at, csv_options(csv_format), first_lines)
+    options = {**csv_options(csv_format), NULL: csv_format.null_text}
+    look = partial(_look_at, options, first_lines)
     with _fields_of_any_length(), ThreadPoolExecutor(os.cpu_count()) as pool:
         looks = dict(zip(files, pool.map(look, files), strict=True))
     _warn(RunWarning.CUT_VALUES, [file for file in files if looks[file].is_cut])
-    kept = [one for one in files if (seen := looks[one].escapes) and seen.has_some]
+    kept = [one for one in files if looks[one].keeps_escapers]
     _warn(RunWarning.ESCAPERS, [file for file in kept if not looks[file].is_escaped])
     doubled = [one for one in files if (seen := looks[one].escapes) and seen.has_quotes]
     _warn(RunWarning.DOUBLED_QUOTES, doubled)
+    nulls = [one for one in files if (seen := looks[one].escapes) and seen.has_nulls]
+    _warn(RunWarning.NULL_TEXTS, nulls)
     return looks
 
 
@@ -88,7 +99,7 @@ def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
 def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file: str) -> Look:
     if PurePosixPath(file).suffix in OTHER_CODECS:
         return Look(tuple(first_fields(first_lines(file).removeprefix("\ufeff"), options)))
-    escapes = Escapes(options["escape"], options["quote"], options["sep"])
+    escapes = Escapes(options["escape"], options["quote"], options["sep"], options[NULL])
     texts = partial(_seen_texts, file, escapes)
     look = None if options["multiLine"] == "true" else _look_at_lines(texts(), options)
     look = look or _look_at_records(file, texts, {**options, "multiLine": "true"})

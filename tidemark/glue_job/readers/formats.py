@@ -67,6 +67,7 @@ class Format:
         schema: of the records, where the script or a table gives one.
         names: how the schema names what is in the files; None where it names it exactly.
         partitions: the declared types of partition columns, by lower-case name.
+        null_text: what a SerDe takes for null, and Glue's reader of CSV for text; empty if nothing.
         is_grouped: whether a task reads many files as one, without telling them apart.
         is_dynamic: whether a column of several types becomes a choice, marked as one.
         failed: where a reader puts the records that are not of the format, if it is dynamic.
@@ -77,6 +78,7 @@ class Format:
     schema: StructType | None = None
     names: Names | None = None
     partitions: Mapping[str, DataType] = field(default_factory=dict)
+    null_text: str = ""
     is_grouped: bool = False
     is_dynamic: bool = False
     failed: OfReader = field(default_factory=OfReader)

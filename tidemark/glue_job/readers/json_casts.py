@@ -12,6 +12,8 @@ from pyspark.sql.types import (
     ArrayType,
     DataType,
     DateType,
+    DecimalType,
+    DoubleType,
     MapType,
     StringType,
     StructField,
@@ -113,7 +115,14 @@ def _rebuilt(column: Column, kind: DataType, path: str) -> Column:
 def cast_places(kind: DataType, found: DataType) -> Iterator[tuple[Steps, DataType]]:
     """Yield the places where texts are to be cast, and to what."""
     for steps, declared in _places(kind, ()):
-        if _has_text(found, steps):
+        if _has(found, steps, StringType):
+            yield steps, declared
+
+
+def decimal_places(kind: DataType, found: DataType) -> Iterator[tuple[Steps, DataType]]:
+    """Yield the places where a decimal is declared, and values may have more digits."""
+    for steps, declared in _places(kind, ()):
+        if isinstance(declared, DecimalType) and _has(found, steps, (StringType, DoubleType)):
             yield steps, declared
 
 
@@ -127,14 +136,14 @@ def _places(kind: DataType, steps: Steps) -> Iterator[tuple[Steps, DataType]]:
             yield from _places(inner, (*steps, step))
 
 
-def _has_text(kind: DataType, steps: Steps) -> bool:
+def _has(kind: DataType, steps: Steps, types: type[DataType] | tuple[type[DataType], ...]) -> bool:
     if isinstance(kind, Choice):
-        return any(_has_text(one, steps) for one in _parts(kind))
+        return any(_has(one, steps, types) for one in _parts(kind))
     if not steps:
-        return isinstance(kind, StringType)
+        return isinstance(kind, types)
     is_key = steps[0] == VALUE and isinstance(kind, StructType)  # JSON is inferred without maps
     return any(
-        _has_text(one, steps[1:]) for step, one in _inner(kind) if is_key or step == steps[0]
+        _has(one, steps[1:], types) for step, one in _inner(kind) if is_key or step == steps[0]
     )
 
 

@@ -3,7 +3,7 @@
 A string has the mark `STRING` before it, so that the text 1 is not the number 1.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -33,6 +33,7 @@ from tidemark.glue_job.readers.declared_columns import numbered
 from tidemark.glue_job.readers.json_casts import cast_of, is_time
 from tidemark.glue_job.readers.json_kinds import JAVA, MAX_DIGITS
 from tidemark.glue_job.readers.mixed_types import failing, misfit
+from tidemark.glue_job.readers.rounded import is_rounded
 
 STRING = "s"  # before a string; no other value of JSON begins with it
 TO_THE_END = 2**31 - 1
@@ -103,19 +104,34 @@ def member_of(document: Column, name: str, kind: DataType) -> Column:
 
 def is_misfit(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
     """Return whether at a place of a value is a text that is not of the type there."""
+
+    def asks(text: Column) -> Column:
+        return text.startswith(STRING) & cast_of(_unmarked(text), declared).isNull()
+
+    return _has_at(column, kind, steps, asks)
+
+
+def has_rounded(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
+    """Return whether at a place of a value, without marks, is what the decimal there rounds."""
+    return _has_at(column, kind, steps, lambda number: is_rounded(number, declared))
+
+
+def _has_at(
+    column: Column, kind: DataType, steps: Steps, asks: Callable[[Column], Column]
+) -> Column:
     if not steps:
-        return column.startswith(STRING) & cast_of(_unmarked(column), declared).isNull()
+        return asks(column)
     step, *rest = steps
     match kind:
         case StructType():
             place = kind.names.index(step[1:])
             inner = kind.fields[place].dataType
-            return is_misfit(column.getField(str(place)), inner, tuple(rest), declared)
+            return _has_at(column.getField(str(place)), inner, tuple(rest), asks)
         case ArrayType(elementType=inner):
-            return F.exists(column, lambda one: is_misfit(one, inner, tuple(rest), declared))
+            return F.exists(column, lambda one: _has_at(one, inner, tuple(rest), asks))
         case MapType(valueType=inner):
             each = F.map_values(column)
-            return F.exists(each, lambda one: is_misfit(one, inner, tuple(rest), declared))
+            return F.exists(each, lambda one: _has_at(one, inner, tuple(rest), asks))
     raise AssertionError(f"{kind} has no {steps}")
 
 

@@ -16,15 +16,16 @@ from tidemark.glue_job.readers.conformed import note_missing
 from tidemark.glue_job.readers.declared_choices import declared_kind
 from tidemark.glue_job.readers.declared_columns import numbered
 from tidemark.glue_job.readers.formats import Format
-from tidemark.glue_job.readers.json_casts import cast_places, pruned, with_texts
+from tidemark.glue_job.readers.json_casts import cast_places, decimal_places, pruned, with_texts
 from tidemark.glue_job.readers.json_choices import (
     has_choice,
+    has_rounded,
     is_misfit,
     marked,
     raw_type,
     with_choices,
 )
-from tidemark.glue_job.readers.json_errors import without_errors
+from tidemark.glue_job.readers.json_errors import good_texts
 from tidemark.glue_job.readers.json_kinds import (
     SEVERAL,
     Kinds,
@@ -33,11 +34,12 @@ from tidemark.glue_job.readers.json_kinds import (
     note_changed,
     schema_of_records,
 )
-from tidemark.glue_job.readers.json_lines import LINE, records, texts_by_spark, texts_of
+from tidemark.glue_job.readers.json_lines import LINE, records, texts_of
 from tidemark.glue_job.readers.json_path import document_with, record_type, select_records
-from tidemark.glue_job.readers.json_several import MAX_BYTES
+from tidemark.glue_job.readers.json_several import as_separated, fit_in_texts
 from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import naming_the_file
+from tidemark.glue_job.readers.rounded import note_rounded
 
 SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
 
@@ -68,7 +70,7 @@ def documents(
     """Return the documents of JSON files, in one pass over them; None if they are no JSON.
 
     A file of which a line is no record is read as a whole, as one that has records over many lines;
-    what is no JSON then either is an error record, see `without_errors`.
+    what is no JSON then either is an error record, see `good_texts`.
     """
     by_lines = not json.is_on("multiLine", "multiline")
     if by_lines:
@@ -77,17 +79,12 @@ def documents(
             json.failed.note_absence(absence_in(found))
             is_each = SEVERAL not in found.letters
             return Documents(texts, schema_of_records(found), are_lines=is_each)
-    by_files = all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
-    if by_files:
+    if fit_in_texts(files):
         texts = texts_of(spark, files, layout, json, is_whole=True)
         if found := _kinds(texts, files):
             json.failed.note_absence(absence_in(found))
             return Documents(texts, schema_of_records(found), are_lines=False)
-    # The file of each text is asked for.
-    lines = texts_by_spark(spark, files, layout, json, is_whole=False) if by_lines else None
-    whole = texts_by_spark(spark, files, layout, json, is_whole=True) if by_files else None
-    with naming_the_file(files, "json"):
-        good = without_errors(lines, whole, json.failed)
+    good = good_texts(spark, files, layout, json)
     found = None if good is None else _kinds(good, files)
     if good is None or found is None:
         return None
@@ -123,15 +120,24 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     """Return documents with a choice where a text is not the time or decimal of its table.
 
     Where there are texts for such columns, one pass over the documents finds these places.
+    Another one finds the numbers that a decimal of the table rounds.
     """
     places = list(cast_places(wanted.schema, found))
-    if not places:
+    decimals = list(decimal_places(wanted.schema, found))
+    if not places and not decimals:
         return wanted
-    asked = pruned(wanted.schema, [steps for steps, _ in places])
+    asked = pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]])
     assert isinstance(asked, StructType)  # noqa: S101 (for the type checker: of a struct)
     rows = _parsed(wanted.texts, asked)
     rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
     record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
+    rounded = {
+        "".join(steps).removeprefix("."): has_rounded(record, asked, steps, kind)
+        for steps, kind in decimals
+    }
+    note_rounded(_unmarked(wanted, asked), rounded)
+    if not places:
+        return wanted
     flags = [is_misfit(record, asked, steps, kind) for steps, kind in places]
     with own_query(rows.sparkSession):
         has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
@@ -139,6 +145,14 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     schema = with_texts(wanted.schema, mixed)
     assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of a struct)
     return replace(wanted, schema=schema)
+
+
+def _unmarked(wanted: Documents, schema: StructType) -> DataFrame:
+    """Return documents as `_parsed` does, but with strings as they are, which is faster."""
+    texts = wanted.texts if wanted.are_lines else as_separated(wanted.texts)
+    raw = raw_type(schema)
+    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
+    return records(texts, raw, ()).toDF(*map(str, range(len(schema))))
 
 
 def _parsed(texts: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:

@@ -1,6 +1,7 @@
 """Reads JSON files: by Spark's reader of files, or by their lines where faster or needed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession
@@ -15,10 +16,12 @@ from tidemark.glue_job.readers.declared_columns import in_files, numbered, twins
 from tidemark.glue_job.readers.formats import Format
 from tidemark.glue_job.readers.json_casts import casts_as_texts, with_casts
 from tidemark.glue_job.readers.json_dynamic import (
+    Documents,
     declared_documents,
     documents,
     read_documents,
 )
+from tidemark.glue_job.readers.json_errors import separated_good_texts
 from tidemark.glue_job.readers.json_lines import (
     CASE,
     EMPTY,
@@ -34,19 +37,21 @@ from tidemark.glue_job.readers.json_lines import (
 )
 from tidemark.glue_job.readers.json_path import document_with, select_records
 from tidemark.glue_job.readers.json_several import (
+    as_separated,
     files_with_several,
     firsts,
     separated_texts,
     without_mark,
 )
 from tidemark.glue_job.readers.misread import json_reason
-from tidemark.glue_job.readers.partitions import Layout, note_replaced
+from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import (
     naming_the_file,
     refuse_odd_ends,
     some_of,
     unreadable,
 )
+from tidemark.glue_job.readers.replaced_fields import note_replaced
 from tidemark.glue_job.readers.spark_files import CORRUPT, load, reader_of, strict, with_folders
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -70,14 +75,14 @@ def _read_json(
     path = str(json.options.get("jsonPath") or "")
     if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
         json.failed.note_absence(SOME_LACK)
-        note_replaced(json.schema.names, layout)
+        _note_replaced(spark, files, layout, json, json.schema.names)
         return _as_given(spark, files, layout, json, json.schema)
     dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
     # Of a data frame it would be another pass.
     is_asked = json.is_dynamic and dynamic is None
     texts = separated_texts(spark, files, layout, json) if is_asked else None
     found = dynamic.schema if dynamic else _found(spark, files, layout, json, texts)
-    note_replaced(found.names, layout)
+    _note_replaced(spark, files, layout, json, found.names, dynamic)
     if json.names is None:
         _refuse_twins(spark, files, found)
     if dynamic:
@@ -91,10 +96,36 @@ def _read_json(
     return select_records(rows, path, layout.columns)
 
 
+def _note_replaced(
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    json: Format,
+    names: Sequence[str],
+    dynamic: Documents | None = None,
+) -> None:
+    """Call `note_replaced` with a reader of these fields alone, as texts."""
+    alone = replace(json, is_grouped=False)  # to know the file of a row
+    folders = {name.lower() for name in layout.columns}
+    fields = [StructField(name, StringType()) for name in names if name.lower() in folders]
+
+    def rows() -> DataFrame:
+        if dynamic and not dynamic.are_lines:
+            texts = dynamic.texts.select(f"`{LINE}`")
+        else:
+            is_whole = _is_multi_line(json) and not dynamic
+            texts = texts_of(spark, files, Layout(), alone, is_whole=is_whole)
+        with telling_case(spark):
+            return records(as_separated(texts), StructType(fields), ())
+
+    note_replaced(names, layout, files, json, rows)
+
+
 def _as_given(
     spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, schema: StructType
 ) -> DataFrame:
-    texts = separated_texts(spark, files, layout, json)
+    separated = separated_good_texts if json.is_dynamic else separated_texts
+    texts = separated(spark, files, layout, json)
     if texts is not None:
         return records(texts, _without_folders(schema, layout), layout.columns)
     return _strict(_reader(spark, layout, json), files, layout, json, schema)

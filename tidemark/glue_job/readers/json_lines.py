@@ -126,8 +126,10 @@ def _elements() -> Column:
     """Return the texts of the records of a line: of itself, or of the array that it holds."""
     line = F.col(f"`{LINE}`")
     elements = F.from_json(line, "array<string>")
-    is_array = F.ltrim(line).startswith("[") & elements.isNotNull()
-    return F.when(is_array, elements).otherwise(F.array(line))
+    is_array = F.btrim(line, F.lit(BLANK)).startswith("[") & elements.isNotNull()
+    return F.when(is_array, F.filter(elements, lambda one: one.isNotNull())).otherwise(
+        F.array(line)
+    )
 
 
 def _records(uri: str, path: str) -> Iterator[tuple[str]]:

@@ -30,7 +30,7 @@ def separated_texts(
 ) -> DataFrame | None:
     """Return texts of which each is one value or an array of records; one pass over the files."""
     is_whole = json.is_on("multiLine", "multiline")
-    if is_whole and any(folder_of(file).stat().st_size > MAX_BYTES for file in files):
+    if is_whole and not fit_in_texts(files):
         if file := next(files_with_several(spark, files), None):
             raise UnsupportedError(
                 f"cannot read {file} as json: it has several JSON values, and a file of more "
@@ -45,7 +45,18 @@ def separated_texts(
         each = texts.select(_has_several().alias("several"))
         if not each.agg(F.max("several")).collect()[0][0]:
             return None
-    return texts.withColumn(LINE, _asked("separated"))
+    return as_separated(texts)
+
+
+def fit_in_texts(files: Sequence[str]) -> bool:
+    """Return whether each file may be read as one text."""
+    return all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
+
+
+def as_separated(texts: DataFrame) -> DataFrame:
+    """Return texts, those with several values as an array of records."""
+    flat = F.when(_is_flat(), F.col(f"`{LINE}`"))
+    return texts.withColumn(LINE, flat.otherwise(_asked("separated")))
 
 
 def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from tidemark.local_state.bookmarks.path_patterns import root_of
-from tidemark.local_state.run_warnings import RunWarning, note
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
@@ -45,15 +44,6 @@ def values_of(file: str, layout: Layout) -> tuple[str | None, ...]:
     folders = file.removeprefix(f"{layout.base}/").split("/")[: len(layout.columns)]
     values = (unquote(folder.partition("=")[2]) for folder in folders)
     return tuple(None if value == NULL_PARTITION else value for value in values)
-
-
-def note_replaced(names: Iterable[str], layout: Layout) -> None:
-    """Warn of the fields of files that have the name of a partition folder, which wins."""
-    folders = {name.lower(): name for name in layout.columns}
-    for name in names:
-        if folder := folders.get(name.lower()):
-            about = f"files in the folders {folder}=… of {layout.base} have a field {name}"
-            note(RunWarning.FOLDER_WINS, about)
 
 
 def inferred_type(values: Iterable[str | None]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -13,7 +14,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.process.event_marks import ROW_OF_A_SOURCE
 from tidemark.glue_job.readers.formats import Format
-from tidemark.glue_job.readers.partitions import Layout, inferred_type, note_replaced, values_of
+from tidemark.glue_job.readers.partitions import Layout, inferred_type, values_of
+from tidemark.glue_job.readers.replaced_fields import note_replaced
 
 TASKS_PER_CORE = 4
 FOLDER = "partition folder "  # before the name of a column that comes from a folder
@@ -50,6 +52,10 @@ def read_rows(
     if not file_format.is_grouped:
         frame = frame.filter(F.expr(SET_INPUT_FILE))
     frame = frame.drop(ROW_OF_A_SOURCE)
+    if layout.columns:
+        alone = replace(file_format, is_grouped=False)
+        bare = partial(read_rows, spark, files, Layout(), alone, schema, records_of)
+        note_replaced(schema.names, layout, files, file_format, bare)
     return _with_folders(frame, layout, file_format, [task[2] for task in tasks])
 
 
@@ -74,7 +80,6 @@ def _with_folders(
     columns = dict(zip(layout.columns, zip(*values, strict=True), strict=True))
     lower = {name.lower() for name in columns}
     fields = frame.columns[: -len(columns)]
-    note_replaced(fields, layout)
     data = [F.col(f"`{name}`") for name in fields if name.lower() not in lower]
     folders = [
         F.col(f"`{FOLDER}{name}`")

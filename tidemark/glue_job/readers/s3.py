@@ -20,9 +20,10 @@ from tidemark.glue_job.readers.conformed import conformed_rows
 from tidemark.glue_job.readers.formats import MAY_BE_EMPTY, Format, read_format
 from tidemark.glue_job.readers.ion_files import read_ion
 from tidemark.glue_job.readers.json_files import read_json
-from tidemark.glue_job.readers.partitions import Layout, layout_of, note_replaced
+from tidemark.glue_job.readers.partitions import Layout, layout_of
 from tidemark.glue_job.readers.predicates import SparkPredicate
 from tidemark.glue_job.readers.read_errors import unreadable
+from tidemark.glue_job.readers.replaced_fields import FolderValue, note_differing
 from tidemark.glue_job.readers.s3_options import S3Request, s3_request
 from tidemark.glue_job.readers.spark_files import empty_frame, read_columns, read_csv, union
 from tidemark.glue_job.readers.xml_files import read_xml
@@ -134,5 +135,6 @@ def read_files(
 
 def _with_values(frame: DataFrame, place: str, values: PartitionValues) -> DataFrame:
     """Return the rows with the values of their partition, which their folder does not tell."""
-    note_replaced(frame.columns, Layout(place, tuple(values)))
+    texts = {name: FolderValue(F.lit(value), is_number=True) for name, value in values.items()}
+    note_differing(frame.columns, Layout(place, tuple(values)), lambda: frame, lambda: texts)
     return frame.withColumns({name: F.lit(value) for name, value in values.items()})

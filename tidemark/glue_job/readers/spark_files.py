@@ -5,7 +5,7 @@ from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import has_choices
@@ -17,8 +17,10 @@ from tidemark.glue_job.readers.csv_escapes import unescaped
 from tidemark.glue_job.readers.csv_heads import column_names, looks_at
 from tidemark.glue_job.readers.formats import Format, csv_options
 from tidemark.glue_job.readers.misread import csv_reason, refusing
-from tidemark.glue_job.readers.partitions import Layout, note_replaced
+from tidemark.glue_job.readers.partitions import Layout
 from tidemark.glue_job.readers.read_errors import DisagreementError, naming_the_file
+from tidemark.glue_job.readers.replaced_fields import note_replaced
+from tidemark.glue_job.readers.rounded import is_rounded, note_rounded
 from tidemark.local_state.bookmarks.path_patterns import WILDCARD
 
 HEAD_LINES = 20
@@ -40,8 +42,9 @@ def read_csv(spark: SparkSession, files: Sequence[str], layout: Layout, csv: For
             is_escaped = look.is_escaped and csv.names is None
             key = csv.schema or StructType(names), look.record_end, is_escaped
             groups.setdefault(key, []).append(file)
-    for schema, *_ in groups:
-        note_replaced(schema.names, layout)
+    for key, group in groups.items():
+        bare = partial(_read_lines, reader_of(spark, Layout()), group, Layout(), csv, *key)
+        note_replaced(key[0].names, layout, group, csv, bare)
     frames = [
         _read_lines(reader_of(spark, layout), group, layout, csv, *key)
         for key, group in groups.items()
@@ -63,6 +66,11 @@ def _read_lines(
     options = {**csv_options(csv), **whole}
     columns = with_folders(casts_as_texts(schema), layout, csv)
     bad = _and_bad(reader.options(**options), files, columns)
+    if csv.is_dynamic and csv.schema is not None:
+        decimals = [one for one in schema if isinstance(one.dataType, DecimalType)]
+        texts = {one.name: is_rounded(F.col(f"`{one.name}`"), one.dataType) for one in decimals}
+        with naming_the_file(files, "csv"):
+            note_rounded(bad, texts)
     frame = with_casts(bad, schema, CORRUPT, options)
     if is_escaped:
         frame = unescaped(frame, schema.names, options["escape"])
@@ -113,7 +121,9 @@ def read_columns(
     Spark's readers refuse a wider type, and read null for text in a column of numbers.
     """
     if layout.columns:  # the schema of all files does not tell, the folders are in it
-        note_replaced(load(spark.read, files[:1], columnar.name).columns, layout)
+        names = load(spark.read, files[:1], columnar.name).columns
+        bare = partial(_undeclared, _merging(spark, Layout()), files, columnar)
+        note_replaced(names, layout, files, columnar, bare)
     reader = partial(_merging, spark, layout)
     if columnar.names is None:
         return _undeclared(reader(), files, columnar)

@@ -142,6 +142,20 @@ def test_text_of_hive_is_split_by_its_serde_then_by_the_crawler_then_by_control_
 
 
 @pytest.mark.parametrize(
+    ("serde", "parameters", "given", "null"),
+    [
+        ("x.LazySimpleSerDe", {}, {"serialization.null.format": "NULL"}, "NULL"),
+        ("x.LazySimpleSerDe", {"serialization.null.format": ""}, {}, ""),
+        ("org.apache.hadoop.hive.serde2.OpenCSVSerde", {}, {}, None),
+    ],
+)
+def test_what_a_text_file_of_hive_has_for_null_is_a_parameter(serde, parameters, given, null):
+    _, options = read_options(table_of(serde, {"classification": "csv", **parameters}, given))
+
+    assert options.get("nullValue") == null
+
+
+@pytest.mark.parametrize(
     ("table", "told"),
     [
         (table_of(parameters={"classification": "xml"}), "format xml"),

@@ -12,7 +12,11 @@ from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
 
 def table(sep, **options):
-    return {"database": "db", "table": "t", "options": {"sep": sep, **OF_LAZY, **options}}
+    return {
+        "database": "db",
+        "table": "t",
+        "options": {"sep": sep, "nullValue": "\\N", **OF_LAZY, **options},
+    }
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
+
 pytestmark = pytest.mark.spark
 
 
@@ -302,3 +304,69 @@ def test_files_of_a_table_may_disagree_on_a_type_that_the_declared_one_holds(
     spark.sql("SELECT 'one' AS n").write.mode("append").parquet(s3.uri)
 
     assert sorted(read().collect()) == [("1",), ("one",)]
+
+
+NULLS = ("\\N,1\nx,\\N\n", {}, "\\N")
+NAMED_NULLS = ("NULL,1\n", {"serialization.null.format": "NULL"}, "NULL")
+
+
+@pytest.mark.rule(
+    "Formats", source="SILENT", choice="a text through from_catalog, as its reader has no null text"
+)
+@pytest.mark.parametrize(("text", "serde", "null"), [NULLS, NAMED_NULLS])
+def test_what_a_serde_of_hive_takes_for_null_is_a_text_and_named(
+    define, read, s3, tmp_path, monkeypatch, text, serde, null
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    columns = [{"Name": name, "Type": "string"} for name in ("a", "b")]
+    define(columns, serde=serde, classification="csv")
+    s3.put("a.csv", text)
+
+    assert (null, "1") in [tuple(row) for row in read().collect()]
+    [warning] = read_warnings(tmp_path)
+    assert warning.startswith(f"{s3.uri}a.csv has values that are the text which LazySimpleSerDe")
+
+
+def test_a_text_that_has_such_a_null_inside_is_not_named(define, read, s3, tmp_path, monkeypatch):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    define([{"Name": name, "Type": "string"} for name in ("a", "b")], classification="csv")
+    s3.put("a.csv", "C:\\N,1\n\\Nx,2\n")
+
+    assert read().count() == 2
+    assert read_warnings(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "is_named"),
+    [
+        ("decimal(10,2)", "1.005", True),
+        ("decimal(38,0)", "1.5", True),
+        ("decimal(10,2)", "1.5e-3", True),
+        ("decimal(10,2)", "1.50", False),
+        ("decimal(10,2)", "1.500", False),
+        ("decimal(10,2)", "-7", False),
+    ],
+)
+@pytest.mark.parametrize("form", ["number", "text", "inside", "csv"])
+def test_a_number_that_a_declared_decimal_rounds_is_named(
+    define, read, s3, tmp_path, monkeypatch, form, kind, value, is_named
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
+    path = "d.x" if form == "inside" else "d"
+    texts = {
+        "number": f'{{"d": {value}}}\n{{"d": 0.5e1}}\n',
+        "text": f'{{"d": "{value}"}}\n',
+        "inside": f'{{"d": [{{"x": 1}}, {{"x": {value}}}]}}\n',
+        "csv": f"{value},1\n7,2\n",
+    }
+    more = [{"Name": "n", "Type": "int"}] if form == "csv" else []
+    declared = f"array<struct<x:{kind}>>" if form == "inside" else kind
+    define(
+        [{"Name": "d", "Type": declared}, *more], classification="csv" if form == "csv" else "json"
+    )
+    s3.put("a", texts[form])
+
+    assert read().count() == texts[form].count("\n")
+    named = [one for one in read_warnings(tmp_path) if "more digits behind the point" in one]
+    assert len(named) == is_named
+    assert all(path[0] in one for one in named)

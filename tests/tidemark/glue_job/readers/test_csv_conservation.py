@@ -292,13 +292,42 @@ def test_escapers_that_spark_leaves_in_a_value_are_named(rows_of, s3, run_folder
     assert text.startswith(f"{s3.uri}a.csv has an escaper")
 
 
+@pytest.mark.parametrize("escaper", ["\\", "~"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_escaped_end_of_a_line_within_quotes_is_the_end_of_a_line(rows_of, s3, end, escaper):
+    put(s3, "a.csv", f'1,"a{escaper}{end}b"{end}2,"" {end}')
+
+    assert rows_of(escaper=escaper, multiLine=True) == [("1", f"a{end}b"), ("2", None)]
+
+
+def test_an_escaped_end_of_a_line_beside_doubled_escapers_is_named(look, run_folder):
+    text = '1,"a\\\nb\\\\"\n'
+    look("a.csv", text, escaper="\\")
+    assert not [one for one in read_warnings(run_folder) if "has an escaper" in one]
+
+    look("b.csv", text, escaper="\\", multiLine=True)
+
+    assert [one for one in read_warnings(run_folder) if "b.csv has an escaper" in one]
+
+
 @pytest.mark.parametrize(
     ("text", "is_named"),
     [
-        *((text, True) for text in ('1,"a""b"\n', '"""a",1\n', '1,"a"""\n', 'x\n1,"a"" b",2\n')),
+        *(
+            (text, True)
+            for text in ('1,"a""b"\n', '"""a",1\n', '1,"a"""\n', 'x\n1,"a"" b",2\n', '""" ,",2\n')
+        ),
         *(
             (text, False)
-            for text in ('1,"",2\n', '""\n', '"",""\r\n""\n', '1,"a\\""\n', '"\\"",x\n')
+            for text in (
+                '1,"",2\n',
+                '""\n',
+                '"",""\r\n""\n',
+                '1,"a\\""\n',
+                '"\\"",x\n',
+                '1,"" ,2\n',
+                '"" \r\n"" \t',
+            )
         ),
     ],
 )

@@ -78,17 +78,38 @@ def test_columns_of_later_values_are_columns_and_folders_win(from_options, s3):
     assert sorted(map(tuple, rows), key=str) == [(1, None, 1), (2, 1, 1), (None, None, 1)]
 
 
+@pytest.mark.rule("Bad input", source="INFER", choice="an error record, as without a schema")
+@pytest.mark.parametrize("multi_line", [False, True])
 @pytest.mark.parametrize(
     "junk", ["x", "5", '"s"', "null", "true", "}", "]", ",", '{"id":', "\ufeff", "[1]", "\0"]
 )
-@pytest.mark.parametrize("options", [{"withSchema": json.dumps(SCHEMA)}])
-def test_junk_after_the_first_value_fails_where_there_are_no_error_records(
-    from_options, s3, options, junk
+def test_a_line_that_is_no_record_is_an_error_record_where_a_schema_is_given(
+    glue_context, s3, junk, multi_line
 ):
     s3.put("a.json", f'{{"id":1}} {junk}\n{{"id":2}}\n')
+    s3.put("b.json", '{"id":3}\n')
+    options = {"withSchema": json.dumps(SCHEMA), "multiLine": multi_line}
+
+    frame = glue_context.create_dynamic_frame.from_options(
+        "s3", {"paths": [s3.uri]}, "json", options
+    )
+
+    assert ids_of(frame.toDF()) == ([3] if multi_line else [2, 3])
+    assert frame.errorsCount() == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"withSchema": json.dumps(SCHEMA)}])
+def test_files_without_any_record_fail_with_their_name(from_options, s3, options):
+    s3.put("a.json", "junk\n")
 
     with pytest.raises(Exception, match=r"cannot read .*a\.json as json"):
         from_options(**options).collect()
+
+
+def test_nulls_among_the_records_of_an_array_are_no_rows(from_options, s3):
+    s3.put("a.json", '{"id":1}{"id":2}\n[null,{"id":3},null]\n')
+
+    assert ids_of(from_options(withSchema=json.dumps(SCHEMA))) == [1, 2, 3]
 
 
 def values_in(text: str) -> list[dict[str, Any]] | None:
@@ -149,12 +170,15 @@ FILES = st.builds(
     texts=st.lists(FILES, min_size=20, max_size=40),
     many=st.sampled_from([1, 200]),
     by_lines=st.booleans(),
+    schema=st.sampled_from([{}, {"withSchema": json.dumps(SCHEMA)}]),
 )
-@example(texts=['"s"\r\n\ufeff\r\n5\n', "{}\n\ufeff\n5\n"], many=200, by_lines=True)
-def test_rows_and_error_records_account_for_all_values(glue_context, s3, texts, many, by_lines):
+@example(texts=['"s"\r\n\ufeff\r\n5\n', "{}\n\ufeff\n5\n"], many=200, by_lines=True, schema={})
+def test_rows_and_error_records_account_for_all_values(
+    glue_context, s3, texts, many, by_lines, schema
+):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MANY, many)
-        account_for(glue_context, s3, texts, by_lines)
+        account_for(glue_context, s3, texts, by_lines, schema)
 
 
 @pytest.mark.nightly
@@ -163,16 +187,17 @@ def test_rows_and_error_records_account_for_all_values(glue_context, s3, texts, 
     texts=st.lists(FILES, min_size=20, max_size=60),
     many=st.sampled_from([1, 200]),
     by_lines=st.booleans(),
+    schema=st.sampled_from([{}, {"withSchema": json.dumps(SCHEMA)}]),
 )
 def test_rows_and_error_records_account_for_all_values_of_more(
-    glue_context, s3, texts, many, by_lines
+    glue_context, s3, texts, many, by_lines, schema
 ):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MANY, many)
-        account_for(glue_context, s3, texts, by_lines)
+        account_for(glue_context, s3, texts, by_lines, schema)
 
 
-def account_for(glue_context, s3, texts, by_lines):
+def account_for(glue_context, s3, texts, by_lines, schema):
     for old in s3.folder.glob("*"):
         old.unlink()
     texts = ['{"id": 0, "text": ""}{"id": 0}\n', *texts]  # files without any record fail
@@ -184,8 +209,9 @@ def account_for(glue_context, s3, texts, by_lines):
         (s3.folder / name).write_bytes(gzip.compress(raw) if is_packed else raw)
     wanted = [accounted(text, by_lines=by_lines) for text in texts]
 
+    options = schema if by_lines else {"multiLine": True, **schema}
     frame = glue_context.create_dynamic_frame.from_options(
-        "s3", {"paths": [s3.uri]}, "json", {} if by_lines else {"multiLine": True}
+        "s3", {"paths": [s3.uri]}, "json", options
     )
 
     errors = frame.errorsAsDynamicFrame().toDF()
@@ -271,8 +297,7 @@ def test_a_table_read_as_a_data_frame_names_such_a_file(glue_context, define, s3
 def test_several_values_in_a_file_too_big_for_one_text_are_refused(
     from_options, s3, monkeypatch, name, options
 ):
-    for module in ("json_several", "json_dynamic"):
-        monkeypatch.setattr(f"tidemark.glue_job.readers.{module}.MAX_BYTES", 10)
+    monkeypatch.setattr("tidemark.glue_job.readers.json_several.MAX_BYTES", 10)
     text = b'{"id":1}\n{"id":2}\n'
     s3.put(name, "").write_bytes(gzip.compress(text) if name.endswith("gz") else text)
 
