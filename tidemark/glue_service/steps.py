@@ -8,8 +8,6 @@ from tidemark.glue_service.workflows.batch_firing import fire_batch
 from tidemark.glue_service.workflows.firing import fire_by_clock
 
 LOOK_S = 0.2
-LEAST_WAIT_S = 0.01
-MS_PER_S = 1000
 
 
 def step(glue: LocalGlue) -> None:
@@ -26,18 +24,15 @@ def step(glue: LocalGlue) -> None:
 
 
 def wait_s(glue: LocalGlue) -> float | None:
-    """Return how long nothing is due if no event comes; None if nothing will be.
+    """Return how long to wait for an event before the next step; None until one comes.
 
     What goes by a clock is looked at every 0.2 s, for clocks are set and machines sleep: schedules,
     batches, delays, timeouts. So are the logs of runs, whose lines have the time of the look.
     """
     if glue.runner.is_due:
         return 0
-    clocks = () if glue.is_of_command else (glue.schedules.soonest_ms, glue.batches.soonest_ms)
-    waits = [(time_ms - glue.now_ms()) / MS_PER_S for time_ms in clocks if time_ms is not None]
-    if glue.runner.is_busy or glue.runner.delayed:
-        waits.append(LOOK_S)
-    return min(LOOK_S, max(LEAST_WAIT_S, min(waits))) if waits else None
+    has_clock = not glue.is_of_command and (glue.schedules.has_any or glue.batches.has_any)
+    return LOOK_S if has_clock or glue.runner.is_busy or glue.runner.delayed else None
 
 
 def load(glue: LocalGlue) -> None:

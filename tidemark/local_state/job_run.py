@@ -1,13 +1,10 @@
-"""What the process of a job run knows of itself: its home, and the words of its bookmark option."""
+"""What the process of a job run knows of itself: its home."""
 
 import os
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.local_state.home import Home
-
-ENABLE, PAUSE, DISABLE = "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
-OPTIONS = (ENABLE, PAUSE, DISABLE)
 
 
 def is_local_run() -> bool:

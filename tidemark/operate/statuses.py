@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.names import JOB
@@ -48,7 +49,7 @@ def _status(glue: Glue, name: str) -> Status:
             raise
         return Status(name, is_there=False)
     arguments = {**job.get("DefaultArguments", {}), **job.get("NonOverridableArguments", {})}
-    has_bookmark = arguments.get(BOOKMARK_OPTION) == "job-bookmark-enable"
+    has_bookmark = arguments.get(BOOKMARK_OPTION) == ENABLE
     runs = runs_of_job(glue, name, None, 1)
     return Status(
         job=name,

@@ -12,10 +12,9 @@ from tidemark.local_state.bookmarks.explain import explain_source, sources_of_ne
 from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark
 from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.testing.kit import GlueTest
 from tidemark.testing.run import SCHEME, GlueRun
-
-ENABLE = "job-bookmark-enable"
 
 
 def bookmarks_of(test: GlueTest) -> Callable[[Any], BookmarkOfJob]:

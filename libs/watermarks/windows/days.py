@@ -144,7 +144,7 @@ def _day_ahead(value: Any, now: datetime, future: timedelta) -> Day | None:
 
 
 def _is_likely(day: Day, before: object, now: datetime) -> bool:
-    """Return whether a value is a day: of keys that never were one, 4711 is no year."""
+    """Return whether a value is a day; 4711 is not a year if no earlier key was a day."""
     if day.is_sure or _is_day_before(before, now):
         return True
     return before is None and (day.time.year <= LIKELY_YEAR or day.time.year == MAXYEAR)

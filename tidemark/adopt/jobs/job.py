@@ -21,15 +21,16 @@ from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
 from tidemark.adopt.model import Place, Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
+from tidemark.model.assembly.arguments import DISABLE, ENABLE, PAUSE
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.plain_secrets import shows_secret
 
 DEFAULTS = "DefaultArguments"
 SHELL = "pythonshell"
 BOOKMARKS = {
-    "job-bookmark-enable": "ENABLE",
-    "job-bookmark-disable": "DISABLE",
-    "job-bookmark-pause": "PAUSE",
+    ENABLE: "ENABLE",
+    DISABLE: "DISABLE",
+    PAUSE: "PAUSE",
 }
 # As the constructs check them, which start Node when they are imported: a test compares.
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)

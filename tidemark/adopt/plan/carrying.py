@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tidemark.adopt.data import flags_of
 from tidemark.adopt.model import AdoptedCrawler, AdoptedJob, Adoption, Found, Step
+from tidemark.model.assembly.arguments import ENABLE
 
 
 def has_bookmark(job: AdoptedJob, found: Found) -> bool:
@@ -25,7 +26,7 @@ def overrides(job: AdoptedJob) -> dict[str, str]:
     changed = {f"--{name}": text for name, text in job.started_arguments.items()}
     changed |= {f"--{name}": f"{job.scratch.uri}{name}/" for name in outputs}
     if job.bookmark == "PAUSE":
-        changed["--job-bookmark-option"] = "job-bookmark-enable"
+        changed["--job-bookmark-option"] = ENABLE
     return changed
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from tidemark.adopt.jobs.job import BOOKMARKS, is_open, why_not
 from tidemark.adopt.model import Resource
 from tidemark.adopt.reading import Reading
+from tidemark.model.assembly.arguments import DISABLE, ENABLE, PAUSE
 
 MAX_MINUTES = 10_080  # as ActionOptions checks it: a test compares
 OPTION = "--job-bookmark-option"
@@ -28,7 +29,7 @@ def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
         return None
     default = job.get("DefaultArguments", OPTION)
     effective = {default if option is None else option for option in options}
-    kept = ("job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable")
+    kept = (ENABLE, PAUSE, DISABLE)
     return next(option for option in kept if option in effective)
 
 

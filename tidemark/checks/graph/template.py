@@ -22,6 +22,7 @@ from tidemark.checks.graph.table_places import (
     registered,
     table_name,
 )
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.assembly.resources import (
     METADATA,
@@ -33,7 +34,6 @@ from tidemark.model.assembly.resources import (
 )
 from tidemark.model.assembly.symbolic_names import SymbolicNames, chosen, is_intrinsic
 
-ENABLED = "job-bookmark-enable"
 # Arguments that name a folder of Glue's own files, and the parameter that sets it.
 KEPT = {
     "--TempDir": "temp",
@@ -114,7 +114,7 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
     return Job(
         at=f"{stack}/{id_}",
         name=names.own(stack, id_),
-        has_bookmark=arguments.get("--job-bookmark-option") == ENABLED,
+        has_bookmark=arguments.get("--job-bookmark-option") == ENABLE,
         # An intrinsic is left to the deployment.
         max_concurrent_runs=1 if isinstance(concurrent, Mapping) else int(concurrent),
         reads=uris("reads"),

@@ -15,10 +15,9 @@ from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.script import read_script
 from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import bookmark_option
+from tidemark.model.assembly.arguments import DISABLE, ENABLE, bookmark_option
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset
 
-ENABLE, DISABLE = "job-bookmark-enable", "job-bookmark-disable"
 STREAMING = "gluestreaming"
 NOT_SOURCES = {"cdk.out", "node_modules", "site-packages"}
 

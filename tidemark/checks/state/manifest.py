@@ -12,13 +12,13 @@ from typing import Any
 
 from tidemark.checks.state.script_sources import ScriptSource
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import DISABLE
 
 MANIFEST = "state-manifest.json"
 VERSION = 1
 ABOUT = (
     "What this app keeps outside of its code. Written by `tidemark state write`; see docs/state.md."
 )
-DISABLE = "job-bookmark-disable"
 GLUE_TABLE = "AWS::Glue::Table"
 
 

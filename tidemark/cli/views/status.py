@@ -16,6 +16,7 @@ from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.definitions import Deployment
 from tidemark.report.freshness import Freshness
 from watermarks import WatermarkAdmin, WatermarkTableError
@@ -94,7 +95,7 @@ def status_table(
     for status in statuses:
         run = status.last_run
         option = deployment.jobs[status.job_name].default_arguments.get("--job-bookmark-option")
-        is_enabled = option == "job-bookmark-enable"
+        is_enabled = option == ENABLE
         bookmark = bookmark_text(status.bookmark, is_enabled, status.contexts)
         watermark = watermarks.get(status.job_name, "-")
         if run is None:
@@ -136,7 +137,7 @@ def status_json(
         "job": name,
         "last_run": run and _run_json(run),
         "bookmark": {
-            "is_enabled": option == "job-bookmark-enable",
+            "is_enabled": option == ENABLE,
             "version": status.bookmark.version if status.bookmark else None,
         },
         "watermark": watermarks.get(name),

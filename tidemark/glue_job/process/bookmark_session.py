@@ -22,11 +22,12 @@ from tidemark.local_state.bookmarks.versions import (
     pack,
 )
 from tidemark.local_state.home import RUN_ID_VARIABLE
-from tidemark.local_state.job_run import DISABLE, ENABLE, OPTIONS, PAUSE, is_local_run, job_home
+from tidemark.local_state.job_run import is_local_run, job_home
 from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.dataset_notes import note_files
+from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS, DISABLE, ENABLE, PAUSE
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, DatasetRead
 
 
@@ -179,10 +180,10 @@ _sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one p
 def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
     """Load the newest bookmark of a job and make it the one that sources of this process use."""
     option = args.get("job_bookmark_option") or DISABLE
-    if option not in OPTIONS:
+    if option not in BOOKMARK_OPTIONS:
         raise UsageError(
-            f"job_bookmark_option is {option!r}; allowed are {', '.join(OPTIONS)}: give Job.init "
-            "what getResolvedOptions returned"
+            f"job_bookmark_option is {option!r}; allowed are {', '.join(BOOKMARK_OPTIONS)}: "
+            "give Job.init what getResolvedOptions returned"
         )
     run_id = args.get("JOB_RUN_ID") or os.environ.get(RUN_ID_VARIABLE, "")
     session = BookmarkSession(job_name, run_id, option)

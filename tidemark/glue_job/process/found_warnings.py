@@ -6,9 +6,9 @@ from pathlib import Path
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
 from tidemark.glue_job.process.finally_commits import commits_in_finally
 from tidemark.glue_job.process.losing_settings import settings_in, settings_of_session
-from tidemark.local_state.job_run import ENABLE
 from tidemark.local_state.run_warnings import RunWarning, note, read_warnings
 from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.definitions import JobDefinition
 
 

@@ -36,9 +36,9 @@ class Batches:
             self._ends_ms[row["trigger_name"]] = row["first_ms"] + window_ms
 
     @property
-    def soonest_ms(self) -> int | None:
-        """When the next window ends, epoch milliseconds; None if no event waits."""
-        return min(self._ends_ms.values(), default=None)
+    def has_any(self) -> bool:
+        """Whether an event waits."""
+        return bool(self._ends_ms)
 
     def due(self, now_ms: int) -> list[str]:
         """Return the triggers whose windows have ended, by name."""

@@ -31,9 +31,9 @@ class Schedules:
         self._next_ms = {key: time for key, time in found.items() if time is not None}
 
     @property
-    def soonest_ms(self) -> int | None:
-        """When the next trigger fires, epoch milliseconds; None if none does."""
-        return min(self._next_ms.values(), default=None)
+    def has_any(self) -> bool:
+        """Whether a trigger is to fire by the clock."""
+        return bool(self._next_ms)
 
     def due(self, now_ms: int) -> list[str]:
         """Return the triggers that fire now, by name; each time is returned once."""

@@ -5,8 +5,7 @@ from difflib import get_close_matches
 
 from tidemark.local_state.bookmarks.versions import latest_bookmark
 from tidemark.local_state.store.database import Store
-
-ENABLE = "job-bookmark-enable"
+from tidemark.model.assembly.arguments import ENABLE
 
 
 def known_jobs(store: Store) -> list[str]:

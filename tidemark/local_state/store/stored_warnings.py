@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.arguments import ENABLE
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,6 @@ class RunWarning:
     text: str
 
 
-ENABLE = "job-bookmark-enable"
 ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
 """Shows warnings to somebody; what it returns from without an error counts as seen.
 

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 
 from tidemark.model.assembly.definitions import JobDefinition
 
-BOOKMARK_OPTIONS = ("job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause")
+BOOKMARK_OPTION = "--job-bookmark-option"
+ENABLE, DISABLE, PAUSE = "job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause"
+BOOKMARK_OPTIONS = (ENABLE, DISABLE, PAUSE)
 CONTINUATION_OPTIONS = {
-    "continuation-enabled": "job-bookmark-enable",
-    "continuation-readonly": "job-bookmark-pause",
-    "continuation-ignore": "job-bookmark-disable",
+    "continuation-enabled": ENABLE,
+    "continuation-readonly": PAUSE,
+    "continuation-ignore": DISABLE,
 }
 
 
@@ -26,4 +28,4 @@ def bookmark_option(arguments: Mapping[str, str]) -> str:
     Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1, awsglue/utils.py)
     """
     legacy = CONTINUATION_OPTIONS.get(arguments.get("--continuation-option", ""))
-    return arguments.get("--job-bookmark-option") or legacy or "job-bookmark-disable"
+    return arguments.get(BOOKMARK_OPTION) or legacy or DISABLE

@@ -10,15 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import BOOKMARK_OPTION, DISABLE, ENABLE
 from tidemark.model.checkpoints.filling import FROM, NOT_GIVEN, TO
 from tidemark.operate.backfill.ranges import Range, Unit, point_in_text
 
 BY, SOURCE = "--backfill_by", "--backfill_source"
-BOOKMARK, DISABLE, ENABLE = (
-    "--job-bookmark-option",
-    "job-bookmark-disable",
-    "job-bookmark-enable",
-)
 WATERMARK_TABLE = "--watermark_table"
 MANUAL = "docs/backfill.md"
 
@@ -57,7 +53,9 @@ class Fillable:
                 "'backfill_to': 'none' to arguments= of its add_job, and let its script read them; "
                 f"{MANUAL} shows how"
             )
-        if wrong := sorted(self.fixed & {FROM, TO, *([BOOKMARK] if self.has_bookmark else [])}):
+        if wrong := sorted(
+            self.fixed & {FROM, TO, *([BOOKMARK_OPTION] if self.has_bookmark else [])}
+        ):
             raise UsageError(
                 f"{self.name} has {wrong[0]} in its NonOverridableArguments, and a backfill sets "
                 "it: move it to the DefaultArguments"
@@ -65,7 +63,7 @@ class Fillable:
 
     def arguments(self, part: Range, unit: Unit) -> dict[str, str]:
         """Return what a run gets to fill a range; its bookmark is neither read nor moved."""
-        bookmark = {BOOKMARK: DISABLE} if self.has_bookmark else {}
+        bookmark = {BOOKMARK_OPTION: DISABLE} if self.has_bookmark else {}
         return {FROM: unit.text(part.low), TO: unit.text(part.high), **bookmark}
 
 
@@ -80,7 +78,7 @@ def fillable_of(member: Mapping[str, Any]) -> Fillable:
         is_declared=FROM in arguments and TO in arguments,
         column=arguments.get(BY, ""),
         source=f"{source.rstrip('/')}/" if source.startswith("s3://") else "",
-        has_bookmark=arguments.get(BOOKMARK) == ENABLE,
+        has_bookmark=arguments.get(BOOKMARK_OPTION) == ENABLE,
         fixed=frozenset(fixed),
         watermark_table=arguments.get(WATERMARK_TABLE, ""),
         most_runs=most,

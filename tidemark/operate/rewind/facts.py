@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 
 BOOKMARK = "bookmark"
 COMMIT = "commit"
-ENABLE = "job-bookmark-enable"
 MoveKind: TypeAlias = Literal["commit", "rewind", "reset", "carry-over", "adopt", "legacy"]
 
 

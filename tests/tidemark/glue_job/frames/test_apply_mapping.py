@@ -62,7 +62,7 @@ def test_the_words_of_types_in_any_case(rows_of, word, kind, value):
     assert mapped.toDF().collect() == [(value,)]
 
 
-@pytest.mark.rule("Frames", source="SILENT", choice="null; the row is no error")
+@pytest.mark.rule("Frames", source="SILENT", choice="null; the row is not an error")
 def test_a_value_that_cannot_be_converted_is_null(rows_of):
     mapped = rows_of("a string", ("x",), ("2",)).apply_mapping(("a", "string", "b", "int"))
 

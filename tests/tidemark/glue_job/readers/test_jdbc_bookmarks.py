@@ -436,9 +436,7 @@ def test_a_key_of_another_type_is_refused_with_what_to_do(
 
 @pytest.mark.parametrize("key", ["n", "ID"], ids=["other case", "no such column"])
 @pytest.mark.rule("JDBC sources", source="BM", choice="a key must be spelt as the table spells it")
-def test_a_key_that_is_no_column_is_refused_with_the_columns_there_are(
-    make_table, read, start_job, key
-):
+def test_a_key_that_is_not_a_column_is_refused_with_the_columns(make_table, read, start_job, key):
     orders = make_table("N INT, NAME VARCHAR(9)")
     start_job()
 

@@ -92,7 +92,7 @@ def test_columns_of_later_values_are_columns_and_folders_win(from_options, s3):
         ),
     ],
 )
-def test_a_line_that_is_no_record_is_an_error_record_where_a_schema_is_given(
+def test_a_line_that_is_not_a_record_is_an_error_record_where_a_schema_is_given(
     glue_context, s3, junk, multi_line
 ):
     s3.put("a.json", f'{{"id":1}} {junk}\n{{"id":2}}\n')

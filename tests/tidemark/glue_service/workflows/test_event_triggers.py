@@ -212,7 +212,7 @@ def test_a_target_that_is_not_here_is_named(port, monkeypatch):
         ({"EventBusName": "mine"}, "ResourceNotFoundException"),
     ],
 )
-def test_an_entry_that_is_no_event_fails_alone(port, members, code):
+def test_an_entry_that_is_not_an_event_fails_alone(port, members, code):
     good = {"Source": "acme", "DetailType": "x", "Detail": "{}"}
 
     answer = port.events.put_events(Entries=[{**good, **members}, good])

@@ -217,7 +217,7 @@ def assert_named_as_damaged(database):
 
 
 @pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and says what to do")
-def test_file_that_is_no_database_is_named_as_damaged(database):
+def test_file_that_is_not_a_database_is_named_as_damaged(database):
     database.write_bytes(b"this is no database" * 100)
 
     assert_named_as_damaged(database)
