@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .windows.window import Bounds
 
 _RACES = 20
-_MAX_HISTORY = 36_500
+_MAX_HISTORY_DAYS = 36_500
 _TABLE = re.compile(r"[A-Za-z0-9_.:/-]+")  # a name or an ARN
 
 
@@ -79,9 +79,9 @@ class Watermarks(V1Methods):
             raise ValueError(
                 f"table_name is {table_name!r}: give the name or the ARN of a DynamoDB table"
             )
-        if type(history_days) is not int or not 1 <= history_days <= _MAX_HISTORY:
+        if type(history_days) is not int or not 1 <= history_days <= _MAX_HISTORY_DAYS:
             raise ValueError(
-                f"history_days is {history_days!r}: give an integer of 1 to {_MAX_HISTORY}"
+                f"history_days is {history_days!r}: give an integer of 1 to {_MAX_HISTORY_DAYS}"
             )
         if dynamodb_client is None:
             import boto3  # here: importing boto3 takes a while, and a caller may bring a client

@@ -17,7 +17,7 @@ WHY = {"reason": "test", "actor": "ada"}
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(committed, "_WORTH_A_BLOCK", 5)
-    monkeypatch.setattr(committed, "_MAX_BLOCK", 4)
+    monkeypatch.setattr(committed, "_MAX_BLOCK_WINDOWS", 4)
     monkeypatch.setattr(committed, "_READ_ONE_BY_ONE", 8)
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 
 CURSOR = "updated_at"
 SECOND = timedelta(seconds=1)
-MAX_LENGTH = 59  # seconds from the first insert of a transaction to its end
+MAX_SECONDS = 59  # seconds from the first insert of a transaction to its end
 SETTLE = 60 * SECOND
 TRANSACTIONS = 80
 RUNS = 8
@@ -171,7 +171,7 @@ def test_ties_on_both_sides_of_a_bound_are_read_once(new_job, orders, clock):
 
 
 class Traffic:
-    """Transactions that insert orders and end in any order, the last after MAX_LENGTH seconds."""
+    """Transactions that insert orders and end in any order, the last after MAX_SECONDS seconds."""
 
     def __init__(self, orders, clock, random: Random) -> None:
         self.orders = orders
@@ -182,7 +182,7 @@ class Traffic:
         numbers = itertools.count(1)
         for transaction in range(TRANSACTIONS):
             begin = random.randrange(600)
-            end = begin + random.choice((random.randrange(MAX_LENGTH), MAX_LENGTH))
+            end = begin + random.choice((random.randrange(MAX_SECONDS), MAX_SECONDS))
             ids = list(itertools.islice(numbers, random.randint(1, 4)))
             # In whole seconds, so that there are ties; "insert" sorts before the "then ...".
             times = [begin, *(random.randint(begin, end) for _ in ids[1:])]

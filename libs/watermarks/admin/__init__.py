@@ -20,7 +20,7 @@ from .changes import ManualChange, converted, epoch_after, newest_of
 from .history import HistoryEntry, entry_of
 from .rename_job import rename_job
 from .run_records import RunRecord, records_of_job, records_of_run
-from .together import MAX_COUNT, Rewind, Together, moved_since
+from .together import MAX_REWINDS, Rewind, Together, moved_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -144,10 +144,10 @@ class WatermarkAdmin(Watermarks):
             WatermarkConflictError: a job has moved on from the version that was named.
             ValueError: a parameter is empty or not usable, or there are too many.
         """
-        if len(rewinds) > MAX_COUNT:
+        if len(rewinds) > MAX_REWINDS:
             raise ValueError(
                 f"{len(rewinds)} rewinds are more than one transaction of DynamoDB has room for, "
-                f"{MAX_COUNT}: rewind fewer jobs at once"
+                f"{MAX_REWINDS}: rewind fewer jobs at once"
             )
         todo = []
         for one in rewinds:

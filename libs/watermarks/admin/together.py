@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .changes import ManualChange
 
-MAX_COUNT = 50  # a transaction has at most 100 writes, and each rewind is two
+MAX_REWINDS = 50  # a transaction has at most 100 writes, and each rewind is two
 
 
 @dataclass(frozen=True)

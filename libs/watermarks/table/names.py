@@ -5,7 +5,7 @@ from __future__ import annotations
 from watermarks.errors import WatermarkValueError
 
 # Bytes: DynamoDB's limits, less what we put around a run id.
-_MAX_JOB_LENGTH, _MAX_RUN, _MAX_NAME_LENGTH = 2048, 700, 255
+_MAX_JOB_LENGTH, _MAX_RUN_LENGTH, _MAX_NAME_LENGTH = 2048, 700, 255
 
 
 def check_name(parameter: str, name: object, longest: int = _MAX_NAME_LENGTH) -> None:
@@ -39,7 +39,7 @@ def check_source(source: object) -> None:
 
 def check_run_id(run_id: object) -> None:
     """Raise a ValueError unless a run id is one that sorts below the library's own rows."""
-    check_name("run_id", run_id, _MAX_RUN)
+    check_name("run_id", run_id, _MAX_RUN_LENGTH)
     if str(run_id) >= "~":
         raise ValueError(
             f"run_id is {run_id!r}: the library's own rows start with '~', and a run id must "

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 AUDITS = {"rewind", "adopt"}
 _READ_ONE_BY_ONE = 100  # after that, all rows of the job cost less
 _WORTH_A_BLOCK = 100
-_MAX_BLOCK = 1000
+_MAX_BLOCK_WINDOWS = 1000
 _RACES = 20
 
 
@@ -216,7 +216,7 @@ def _keep_blocks(client: TableClient, owner: Owner, rows: list[Row]) -> None:
     prev = _in_force_before(rows[-1])
     for row in reversed(rows):
         windows += _windows(row)
-        if len(windows) >= _MAX_BLOCK or row is rows[0]:
+        if len(windows) >= _MAX_BLOCK_WINDOWS or row is rows[0]:
             blocks.append(Block(Pointer(row.name, row.version), prev, windows))
             prev, windows = blocks[-1].row, []
     try:

@@ -17,7 +17,7 @@ MAX_PIECE = 1_000  # what a statement is cut into where it does not fit as a who
 # What a deployment puts in place of a token is not known: at most as long as these.
 TOKEN = re.compile(r"\$\{Token\[([^\]]*)\.\d+\]\}")
 LENGTHS = {"AWS.Partition": 10, "AWS.Region": 14, "AWS.AccountId": 12, "AWS.URLSuffix": 16}
-MAX_LENGTH = 96  # an ARN of a bucket, a key or a table
+MAX_ARN_LENGTH = 96  # an ARN of a bucket, a key or a table
 EMPTY: Mapping[str, object] = {"Version": "2012-10-17", "Statement": []}
 
 
@@ -41,7 +41,7 @@ def fit(statements: Sequence[Statement]) -> tuple[list[Statement], list[list[Sta
 def size(statements: Sequence[Statement]) -> int:
     """Return how many characters a policy may have once it is deployed."""
     text = json.dumps({**EMPTY, "Statement": list(statements)}, separators=(",", ":"))
-    return len(TOKEN.sub(lambda found: "x" * LENGTHS.get(found[1], MAX_LENGTH), text))
+    return len(TOKEN.sub(lambda found: "x" * LENGTHS.get(found[1], MAX_ARN_LENGTH), text))
 
 
 def _pieces(statement: Statement) -> Iterator[Statement]:

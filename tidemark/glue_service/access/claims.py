@@ -17,7 +17,7 @@ from tidemark.glue_service.access.signature_v4 import ALGORITHM, TERMINATOR, Sco
 TIME = "%Y%m%dT%H%M%SZ"
 HEX = re.compile(r"[0-9a-f]{64}")
 EXPIRES = re.compile(r"-?[0-9]{1,6}")
-MAX_LENGTH = 7 * 24 * 3600  # seconds for which a URL may be signed
+MAX_AGE_S = 7 * 24 * 3600  # seconds for which a URL may be signed
 CLOCKS = timedelta(minutes=15)  # that clocks may differ
 OF_URL = ("Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature")
 
@@ -74,9 +74,10 @@ def _of_url(given: Mapping[str, str]) -> Claim:
     if missing:
         raise RefusedError(Kind.OF_QUERY, f"the URL has no {', '.join(missing)}")
     expires = fields["Expires"]
-    if not (EXPIRES.fullmatch(expires) and int(expires) <= MAX_LENGTH):
+    if not (EXPIRES.fullmatch(expires) and int(expires) <= MAX_AGE_S):
         raise RefusedError(
-            Kind.OF_QUERY, f"X-Amz-Expires is {expires[:40]!r}; allowed: 0 to {MAX_LENGTH} seconds"
+            Kind.OF_QUERY,
+            f"X-Amz-Expires is {expires[:40]!r}; allowed: 0 to {MAX_AGE_S} seconds",
         )
     return _claim(fields, fields["Date"], Kind.OF_QUERY, int(expires))
 
