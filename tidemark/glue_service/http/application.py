@@ -6,7 +6,7 @@ import secrets
 import threading
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.access.gate import NotAnsweredError
@@ -31,9 +31,10 @@ from tidemark.glue_service.protocol.service_errors import (
     ServiceError,
     service_error,
 )
-from tidemark.glue_service.s3.calls import call_of
-from tidemark.glue_service.s3.service import S3
 from tidemark.local_state.home import Home
+
+if TYPE_CHECKING:
+    from tidemark.glue_service.s3.service import S3
 
 WITHOUT_BODY = (204, 304)
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
@@ -52,8 +53,11 @@ class Application:
     ) -> None:
         """Serve an engine."""
         self._engine = engine
-        wants = wants_objects or threading.Event()
-        self._s3 = S3(home, region, self._tell_of_object, wants)
+        self._home = home
+        self._region = region
+        self._wants_objects = wants_objects or threading.Event()
+        self._s3: S3 | None = None
+        self._lock = threading.Lock()  # of the first request for S3
         self._others = others or OtherServices(home, {})
 
     def __call__(
@@ -102,7 +106,7 @@ class Application:
         if service == "dynamodb":
             return self._forwarded(environ, headers)
         if service == "s3":
-            return self._s3.answer(call_of(environ, headers))
+            return self._answer_s3(environ, headers)
         body = environ["wsgi.input"].read()
         if service == HOME:
             return self._of_home(operation_of(headers), body)
@@ -113,6 +117,17 @@ class Application:
             form = body or environ.get("QUERY_STRING", "").encode()  # of a URL that is signed
             return self._of_query(service, form, request_id)
         return self._of_json(service, operation_of(headers), body)
+
+    def _answer_s3(self, environ: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
+        # Imported here: most runs have no client of S3, for Spark reads the lake's files itself.
+        from tidemark.glue_service.s3.calls import call_of
+        from tidemark.glue_service.s3.service import S3
+
+        with self._lock:
+            if self._s3 is None:
+                tell, wants = self._tell_of_object, self._wants_objects
+                self._s3 = S3(self._home, self._region, tell, wants)
+        return self._s3.answer(call_of(environ, headers))
 
     def _tell_of_object(self, created: CreatedObject) -> None:
         self._engine.tell(lambda glue: deliver_created(glue, created))

@@ -72,13 +72,6 @@ def _as_it_is(run: JobRun) -> JobRun:
     return replace(run, state="STOPPED") if run.state == STOPPING else run
 
 
-class RestingGlue(LocalGlue):
-    """A local Glue in which nothing happens by itself."""
-
-    def step(self) -> None:
-        """Do nothing."""
-
-
 @contextmanager
 def resting(home: Home) -> Iterator[str]:
     """Serve a home for as long as the block takes, to be read only; yield the URL."""
@@ -98,4 +91,4 @@ def _open(home: Home, url: str) -> Iterator[LocalGlue]:
     with RestingStore(home.database, is_held=home.is_held()) as store:
         flows = Flows(store, now_ms)
         runner = Runner(machine, store, flows.follow)
-        yield RestingGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
+        yield LocalGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
