@@ -1,5 +1,6 @@
 """Lists for people: a table where it fits, else one block per row; no name or id is ever broken."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -108,8 +109,17 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
     A retry has the id of the first attempt with an end of its own, so it is shown whole.
     """
-    known = set(ids)
-    return {id_: _short(id_, known - {id_}) for id_ in known}
+    known = sorted(set(ids))
+    # In this order no id shares more of its beginning with another than with a neighbour.
+    shared = [0, *map(_shared_length, known, known[1:]), 0]
+    return {
+        id_: id_ if RETRY in id_ else id_[: max(MIN_ID_LENGTH, before + 1, after + 1)]
+        for id_, before, after in zip(known, shared, shared[1:], strict=False)
+    }
+
+
+def _shared_length(one: str, other: str) -> int:
+    return len(os.path.commonprefix((one, other)))
 
 
 def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
@@ -117,14 +127,6 @@ def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
     parts = {id_: id_.partition(RETRY) for id_ in ids}
     short = short_ids(first for first, _, _ in parts.values())
     return {id_: f"{short[first]}{mark}{end}" for id_, (first, mark, end) in parts.items()}
-
-
-def _short(id_: str, others: set[str]) -> str:
-    lengths = range(MIN_ID_LENGTH, len(id_)) if RETRY not in id_ else ()
-    for length in lengths:
-        if not any(other.startswith(id_[:length]) for other in others):
-            return id_[:length]
-    return id_
 
 
 def _text(cell: str | Text) -> Text:
@@ -143,6 +145,8 @@ def _widest_word(text: Text) -> int:
 
 def _folded(text: Text, room: int) -> list[Text]:
     """Return the lines of a text, broken at spaces only; none if it is empty."""
+    if cell_len(text.plain) <= room:
+        return [text]
     lines, begin, end = [], 0, 0
     for word in WORD.finditer(text.plain):
         if end > begin and cell_len(text.plain[begin : word.end()]) > room:
