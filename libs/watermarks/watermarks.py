@@ -61,6 +61,14 @@ class Watermarks(V1Methods):
     Raises:
         ValueError: the table name cannot be one, or `history_days` is not an integer of 1 to
             36,500.
+
+    Example:
+        >>> watermarks = Watermarks("glue-watermarks", client)
+        >>> for window in watermarks.windows("load-orders", run_id="jr_1", cursor="id", high=120):
+        ...     print(window.low, window.high)  # read these rows and write them
+        None 120
+        >>> watermarks.latest("load-orders").watermarks
+        {'id': 120}
     """
 
     def __init__(
@@ -107,6 +115,18 @@ class Watermarks(V1Methods):
         Takes the arguments of `open_window`; raises what it and `commit_window` raise, and
         WatermarksError if the body does not look at its window, as in `list(windows())`: nothing
         is committed then.
+
+        Example:
+            A run that dies in the loop leaves its window open; the next run reads it first.
+
+            >>> for window in watermarks.windows("orders", run_id="jr_1", cursor="id", high=100):
+            ...     raise RuntimeError("the job died")
+            Traceback (most recent call last):
+            RuntimeError: the job died
+            >>> for window in watermarks.windows("orders", run_id="jr_2", cursor="id", high=120):
+            ...     print(window.low, window.high)
+            None 100
+            100 120
         """
         request = self._request(job_id, options)
         return WindowLoop(lambda: self._open(request), self.commit_window)
@@ -117,6 +137,14 @@ class Watermarks(V1Methods):
 
         The block runs for an empty window too: test `window.is_empty`. Takes the arguments of
         `open_window` and raises what it and `commit_window` raise.
+
+        Example:
+            >>> with watermarks.window("orders", run_id="jr_1", cursor="id", high=100) as window:
+            ...     window.is_empty
+            False
+            >>> with watermarks.window("orders", run_id="jr_2", cursor="id", high=100) as window:
+            ...     window.is_empty
+            True
         """
         window = self.open_window(job_id, **options)
         yield window
@@ -169,6 +197,15 @@ class Watermarks(V1Methods):
             WatermarkConflictError: other runs opened windows again and again; the clock is behind
                 that of an earlier run; or the job was renamed.
             ValueError: a parameter is not one of what is allowed.
+
+        Example:
+            >>> window = watermarks.open_window("orders", run_id="jr_1", cursor="id", high=100)
+            >>> (window.low, window.high, window.bounds)
+            (None, 100, '(]')
+            >>> watermarks.commit_window(window).watermarks
+            {'id': 100}
+            >>> watermarks.open_window("orders", run_id="jr_2", cursor="id", high=150).low
+            100
         """
         return self._open(self._request(job_id, options)).window
 
@@ -183,6 +220,15 @@ class Watermarks(V1Methods):
 
         Raises:
             WatermarkSupersededError: another run took the window over, or a rewind discarded it.
+
+        Example:
+            >>> window = watermarks.open_window("orders", run_id="jr_1", cursor="id", high=100)
+            >>> takes_over = watermarks.open_window("orders", run_id="jr_2", cursor="id", high=120)
+            >>> watermarks.commit_window(takes_over).watermarks
+            {'id': 100}
+            >>> watermarks.commit_window(window)
+            Traceback (most recent call last):
+            watermarks.errors.WatermarkSupersededError: ...
         """
         if window.is_empty:
             return window.base
@@ -207,6 +253,13 @@ class Watermarks(V1Methods):
 
         Raises:
             AmbiguousWatermarkError: there are several rows and no head row.
+
+        Example:
+            >>> watermarks.latest("orders") is None
+            True
+            >>> _ = watermarks.advance(job_id="orders", run_id="jr_1", to={"id": 100}, base=None)
+            >>> watermarks.latest("orders")
+            Latest(run_id='jr_1', version=1, watermarks={'id': 100})
         """
         row = self._head_row(owner_of(job_id, source))
         return row.latest() if row and row.has_watermarks else None
@@ -246,6 +299,14 @@ class Watermarks(V1Methods):
                 written.
             WatermarkValueError: a value is before the stored one, has another type than before,
                 is of a type that cannot be a watermark, or lies in the future.
+
+        Example:
+            >>> base = watermarks.latest("orders")
+            >>> watermarks.advance(job_id="orders", run_id="jr_1", to={"id": 100}, base=base)
+            Latest(run_id='jr_1', version=1, watermarks={'id': 100})
+            >>> watermarks.advance(job_id="orders", run_id="jr_2", to={"id": 200}, base=base)
+            Traceback (most recent call last):
+            watermarks.errors.WatermarkConflictError: ...
         """
         check_source(source)
         check_none_ahead(to, base.watermarks if base else {}, self._now(), future)
@@ -292,6 +353,13 @@ class Watermarks(V1Methods):
 
         Raises:
             ValueError: a name is not usable, or a mode is none of these.
+
+        Example:
+            >>> watermarks.checkpoint(
+            ...     "orders", "jr_1", read=["s3://lake/in/"], written={"s3://lake/out/": "append"}
+            ... )
+            >>> [record.run_id for record in admin.run_records("orders")]
+            ['jr_1']
         """
         check_job(job_id)
         check_run_id(run_id)
@@ -327,6 +395,12 @@ class Watermarks(V1Methods):
 
         Raises:
             WatermarkNotFoundError: a part of the history has expired, so windows are unknown.
+
+        Example:
+            >>> for window in watermarks.windows("orders", run_id="jr_1", cursor="id", high=100):
+            ...     written = window.window_id, window.attempt
+            >>> watermarks.committed_windows("orders") == [written]
+            True
         """
         from .windows.committed import committed_windows
 
@@ -368,6 +442,16 @@ class Watermarks(V1Methods):
             WatermarkSupersededError: another run continues the same backfill.
             AmbiguousWatermarkError: the job has rows of the v1 class and no head row.
             ValueError: a parameter is not usable.
+
+        Example:
+            >>> for window in watermarks.backfill(
+            ...     "orders", backfill_id="may", cursor="id", low=0, high=100, run_id="jr", parts=2
+            ... ):
+            ...     print(window.low, window.high)
+            0 50
+            50 100
+            >>> watermarks.latest("orders") is None
+            True
         """
         from .windows.backfill import Backfill, check_no_legacy_rows
 
@@ -381,6 +465,13 @@ class Watermarks(V1Methods):
 
         Raises:
             WatermarkNotFoundError: there is no such backfill, or its row has expired.
+
+        Example:
+            >>> part = {"backfill_id": "may", "cursor": "id", "low": 0, "high": 9, "run_id": "jr_9"}
+            >>> for window in watermarks.backfill("orders", **part):
+            ...     written = window.window_id, window.attempt
+            >>> watermarks.backfilled_windows("orders", "may") == [written]
+            True
         """
         from .windows.backfill import backfilled_windows
 

@@ -36,7 +36,15 @@ class WatermarkAdmin(Watermarks):
     """`Watermarks`, and what an operator does with them; takes the same arguments."""
 
     def sources(self, job_id: str) -> list[str]:
-        """Return the sources of a job that have watermarks or open windows of their own."""
+        """Return the sources of a job that have watermarks or open windows of their own.
+
+        Example:
+            >>> _ = admin.advance(
+            ...     job_id="orders", run_id="jr_1", to={"id": 7}, base=None, source="customers"
+            ... )
+            >>> admin.sources("orders")
+            ['customers']
+        """
         check_job(job_id)
         return [row.owner.source for row in self._client.rows(Owner(job_id), *SOURCE_HEADS)]
 
@@ -47,6 +55,13 @@ class WatermarkAdmin(Watermarks):
 
         One strongly consistent read per entry, made as the caller asks for it; `limit` entries at
         most.
+
+        Example:
+            >>> for id_ in (100, 120):
+            ...     for window in admin.windows("orders", run_id=f"jr{id_}", cursor="id", high=id_):
+            ...         _ = window.high  # read and write
+            >>> [(entry.kind, entry.run_id, entry.watermarks) for entry in admin.history("orders")]
+            [('commit', 'jr120', {'id': 120}), ('commit', 'jr100', {'id': 100})]
         """
         owner = owner_of(job_id, source)
         return islice(self._entries(owner, self._client.head(owner)), limit)
@@ -69,6 +84,13 @@ class WatermarkAdmin(Watermarks):
         """Return the windows of a job that runs have opened and not committed, by cursor.
 
         One strongly consistent read. The next run of the job takes each over as it stands.
+
+        Example:
+            >>> _ = admin.open_window("orders", run_id="jr_1", cursor="id", high=100)
+            >>> [(open.run_id, open.low, open.high) for open in admin.open_windows("orders")]
+            [('jr_1', None, 100)]
+            >>> admin.jobs_with_open_windows()
+            {'orders'}
         """
         head = self._client.head(owner_of(job_id, source))
         windows = head.map("wmWindows") if head else {}
@@ -113,6 +135,15 @@ class WatermarkAdmin(Watermarks):
         Raises:
             WatermarkNotFoundError: there is no such run, or its row has expired.
             WatermarkConflictError: other runs were faster again and again, or the job was renamed.
+
+        Example:
+            >>> base = None
+            >>> for run_id, to in (("jr_100", {"id": 100}), ("jr_120", {"id": 120})):
+            ...     base = admin.advance(job_id="orders", run_id=run_id, to=to, base=base)
+            >>> admin.rewind("orders", to_run="jr_100", reason="bad prices", actor="ana").watermarks
+            {'id': 100}
+            >>> admin.rewind("orders", to_run=None, reason="load all again", actor="ana").watermarks
+            {}
         """
         owner = _checked(job_id, source, to_run, reason, actor)
         attempt = 0
@@ -236,6 +267,11 @@ class WatermarkAdmin(Watermarks):
             WatermarkConflictError: the new name has watermarks of its own, the old one's are those
                 of another job already, or its runs were faster again and again.
             AmbiguousWatermarkError: one of the two has rows of the v1 class and no head row.
+
+        Example:
+            >>> _ = admin.advance(job_id="orders", run_id="jr_1", to={"id": 7}, base=None)
+            >>> admin.rename_job("orders", "load-orders").watermarks
+            {'id': 7}
         """
         check_name("from_job", from_job, 2048)
         check_name("to_job", to_job, 2048)

@@ -80,6 +80,12 @@ def write_window(
             named like the folders.
         WatermarkSupersededError: a later attempt at this window has written already; nothing was
             written.
+
+    Example:
+        >>> for window in watermarks.windows("orders", run_id="jr_1", cursor="id", high=2):
+        ...     folder = write_window(rows_of(spark.range(5), window), path, window)
+        >>> folder.removeprefix(f"{path}/").startswith(f"window={window.window_id}/attempt=")
+        True
     """
     edges(window)
     _check_format(file_format)
@@ -127,6 +133,13 @@ def read_committed(
         ValueError: the format is not allowed, a window was committed by two attempts, or there is
             nothing to read and no schema.
         WatermarkValueError: a column has types in different windows that no type holds both.
+
+    Example:
+        >>> for window in watermarks.windows("orders", run_id="jr_1", cursor="id", high=2):
+        ...     _ = write_window(rows_of(spark.range(5), window), path, window)
+        >>> orders = read_committed(spark, path, watermarks.committed_windows("orders"))
+        >>> orders.columns, orders.count()
+        (['id', 'window', 'attempt'], 3)
     """
     _check_format(file_format)
     attempts = _attempts_by_window(committed)

@@ -54,6 +54,11 @@ def window_condition(window: Window, column: str | None = None) -> Column:
 
     The lower edge is `read_low`, so it includes the lookback. NULLs satisfy it only if the window
     includes them. The column must have the type of the cursor; `rows_of` checks that it has.
+
+    Example:
+        >>> window = watermarks.open_window("orders", run_id="jr_1", cursor="id", high=2)
+        >>> spark.range(5).where(window_condition(window)).count()
+        3
     """
     return _condition(window, column or window.cursor, None)
 
@@ -74,6 +79,11 @@ def rows_of(frame: DataFrame, window: Window, column: str | None = None) -> Data
         ValueError: the window is empty.
         WatermarkValueError: the column cannot be a cursor, is not there, or has not the type of
             the window's bounds.
+
+    Example:
+        >>> for window in watermarks.windows("orders", run_id="jr_1", cursor="id", high=2):
+        ...     [row.id for row in rows_of(spark.range(5), window).collect()]
+        [0, 1, 2]
     """
     edges(window)
     column = column or window.cursor
@@ -143,6 +153,15 @@ def newest(frame: DataFrame, column: str | None = None, nulls: Nulls = "raise") 
     Raises:
         WatermarkValueError: there are NULLs, and `nulls` is "raise"; or the column, or its
             greatest value, cannot be a cursor.
+
+    Example:
+        >>> newest(spark.range(5), "id")
+        4
+        >>> for window in watermarks.windows(
+        ...     "orders", run_id="jr_1", cursor="id", high=newest(spark.range(5))
+        ... ):
+        ...     window.high
+        4
     """
     bound = FrameBound(frame)
     return bound if column is None else bound.newest(column, None, nulls)

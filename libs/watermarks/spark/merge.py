@@ -27,6 +27,11 @@ def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataF
 
     Of rows with equal keys and equal values any one stays. MERGE needs it: a frame that has a key
     twice is refused by it.
+
+    Example:
+        >>> changes = spark.createDataFrame([(1, 10), (1, 20), (2, 5)], "id INT, at INT")
+        >>> sorted(map(tuple, latest_by_key(changes, ["id"], "at").collect()))
+        [(1, 20), (2, 5)]
     """
     from pyspark.sql import Window as Over
     from pyspark.sql import functions

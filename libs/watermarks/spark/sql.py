@@ -29,6 +29,10 @@ class Subquery:
 
     Raises:
         ValueError: it is empty, or no text.
+
+    Example:
+        >>> Subquery("SELECT id, updated_at FROM orders WHERE kind = 'web'").sql
+        "SELECT id, updated_at FROM orders WHERE kind = 'web'"
     """
 
     sql: str
@@ -48,6 +52,11 @@ def window_predicate(window: Window, column: str | None, dialect: Dialect) -> st
     Raises:
         ValueError: the window is empty, or the column is no name.
         WatermarkValueError: the database has no literal for a bound.
+
+    Example:
+        >>> window = watermarks.open_window("orders", run_id="jr_1", cursor="id", high=2)
+        >>> window_predicate(window, "order_id", Dialect.POSTGRESQL)
+        '("order_id" <= 2)'
     """
     low, high = edges(window)
     name = quoted(window.cursor if column is None else column, dialect)

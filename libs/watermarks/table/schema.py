@@ -39,6 +39,11 @@ def create_table_request(table_name: str = TABLE_NAME) -> dict[str, Any]:
     """Return the request of DynamoDB's CreateTable for a table of watermarks.
 
     Its time to live, on `expiresAt`, is set by a request of its own, UpdateTimeToLive.
+
+    Example:
+        >>> request = create_table_request("glue-watermarks")
+        >>> request["TableName"], [key["AttributeName"] for key in request["KeySchema"]]
+        ('glue-watermarks', ['jobName', 'runId'])
     """
     return {
         "TableName": table_name,
