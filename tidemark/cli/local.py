@@ -167,7 +167,7 @@ def put_secret(name: str, file: Path | None) -> None:
     """
     from tidemark.cli.secrets import read_value
     from tidemark.glue_service.commands import region
-    from tidemark.glue_service.emulated.secrets import put_secret as put
+    from tidemark.emulated.secrets import put_secret as put
     from tidemark.local_state.home import Home
 
     home = Home.from_environment()

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tidemark.glue_service.emulated.topics import Topics
 from tidemark.glue_service.eventbridge.documents import Event, Origin
 from tidemark.glue_service.eventbridge.rules import Rules
+from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.runs.delays import Delays
 from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.runner import Runner

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.glue_service.emulated.topics import is_topic
 from tidemark.glue_service.eventbridge.documents import (
     GLUE,
     CreatedObject,
@@ -13,6 +12,7 @@ from tidemark.glue_service.eventbridge.documents import (
 )
 from tidemark.glue_service.eventbridge.inputs import message_of
 from tidemark.glue_service.eventbridge.rules import Rule, workflow_of
+from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
 from tidemark.glue_service.workflows.batch_firing import notify
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.glue_service.emulated.topics import is_topic
 from tidemark.glue_service.entities import Entity, Kind, list_entities
 from tidemark.glue_service.eventbridge.documents import S3, Event
+from tidemark.glue_service.eventbridge.topics import is_topic
 from tidemark.local_state.store.database import Store
 from tidemark.model.schedules.event_matching import matches
 from tidemark.model.schedules.event_patterns import faults_of_pattern

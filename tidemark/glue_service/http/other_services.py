@@ -3,12 +3,12 @@
 Nothing is sent to AWS: what no endpoint is named for, and no emulator has, fails here.
 """
 
+import threading
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Protocol
 
-from tidemark.errors import UsageError
-from tidemark.glue_service.emulated.moto_server import NAMES, require_moto
-from tidemark.glue_service.emulated.services import EmulatedServices
-from tidemark.glue_service.emulated.topics import Topics
+from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.http.forward import forward
 from tidemark.glue_service.http.services import OPERATIONS
 from tidemark.glue_service.protocol.models import services_signed_as
@@ -17,6 +17,31 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.local_state.home import Home
 
 SNS = "sns"
+EMULATED = ("secretsmanager", "ssm", "sns", "sqs")
+WING = "tidemark.emulated.services"  # imported by name, when one of them is asked for
+
+
+class Emulator(Protocol):
+    """What answers for the emulated services of one home."""
+
+    def why_absent(self, service: str) -> str | None:
+        """Return what is to be installed first; None if nothing is."""
+
+    def is_used(self) -> bool:
+        """Return whether anything was ever defined in them."""
+
+    def close(self) -> None:
+        """Wait a while for what is being delivered."""
+
+    def answer(
+        self,
+        service: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        host: str | None = None,
+    ) -> Reply:
+        """Answer a request."""
 
 
 class OtherServices:
@@ -29,18 +54,28 @@ class OtherServices:
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Serve a home."""
+        self._home = home
         self._forwards = forwards
-        self._emulated = EmulatedServices(home.root)
+        self._emulator: Emulator | None = None
+        self._lock = threading.Lock()  # of the first request that needs the emulator
         self.topics = Topics(self._ask_sns, self._why_no_sns, self._is_sns_used, say)
+
+    @property
+    def _emulated(self) -> Emulator:
+        with self._lock:
+            if self._emulator is None:
+                self._emulator = import_module(WING).EmulatedServices(self._home.root)
+            return self._emulator
 
     def close(self) -> None:
         """Wait a while for what is published, and delivered."""
         self.topics.close()
-        self._emulated.close()
+        if self._emulator is not None:
+            self._emulator.close()
 
     def has(self, service: str) -> bool:
         """Return whether the requests of a service are answered here."""
-        return service in self._forwards or service in NAMES or service not in OPERATIONS
+        return service in self._forwards or service in EMULATED or service not in OPERATIONS
 
     def answer(
         self, service: str, method: str, path: str, headers: Mapping[str, str], body: bytes
@@ -50,10 +85,10 @@ class OtherServices:
             self.topics.make()
         if endpoint := self._forwards.get(service):
             return forward(endpoint, method, path, headers, body)
-        if service in NAMES:
+        if service in EMULATED:
             place, _, _ = path.partition("?")
-            return self._emulated.answer(service, place, headers, body, headers.get("host", ""))
-        known = (*OPERATIONS, "s3", "dynamodb", *NAMES, *self._forwards)
+            return self._emulated.answer(service, place, headers, body, headers.get("host"))
+        known = (*OPERATIONS, "s3", "dynamodb", *EMULATED, *self._forwards)
         raise ServiceError(
             "UnknownOperationException",
             f"the local Glue has no service {service!r}; it has {', '.join(known)}; for this one "
@@ -69,12 +104,7 @@ class OtherServices:
         return SNS in self._forwards or self._emulated.is_used()
 
     def _why_no_sns(self) -> str | None:
-        if SNS not in self._forwards:
-            try:
-                require_moto(SNS)
-            except UsageError as error:
-                return str(error)
-        return None
+        return None if SNS in self._forwards else self._emulated.why_absent(SNS)
 
 
 def _remedy(service: str) -> str:

@@ -12,12 +12,12 @@ from tidemark.extras import require
 from tidemark.glue_service.access.any_key import key_of_port
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.commands import region
-from tidemark.glue_service.emulated.topics import Topics
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.bus import deliver
 from tidemark.glue_service.eventbridge.documents import state_change
 from tidemark.glue_service.eventbridge.log import LOG, Events
 from tidemark.glue_service.eventbridge.rules import Rules
+from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.other_services import OtherServices
 from tidemark.glue_service.http.server import listening

@@ -11,7 +11,7 @@ from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 
-SERVICES = ("tidemark.glue_service.s3.service", "moto")
+SERVICES = ("tidemark.glue_service.s3.service", "tidemark.emulated.services", "moto")
 home = Home.open(__import__("pathlib").Path(sys.argv[1]))
 seen = []
 with serving(home) as (url, _):
@@ -29,5 +29,5 @@ def test_only_the_services_that_are_asked_for_are_built(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "home")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
-    s3, moto = "tidemark.glue_service.s3.service", "moto"
-    assert json.loads(done.stdout) == [[], [], [s3], [s3, moto]]
+    s3, *emulated = "tidemark.glue_service.s3.service", "tidemark.emulated.services", "moto"
+    assert json.loads(done.stdout) == [[], [], [s3], [s3, *emulated]]

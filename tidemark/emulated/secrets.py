@@ -9,8 +9,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from tidemark.emulated.services import EmulatedServices
 from tidemark.errors import UsageError
-from tidemark.glue_service.emulated.services import EmulatedServices
 from tidemark.glue_service.protocol.constraints import faults_of
 from tidemark.glue_service.protocol.models import service_model
 from tidemark.glue_service.protocol.replies import Reply

@@ -7,10 +7,10 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tidemark.emulated.deliveries import Deliveries
+from tidemark.emulated.journal import Request
 from tidemark.errors import UsageError
 from tidemark.extras import not_installed, require
-from tidemark.glue_service.emulated.deliveries import Deliveries
-from tidemark.glue_service.emulated.journal import Request
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 

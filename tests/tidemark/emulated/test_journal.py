@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tidemark.emulated.journal import Journal, Request
+from tidemark.emulated.services import is_kept, operation_of, without_wait
 from tidemark.errors import UsageError
-from tidemark.glue_service.emulated.journal import Journal, Request
-from tidemark.glue_service.emulated.services import is_kept, operation_of, without_wait
 
 ONE = Request("ssm", "/", {"x-amz-target": "AmazonSSM.PutParameter"}, b"\x00{}", 1)
 TWO = Request("sns", "/", {}, b"Action=CreateTopic&Name=%C3%A9", 2)

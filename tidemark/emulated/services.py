@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
+from tidemark.emulated.journal import Journal, Request
+from tidemark.emulated.moto_server import NAMES, Moto, require_moto
 from tidemark.errors import UsageError
-from tidemark.glue_service.emulated.journal import Journal, Request
-from tidemark.glue_service.emulated.moto_server import NAMES, Moto, require_moto
 from tidemark.glue_service.protocol.replies import Reply
 
 FILE = "services.jsonl"  # of the home
@@ -47,6 +47,14 @@ class EmulatedServices:
         self._lock = threading.Lock()
         self._waiting = threading.BoundedSemaphore(MAX_WAITING)
 
+    def why_absent(self, service: str) -> str | None:
+        """Return which package is to be installed first; None if none is."""
+        try:
+            require_moto(service)
+        except UsageError as error:
+            return str(error)
+        return None
+
     def is_used(self) -> bool:
         """Return whether anything was ever defined in them, by whatever process."""
         return self._moto is not None or (self._path.exists() and self._path.stat().st_size > 0)
@@ -57,10 +65,16 @@ class EmulatedServices:
             self._moto.deliveries.close()
 
     def answer(
-        self, service: str, path: str, headers: Mapping[str, str], body: bytes, host: str = HOST
+        self,
+        service: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        host: str | None = None,
     ) -> Reply:
         """Do a request; if it changes what is kept, it is on the disk when this returns."""
         require_moto(service)
+        host = host or HOST
         sent = {name: headers[name] for name in SENT if name in headers}
         request = Request(service, path or "/", sent, body, secrets.randbits(48))
         with self._lock, self._journal.locked() as turn:
