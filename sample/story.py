@@ -21,7 +21,7 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
-from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.glue_service.workflows.whole_run import WorkflowResult
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.definitions import Deployment
 from tidemark.model.assembly.synthesis import synthesize

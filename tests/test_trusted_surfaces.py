@@ -81,7 +81,7 @@ ALLOWED = {
     ("tidemark/glue_job/process/client.py", CONNECTS): "the pool, by its secret",
     ("tidemark/glue_job/process/lake_fs/jar.py", LISTENS): "a JVM that compiles, by its token",
     ("tidemark/glue_job/process/lake_fs/jar.py", CONNECTS): "the same JVM",
-    ("tidemark/glue_service/runs/module_folders.py", STARTS): "pip of this environment",
+    ("tidemark/glue_service/runs/python_modules.py", STARTS): "pip of this environment",
     ("tidemark/report/drawing.py", STARTS): "Node, with the report's own script",
     ("tidemark/scaffold/files.py", STARTS): "git on the PATH",
     ("tidemark/testing/process_state.py", STARTS): "for the scripts of tests",

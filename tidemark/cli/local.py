@@ -166,8 +166,8 @@ def put_secret(name: str, file: Path | None) -> None:
     The next run of a job reads it. It is kept in the home, readable by its owner only.
     """
     from tidemark.cli.secrets import read_value
-    from tidemark.glue_service.commands import region
     from tidemark.emulated.secrets import put_secret as put
+    from tidemark.glue_service.commands import region
     from tidemark.local_state.home import Home
 
     home = Home.from_environment()

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
-from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.glue_service.workflows.whole_run import WorkflowResult
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import RunWarning
 

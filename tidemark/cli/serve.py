@@ -11,7 +11,7 @@ import click
 
 from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.access.any_key import WARNING
+from tidemark.glue_service.access.gate import WARNING
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS

@@ -11,8 +11,7 @@ from typing import Any
 
 from tidemark.emulated.services import EmulatedServices
 from tidemark.errors import UsageError
-from tidemark.glue_service.protocol.constraints import faults_of
-from tidemark.glue_service.protocol.models import service_model
+from tidemark.glue_service.protocol.models import faults_of, service_model
 from tidemark.glue_service.protocol.replies import Reply
 
 SERVICE = "secretsmanager"

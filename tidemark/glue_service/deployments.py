@@ -16,7 +16,7 @@ from tidemark.glue_service.entities import (
 )
 from tidemark.glue_service.eventbridge.rules import not_local
 from tidemark.glue_service.local_glue import LocalGlue
-from tidemark.glue_service.protocol.shapes import as_shape
+from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.steps import load
 from tidemark.glue_service.workflows.trigger_forms import ACTIVATED, CREATED
 from tidemark.local_state.deployment.deployed_apps import describe_app, record_app

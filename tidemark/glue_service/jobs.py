@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tidemark.glue_service.entities import (
@@ -16,21 +16,22 @@ from tidemark.glue_service.entities import (
     list_entities,
     put_entity,
 )
-from tidemark.glue_service.job_rules import check_job, check_tags
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
-from tidemark.glue_service.runs.capacity import capacity_of
+from tidemark.glue_service.runs.run_requests import capacity_of
 from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION
-from tidemark.model.assembly.job_rules import command_of
+from tidemark.model.assembly.job_rules import Members, command_of, faults_of_job, faults_of_run
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
 PAGE = 100
 TIMEOUT_MINUTES = 480
 NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are kept apart
+MAX_TAGS = 50
+OF_AWS = "aws:"
 
 
 def create_job(glue: LocalGlue, request: Request) -> Answer:
@@ -115,3 +116,24 @@ def job_member(entity: Entity) -> Answer:
         "CreatedOn": entity.created_at_ms,
         "LastModifiedOn": entity.changed_at_ms,
     }
+
+
+def check_job(definition: Members) -> None:
+    """Refuse a job that Glue would refuse."""
+    _raise(faults_of_job(definition))
+
+
+def check_run(definition: Members, request: Members) -> None:
+    """Refuse a run that Glue would refuse."""
+    _raise(faults_of_run(definition, request))
+
+
+def check_tags(tags: Iterable[str]) -> None:
+    """Refuse the keys of tags that a client may not give or take."""
+    reserved = sorted(key for key in tags if key.lower().startswith(OF_AWS))
+    _raise([f"the tag {key!r} begins with {OF_AWS}, which only AWS may do" for key in reserved])
+
+
+def _raise(faults: list[str]) -> None:
+    if faults:
+        raise InvalidInputError("; ".join(faults))

@@ -12,9 +12,8 @@ from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.workflows.flow_rows import end_those_of_commands
 from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
-from tidemark.glue_service.workflows.result import WorkflowResult
 from tidemark.glue_service.workflows.selection import Selection, select
-from tidemark.glue_service.workflows.whole_run import Watch, run_to_its_end
+from tidemark.glue_service.workflows.whole_run import Watch, WorkflowResult, run_to_its_end
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen

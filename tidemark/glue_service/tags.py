@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.glue_service.entities import WITH_ARN, Kind, get_entity, put_entity
-from tidemark.glue_service.job_rules import MAX_TAGS, check_tags
+from tidemark.glue_service.jobs import MAX_TAGS, check_tags
 from tidemark.glue_service.local_glue import LocalGlue, arn_of
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.local_state.catalog.connections import find_connection

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
-from tidemark.glue_service.workflows.result import WorkflowResult
 from tidemark.glue_service.workflows.selection import Selection
+from tidemark.glue_service.workflows.whole_run import WorkflowResult
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import Deployment, JobDefinition
 from tidemark.model.assembly.synthesis import synthesize

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_service.job_rules import check_job, check_run
-from tidemark.glue_service.protocol.constraints import faults_of
-from tidemark.glue_service.protocol.models import find_operation
+from tidemark.glue_service.jobs import check_job, check_run
+from tidemark.glue_service.protocol.models import faults_of, find_operation
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 
 SPARK, SHELL = {"Name": "glueetl"}, {"Name": "pythonshell", "PythonVersion": "3.9"}

@@ -18,7 +18,7 @@ from tests.waiting import BOUND_S
 from tidemark.cli.main import main
 from tidemark.cli.serve import warnings_of
 from tidemark.errors import UsageError
-from tidemark.glue_service.access.any_key import VARIABLE, is_any_key
+from tidemark.glue_service.access.gate import VARIABLE, is_any_key
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state import access_key as module
 from tidemark.local_state.access_key import AccessKey, access_key, key_of_environment

@@ -1,6 +1,5 @@
 """Lists for people: a table where it fits, else one block per row; no name or id is ever broken."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -119,7 +118,8 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _shared_length(one: str, other: str) -> int:
-    return len(os.path.commonprefix((one, other)))
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:

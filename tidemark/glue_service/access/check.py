@@ -11,11 +11,15 @@ from tidemark.glue_service.access.claims import (
     check_time,
     read_claim,
 )
-from tidemark.glue_service.access.claims_v2 import ClaimV2, check_time_v2, read_claim_v2
 from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import UNCHECKED, Payload
 from tidemark.glue_service.access.refused import Kind, RefusedError
-from tidemark.glue_service.access.signature_v2 import signatures_v2
+from tidemark.glue_service.access.signature_v2 import (
+    ClaimV2,
+    check_time_v2,
+    read_claim_v2,
+    signatures_v2,
+)
 from tidemark.glue_service.access.signature_v4 import (
     ChunkSignatures,
     canonical_requests,

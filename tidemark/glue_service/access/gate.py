@@ -1,22 +1,29 @@
-"""Decides of the head of a request whether the port goes on with it, before its body is read."""
+"""Decides by the head of a request whether the port answers it, before its body is read."""
 
 import hmac
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError, show
 from tidemark.glue_service.access.check import S3, check_expiry, check_signature
 from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import Payload
 from tidemark.glue_service.http.routes import HOME, service_of
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.served import SECRET_HEADER
-from tidemark.local_state.access_key import AccessKey
+from tidemark.local_state.access_key import AccessKey, access_key
+from tidemark.local_state.home import Home
 from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, why_refused
 
 MAX_BODY_BYTES = 10_000_000  # bytes of a request of JSON or of a form
 MAX_SIZE = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part that S3 takes is 5 GB
+VARIABLE = "TIDEMARK_ANY_KEY"
+WORDS = {"1": True, "true": True, "": False, "0": False, "false": False}
+USERS = "users of this machine" if sys.platform != "linux" else "programs of this user"
+WARNING = f"warning: the port answers every access key: all {USERS} can run code as you through it"
 
 
 class NotAnsweredError(TidemarkError):
@@ -81,3 +88,22 @@ def check_secret(headers: Mapping[str, str], secret: str) -> None:
     if not hmac.compare_digest(secret.encode(), given.encode("utf-8", "replace")):
         text = "only commands of this home may ask for this: the secret is not that of port.json"
         raise ServiceError("AccessDeniedException", text, 403)
+
+
+def is_any_key(value: str) -> bool:
+    """Return whether the environment variable asks for every key to be answered."""
+    found = WORDS.get(value.strip().lower())
+    if found is None:
+        raise UsageError(
+            f"{VARIABLE} is {show(value)}; allowed: 1 to answer every access key, or 0; unset it "
+            "to answer that of the port only"
+        )
+    return found
+
+
+def key_of_port(home: Home) -> AccessKey | None:
+    """Return the key that a port asks for; None, and a warning, where it answers every key."""
+    if is_any_key(os.environ.get(VARIABLE, "")):
+        sys.stderr.write(f"{WARNING} ({VARIABLE})\n")
+        return None
+    return access_key(home)

@@ -9,7 +9,7 @@ from enum import Enum
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.protocol.service_errors import ServiceError
-from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.xml import S3Error
 
 REMEDY = (
     "`tidemark local env` prints the lines that give a shell the access key of this port, and "

@@ -12,11 +12,11 @@ from tidemark.glue_service.catalog.requests import (
     attempt,
     check_catalog,
 )
-from tidemark.glue_service.job_rules import check_tags
+from tidemark.glue_service.jobs import check_tags
 from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
-from tidemark.glue_service.protocol.shapes import as_shape
 from tidemark.local_state.catalog.connections import find_connection, put_connections
 from tidemark.local_state.catalog.tagged import TAGS
 from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request

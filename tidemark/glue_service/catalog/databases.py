@@ -4,11 +4,11 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-database
 """
 
 from tidemark.glue_service.catalog.requests import PAGE, Answer, Request, check_catalog
-from tidemark.glue_service.job_rules import check_tags
+from tidemark.glue_service.jobs import check_tags
 from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import AlreadyExistsError, InvalidInputError
-from tidemark.glue_service.protocol.shapes import as_shape
 from tidemark.local_state.catalog.databases import (
     catalog_databases,
     drop_database,

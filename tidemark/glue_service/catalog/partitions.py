@@ -15,13 +15,13 @@ from tidemark.glue_service.catalog.requests import (
     check_catalog,
 )
 from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import (
     AlreadyExistsError,
     InvalidInputError,
     NotFoundError,
 )
-from tidemark.glue_service.protocol.shapes import as_shape
 from tidemark.local_state.catalog.partitions import (
     Partition,
     partitions_of,

@@ -14,13 +14,13 @@ from tidemark.glue_service.catalog.requests import (
     check_catalog,
 )
 from tidemark.glue_service.local_glue import LocalGlue
+from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.protocol.pages import glue_page, page
 from tidemark.glue_service.protocol.service_errors import (
     AlreadyExistsError,
     InvalidInputError,
     ServiceError,
 )
-from tidemark.glue_service.protocol.shapes import as_shape
 from tidemark.local_state.catalog.databases import existing_database
 from tidemark.local_state.catalog.table_versions import TableVersion, version_of
 from tidemark.local_state.catalog.tables import (

@@ -14,7 +14,7 @@ from tidemark.glue_service.eventbridge.service import (
     find_rule,
     rule_arn,
 )
-from tidemark.glue_service.job_rules import MAX_TAGS, OF_AWS
+from tidemark.glue_service.jobs import MAX_TAGS, OF_AWS
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import ServiceError
 

@@ -23,7 +23,7 @@ from tidemark.glue_service.http.other_services import OtherServices
 from tidemark.glue_service.http.routes import HOME, operation_of, service_of
 from tidemark.glue_service.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.glue_service.protocol import json_protocol, query_protocol
-from tidemark.glue_service.protocol.answers import json_answer
+from tidemark.glue_service.protocol.json_protocol import json_answer
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.replies import Reply, reply
 from tidemark.glue_service.protocol.service_errors import (

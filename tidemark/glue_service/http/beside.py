@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from tidemark.glue_service.access.any_key import key_of_port
-from tidemark.glue_service.access.gate import Gate
+from tidemark.glue_service.access.gate import Gate, key_of_port
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening

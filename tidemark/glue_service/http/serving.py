@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tidemark.extras import require
-from tidemark.glue_service.access.any_key import key_of_port
-from tidemark.glue_service.access.gate import Gate
+from tidemark.glue_service.access.gate import Gate, key_of_port
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.bus import deliver

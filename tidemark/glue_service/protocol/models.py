@@ -1,16 +1,27 @@
-"""The service models that botocore ships: which operations there are, and their shapes."""
+"""The service models of botocore: operations, values in their shapes, constraints of a request."""
 
 import gzip
 import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from botocore.loaders import Loader
-from botocore.model import OperationModel, ServiceModel
+from botocore.model import ListShape, MapShape, OperationModel, ServiceModel, Shape, StructureShape
+from botocore.validate import ParamValidator
+
+from tidemark.model.assembly.shape_limits import beyond_limits
 
 NAMES = re.compile(rb'"(?:endpointPrefix|signingName)" *: *"([^"]+)"')
 HEAD_BYTES = 4_000  # of the file of a model, in which its metadata are
 TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs"}  # of the header X-Amz-Target
+OF_TEXT: Mapping[str, Callable[[str], Any]] = {
+    "integer": int,
+    "long": int,
+    "double": float,
+    "boolean": lambda text: text.lower() == "true",
+}
 
 
 @cache
@@ -41,3 +52,40 @@ def find_operation(service: str, name: str) -> OperationModel | None:
     """Return an operation of a service; None if AWS has none of this name."""
     model = service_model(service)
     return model.operation_model(name) if name in model.operation_names else None
+
+
+def as_shape(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a structure of Glue has of some members, with its types.
+
+    Numbers and booleans may be texts in a template. What the structure does not have is left out.
+    """
+    shaped: dict[str, Any] = _shaped(service_model("glue").shape_for(name), value)
+    return shaped
+
+
+def _shaped(shape: Shape, value: Any) -> Any:
+    if isinstance(shape, StructureShape):
+        members = shape.members
+        return {
+            name: _shaped(members[name], item)
+            for name, item in value.items()
+            if name in members and item is not None
+        }
+    if isinstance(shape, ListShape):
+        return [_shaped(shape.member, item) for item in value]
+    if isinstance(shape, MapShape):
+        return {name: _shaped(shape.value, item) for name, item in value.items()}
+    if shape.type_name in OF_TEXT and isinstance(value, str):
+        return OF_TEXT[shape.type_name](value)
+    return str(value) if shape.type_name == "string" else value
+
+
+def faults_of(operation: OperationModel, request: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with a request, one text each; empty if the operation takes it."""
+    shape = operation.input_shape
+    if shape is None:
+        return [f"{operation.name} takes no parameters"] if request else []
+    report = ParamValidator().validate(dict(request), shape)
+    if report.has_errors():
+        return [line for line in report.generate_report().splitlines() if line]
+    return list(beyond_limits(shape, request))

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from botocore.model import OperationModel
 
-from tidemark.glue_service.protocol.constraints import faults_of
+from tidemark.glue_service.protocol.models import faults_of
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
 
 CONTENT_TYPE = "text/xml"

@@ -55,7 +55,7 @@ from tidemark.glue_service.runs.extra_files import (
     python_path,
 )
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.glue_service.runs.module_folders import module_folders
+from tidemark.glue_service.runs.python_modules import module_folders
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home

@@ -7,16 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.glue_service.entities import Entity, Kind, get_entity
-from tidemark.glue_service.job_rules import check_run
-from tidemark.glue_service.jobs import TIMEOUT_MINUTES
+from tidemark.glue_service.jobs import TIMEOUT_MINUTES, check_run
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError
 from tidemark.glue_service.runs.active import Start
-from tidemark.glue_service.runs.capacity import capacity_of
 from tidemark.glue_service.runs.delays import delay_of
 from tidemark.glue_service.runs.job_run_process import new_run_id
-from tidemark.glue_service.runs.run_requests import RunRequest, run_request, run_requests
+from tidemark.glue_service.runs.run_requests import (
+    RunRequest,
+    capacity_of,
+    run_request,
+    run_requests,
+)
 from tidemark.glue_service.workflows.starts import job_to_run
 from tidemark.local_state.store.database import FINAL_STATES, NOTHING_NEW, JobRun
 from tidemark.model.assembly.definitions import SHELL, SPARK

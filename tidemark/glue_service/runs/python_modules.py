@@ -1,15 +1,32 @@
-"""Looks whether the Python modules that a job names are what jobs on this machine would import.
+"""The Python modules that a job names: those that jobs here import already, and a folder of others.
 
-Glue installs them before each run; here what is missing is, once per set: see `module_folders`.
+Glue installs them before each run; here pip installs what is missing, once per set of modules.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
 """
 
+import hashlib
 import re
-from collections.abc import Callable
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_service.runs.arguments import MODULES, listed
+from tidemark.glue_service.runs.extra_files import existing
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.definitions import JobDefinition
 
 REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*(?:==\s*([\w.+!*-]+))?")
 WHEEL = re.compile(r"(?:.*/)?([^/-]+)-([^/-]+)-[^/]+\.whl")
+OPTION = "--python-modules-installer-option"
+FOLDER = "python-modules"
+S3 = ("s3://", "s3a://")
+PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input")
 
 
 def installed_version(name: str) -> str | None:
@@ -53,3 +70,55 @@ def _is_version(installed: str, wanted: str) -> bool:
 
 def _plain(text: str) -> str:
     return re.sub(r"(\.0)+$", "", text.lower().removeprefix("v").replace("-", "."))
+
+
+def module_folders(home: Home, job: JobDefinition, arguments: Mapping[str, str]) -> list[Path]:
+    """Return the folder with the modules of ``--additional-python-modules``, installed if new.
+
+    Modules that the Python of local runs has, as they are named, need none.
+    """
+    if not missing_modules(arguments.get(MODULES, "")):
+        return []
+    words = [word.strip() for word in listed(arguments, MODULES)]
+    try:
+        options = shlex.split(arguments.get(OPTION, ""))
+    except ValueError as error:
+        raise UsageError(f"job {job.name} has {OPTION} {arguments[OPTION]!r}: {error}") from error
+    wanted = [
+        str(existing(job, w, home.local_path(w))) if w.startswith(S3) else w for w in words if w
+    ]
+    folder = home.root / FOLDER / _key(wanted, options)
+    if not folder.is_dir():
+        _install(job, folder, [*options, *wanted])
+    return [folder]
+
+
+def _key(wanted: list[str], options: list[str]) -> str:
+    """Return the name of the folder of a set: it changes with a file that is named."""
+    parts = [sys.version, *options]
+    for word in wanted:
+        file = Path(word)
+        content = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
+        parts += [word, content]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _install(job: JobDefinition, folder: Path, words: list[str]) -> None:
+    """Install into a folder beside it first, so that a killed command leaves no half of a set."""
+    folder.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        target = Path(place) / "modules"
+        run = subprocess.run(  # noqa: S603 (what the job asks for)
+            [sys.executable, *PIP, "--target", str(target), *words],
+            capture_output=True,
+            text=True,
+        )
+        if run.returncode:
+            reason = (run.stderr or run.stdout).strip().splitlines()[-1:] or ["no output"]
+            raise TidemarkError(
+                f"job {job.name} names in {MODULES} what pip cannot install: {reason[0]}; correct "
+                f"it, or install it with `{sys.executable} -m pip install`"
+            )
+        target.mkdir(exist_ok=True)
+        if not folder.is_dir():  # another command may have been faster
+            shutil.move(target, folder)

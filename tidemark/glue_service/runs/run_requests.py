@@ -1,4 +1,4 @@
-"""What a job run was started with, kept beside its record: clients read it, and retries need it."""
+"""What a job run was started with, kept for clients and retries, and what capacity it has."""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +6,17 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.definitions import SHELL, SPARK
+
+DPU_OF_WORKER = {
+    "Standard": 1.0,
+    "G.025X": 0.25,
+    **{f"G.{size}X": float(size) for size in (1, 2, 4, 8, 12, 16)},
+    **{f"R.{size}X": float(size) for size in (1, 2, 4, 8)},
+    "Z.2X": 2.0,
+}
+DPU_OF_SHELL = 0.0625
+DPU = 10.0  # of a Spark job that states none
 
 
 @dataclass(frozen=True)
@@ -61,3 +72,34 @@ def run_requests(store: Store, run_ids: list[str]) -> dict[str, RunRequest]:
 def run_request(store: Store, run_id: str) -> RunRequest:
     """Return the request of one run."""
     return run_requests(store, [run_id])[run_id]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """How much a job run may use."""
+
+    dpu: float
+    worker_type: str | None = None
+    number_of_workers: int | None = None
+
+    def members(self) -> dict[str, Any]:
+        """Return the members of a Job or a JobRun that tell it."""
+        workers = {"WorkerType": self.worker_type, "NumberOfWorkers": self.number_of_workers}
+        return {
+            "MaxCapacity": self.dpu,
+            "AllocatedCapacity": int(self.dpu),
+            **{name: value for name, value in workers.items() if value is not None},
+        }
+
+
+def capacity_of(definition: Mapping[str, Any], run: Mapping[str, Any] | None = None) -> Capacity:
+    """Return the capacity of a job, or of a run that overrides it."""
+    stated = {**definition, **(run or {})}
+    if run and "MaxCapacity" in run:
+        stated.pop("WorkerType", None)
+    worker_type, number = stated.get("WorkerType"), stated.get("NumberOfWorkers")
+    if worker_type and number:
+        return Capacity(DPU_OF_WORKER[worker_type] * number, worker_type, number)
+    is_shell = definition["Command"].get("Name", SPARK) == SHELL
+    otherwise = stated.get("AllocatedCapacity") or (DPU_OF_SHELL if is_shell else DPU)
+    return Capacity(float(stated.get("MaxCapacity") or otherwise))

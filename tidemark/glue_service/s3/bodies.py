@@ -13,7 +13,7 @@ from typing import IO
 
 from tidemark.glue_service.access.signature_v4 import ChunkSignatures
 from tidemark.glue_service.s3.chunks import BLOCK, chunks_of
-from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.xml import S3Error
 
 CHUNKED = "aws-chunked"
 MD5 = "content-md5"

@@ -16,15 +16,13 @@ from xml.sax.saxutils import escape
 
 from tidemark.errors import UsageError
 from tidemark.glue_service.protocol.replies import Reply
-from tidemark.glue_service.s3.calls import US_EAST_1, Call, Lake
-from tidemark.glue_service.s3.errors import S3Error
-from tidemark.glue_service.s3.listing import Walk, rolled_up, walk
-from tidemark.glue_service.s3.places import bucket_folder
+from tidemark.glue_service.s3.calls import US_EAST_1, Call, Lake, bucket_folder
+from tidemark.glue_service.s3.listing import Walk, read_token, rolled_up, walk, written_token
 from tidemark.glue_service.s3.records import EMPTY, etag_of_file
 from tidemark.glue_service.s3.seen import see
-from tidemark.glue_service.s3.tokens import read_token, written_token
 from tidemark.glue_service.s3.xml import (
     Markup,
+    S3Error,
     escaped,
     local_name,
     read_xml,

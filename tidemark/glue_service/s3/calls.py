@@ -1,4 +1,4 @@
-"""One request to S3, taken apart; and what its operations work on."""
+"""One request to S3, taken apart; and what its operations work on: the lake, and paths in it."""
 
 import threading
 import urllib.parse
@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.access.payload import PAYLOAD, UNCHECKED, Payload
-from tidemark.glue_service.s3.errors import S3Error
 from tidemark.glue_service.s3.listing import Snapshots
 from tidemark.glue_service.s3.records import Records
-from tidemark.local_state.home import Home
+from tidemark.glue_service.s3.xml import S3Error
+from tidemark.local_state.home import NO_BUCKET, Home
 
 UPLOADS = "uploads"  # folder of the home: what is written, until it is an object
 MAX_SIZE = 2**31 - 1  # number of a parameter
 US_EAST_1 = "us-east-1"
+MAX_KEY_LENGTH = 1024  # bytes
+MAX_NAME_LENGTH = 255  # bytes of a part of a key: a folder or a file has no longer name
 
 
 @dataclass(frozen=True)
@@ -89,3 +92,37 @@ def call_of(environ: Mapping[str, Any], headers: Mapping[str, str]) -> Call:
     method = environ["REQUEST_METHOD"]
     stream, payload = environ["wsgi.input"], environ.get(PAYLOAD, UNCHECKED)
     return Call(method, bucket, key, dict(query), headers, stream, payload)
+
+
+def bucket_folder(home: Home, bucket: str) -> Path:
+    """Return the folder of a bucket."""
+    try:
+        return home.existing_path(f"s3://{bucket}/")
+    except (EntityNotFoundError, UsageError) as error:
+        why = str(error).removeprefix(f"{NO_BUCKET}: ")
+        raise S3Error("NoSuchBucket", f"The specified bucket does not exist: {why}") from error
+
+
+def object_path(home: Home, bucket: str, key: str) -> Path:
+    """Return where an object is or would be; a key that ends with / is a folder."""
+    bucket_folder(home, bucket)
+    if why := why_no_file(key):
+        raise S3Error("InvalidArgument", f"the key {key!r} {why}")
+    try:
+        return home.existing_path(f"s3://{bucket}/{key}")
+    except UsageError as error:
+        raise S3Error("AccessDenied", str(error)) from error
+
+
+def why_no_file(key: str) -> str | None:
+    """Return why a key cannot be a file of the lake; None if it can."""
+    try:
+        size = len(key.encode())
+    except UnicodeEncodeError:
+        return "is no text"
+    parts = key.removesuffix("/").split("/")
+    if size > MAX_KEY_LENGTH or any(len(part.encode()) > MAX_NAME_LENGTH for part in parts):
+        return f"is too long; allowed: {MAX_KEY_LENGTH} bytes, {MAX_NAME_LENGTH} between two /"
+    if "\0" in key or any(part in ("", ".", "..") for part in parts):
+        return "has an empty part, '.', '..' or a zero byte, which no folder can be called"
+    return None

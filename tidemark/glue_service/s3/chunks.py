@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO
 
 from tidemark.glue_service.access.signature_v4 import ChunkSignatures
-from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.xml import S3Error
 
 BLOCK = 1 << 20  # bytes
 MAX_LINE_LENGTH = 1 << 14

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.xml import S3Error
 
 RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 

@@ -1,5 +1,8 @@
 """The keys of a bucket in S3's order, by one walk over its folders for all pages of a listing."""
 
+import base64
+import binascii
+import hashlib
 import os
 import threading
 import time
@@ -8,8 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidemark.glue_service.s3.xml import S3Error
+
 SNAPSHOTS = 16  # listings whose pages are being fetched
 OLDEST_S = 5  # of a walk that a marker gets
+CHECK = 12  # bytes
+PURPOSE = b"continuation-token"
 
 
 def walk(bucket: Path, prefix: str, delimiter: str, folders: list[str]) -> list[str]:
@@ -129,3 +136,29 @@ class Walk:
     items: list[str]
     at_s: float
     uploads: int
+
+
+def written_token(key: str) -> str:
+    """Return the token for what comes after a key; equal for equal keys, also after a restart."""
+    text = key.encode()
+    return base64.urlsafe_b64encode(_check(text) + text).decode()
+
+
+def read_token(token: str) -> str:
+    """Return the key of a token."""
+    try:
+        found = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
+        key = found[CHECK:].decode()
+    except (binascii.Error, UnicodeError):
+        raise _incorrect() from None
+    if written_token(key) != token:
+        raise _incorrect()
+    return key
+
+
+def _check(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=CHECK, person=PURPOSE[:16]).digest()
+
+
+def _incorrect() -> S3Error:
+    return S3Error("InvalidArgument", "The continuation token provided is incorrect")

@@ -16,16 +16,15 @@ from typing import Any
 
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.s3.bodies import store_body
-from tidemark.glue_service.s3.calls import Call, Lake
+from tidemark.glue_service.s3.calls import Call, Lake, object_path
 from tidemark.glue_service.s3.chunks import BLOCK
 from tidemark.glue_service.s3.conditions import byte_range, check_read
-from tidemark.glue_service.s3.errors import S3Error
 from tidemark.glue_service.s3.objects import kept_headers, put_file, source_of, tags_of
-from tidemark.glue_service.s3.places import object_path
 from tidemark.glue_service.s3.records import Record
 from tidemark.glue_service.s3.seen import open_object
 from tidemark.glue_service.s3.xml import (
     MAX_SIZE,
+    S3Error,
     local_name,
     members_of,
     read_xml,

@@ -13,15 +13,14 @@ from pathlib import Path
 
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.s3.bodies import CHUNKED, store_body
-from tidemark.glue_service.s3.calls import Call, Lake
+from tidemark.glue_service.s3.calls import Call, Lake, bucket_folder, object_path
 from tidemark.glue_service.s3.conditions import byte_range, check_read, check_write, http_date
-from tidemark.glue_service.s3.errors import S3Error
-from tidemark.glue_service.s3.places import bucket_folder, object_path
 from tidemark.glue_service.s3.records import EMPTY, Record
 from tidemark.glue_service.s3.seen import Seen, open_object, see
 from tidemark.glue_service.s3.tags import checked_tags
 from tidemark.glue_service.s3.xml import (
     MAX_SIZE,
+    S3Error,
     local_name,
     members_of,
     read_xml,

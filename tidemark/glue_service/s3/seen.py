@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tidemark.glue_service.s3.calls import Lake
-from tidemark.glue_service.s3.errors import no_such_key
-from tidemark.glue_service.s3.places import bucket_folder, object_path, why_no_file
+from tidemark.glue_service.s3.calls import Lake, bucket_folder, object_path, why_no_file
 from tidemark.glue_service.s3.records import EMPTY, Record, etag_of_file
+from tidemark.glue_service.s3.xml import no_such_key
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from tidemark.glue_service.eventbridge.documents import CreatedObject
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.s3 import buckets, multipart, objects, tags, uploads
 from tidemark.glue_service.s3.calls import Call, Lake
-from tidemark.glue_service.s3.errors import S3Error
 from tidemark.glue_service.s3.records import Records
 from tidemark.glue_service.s3.seen import see
+from tidemark.glue_service.s3.xml import S3Error
 from tidemark.local_state.home import OBJECTS_FILE, Home
 
 Operation = Callable[[Lake, Call], Reply]

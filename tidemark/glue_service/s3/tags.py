@@ -6,12 +6,17 @@ Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.htm
 from collections.abc import Mapping
 
 from tidemark.glue_service.protocol.replies import Reply
-from tidemark.glue_service.s3.calls import Call, Lake
-from tidemark.glue_service.s3.errors import S3Error
-from tidemark.glue_service.s3.places import bucket_folder
+from tidemark.glue_service.s3.calls import Call, Lake, bucket_folder
 from tidemark.glue_service.s3.records import Record
 from tidemark.glue_service.s3.seen import see
-from tidemark.glue_service.s3.xml import MAX_SIZE, local_name, members_of, read_xml, xml_reply
+from tidemark.glue_service.s3.xml import (
+    MAX_SIZE,
+    S3Error,
+    local_name,
+    members_of,
+    read_xml,
+    xml_reply,
+)
 
 MAX_OF_OBJECT, MAX_OF_BUCKET = 10, 50
 MAX_TAG_KEY_LENGTH, MAX_TAG_VALUE_LENGTH = 128, 256

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tidemark.glue_service.protocol.replies import Reply
-from tidemark.glue_service.s3.calls import Call, Lake
+from tidemark.glue_service.s3.calls import Call, Lake, bucket_folder
 from tidemark.glue_service.s3.listing import rolled_up
 from tidemark.glue_service.s3.multipart import ABOUT, about_upload, find_upload, parts_of
-from tidemark.glue_service.s3.places import bucket_folder
 from tidemark.glue_service.s3.xml import timestamp, xml_reply
 
 PAGE = 1000

@@ -1,4 +1,4 @@
-"""The XML that S3 answers and takes."""
+"""The XML that S3 answers and takes, and its errors."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,11 +9,28 @@ from xml.sax.saxutils import escape
 
 from tidemark.glue_service.protocol.replies import Reply, reply
 from tidemark.glue_service.protocol.service_errors import ServiceError
-from tidemark.glue_service.s3.errors import S3Error
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 MAX_SIZE = 2_000_000  # bytes of a document of a request: 1,000 keys, 10,000 parts
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+STATUS = {
+    "AccessDenied": 403,
+    "InvalidAccessKeyId": 403,
+    "RequestTimeTooSkewed": 403,
+    "SignatureDoesNotMatch": 403,
+    "BucketAlreadyOwnedByYou": 409,
+    "BucketNotEmpty": 409,
+    "InvalidPartNumber": 416,
+    "InvalidRange": 416,
+    "MethodNotAllowed": 405,
+    "NoSuchBucket": 404,
+    "NoSuchKey": 404,
+    "NoSuchTagSet": 404,
+    "NoSuchUpload": 404,
+    "NotImplemented": 501,
+    "NotModified": 304,
+    "PreconditionFailed": 412,
+}
 
 
 class Markup(str):
@@ -91,3 +108,16 @@ def local_name(element: ElementTree.Element) -> str:
 def members_of(element: ElementTree.Element) -> dict[str, str]:
     """Return the texts of the elements in an element, by name."""
     return {local_name(child): child.text or "" for child in element}
+
+
+class S3Error(ServiceError):
+    """An error with the code of S3; a failed precondition names its condition, such as If-Match."""
+
+    def __init__(self, code: str, text: str, condition: str | None = None) -> None:
+        super().__init__(code, text, STATUS.get(code, 400))
+        self.condition = condition
+
+
+def no_such_key(key: str) -> S3Error:
+    """Return the error for an object that is not there."""
+    return S3Error("NoSuchKey", f"The specified key does not exist: {key!r}")

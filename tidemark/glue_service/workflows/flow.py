@@ -8,7 +8,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tidemark.glue_service.workflows.predicates import is_satisfied
+from tidemark.glue_service.workflows.selection import is_satisfied
 from tidemark.model.assembly.definitions import CRAWLER, TriggerDefinition
 
 RUNNING, STOPPING, STOPPED, COMPLETED = "RUNNING", "STOPPING", "STOPPED", "COMPLETED"

@@ -1,6 +1,6 @@
-"""Chooses a part of a workflow to run: one job, or one job and what follows it."""
+"""What of a workflow runs: a part of it that was chosen, and triggers whose conditions are met."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -74,3 +74,20 @@ def _within(trigger: TriggerDefinition, nodes: set[str]) -> TriggerDefinition | 
     outside = [one for one in trigger.conditions if one.job_name not in nodes]
     is_met = trigger.logical == "ANY" or all(one.state == "SUCCEEDED" for one in outside)
     return replace(trigger, conditions=inside) if inside and is_met else None
+
+
+def is_satisfied(trigger: TriggerDefinition, final_states: Mapping[str, str]) -> bool:
+    """Return whether the predicate of an active conditional trigger holds."""
+    if trigger.type != "CONDITIONAL" or not trigger.is_active or not trigger.conditions:
+        return False
+    met = [final_states.get(c.job_name) == c.state for c in trigger.conditions]
+    return any(met) if trigger.logical == "ANY" else all(met)
+
+
+def unmet_conditions(trigger: TriggerDefinition, final_states: Mapping[str, str]) -> list[str]:
+    """Return, for people, the conditions of ``trigger`` that do not hold, one text each."""
+    return [
+        f"{c.job_name} {c.state} (is {final_states.get(c.job_name, 'not started')})"
+        for c in trigger.conditions
+        if final_states.get(c.job_name) != c.state
+    ]

@@ -17,7 +17,7 @@ from tidemark.glue_service.entities import (
     list_entities,
     put_entity,
 )
-from tidemark.glue_service.job_rules import check_tags
+from tidemark.glue_service.jobs import check_tags
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError

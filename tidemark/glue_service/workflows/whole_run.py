@@ -3,7 +3,7 @@
 import contextlib
 import queue
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
@@ -15,15 +15,41 @@ from tidemark.glue_service.workflows.firing import begin
 from tidemark.glue_service.workflows.flow import RUNNING, Flow, Progress
 from tidemark.glue_service.workflows.flow_rows import Definitions, find_flow, progress_of
 from tidemark.glue_service.workflows.flows import new_flow_id
-from tidemark.glue_service.workflows.predicates import unmet_conditions
-from tidemark.glue_service.workflows.result import WorkflowResult
+from tidemark.glue_service.workflows.selection import unmet_conditions
 from tidemark.glue_service.workflows.trigger_forms import definition_of
 from tidemark.glue_service.workflows.workflows import stop_flow
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
-from tidemark.model.assembly.definitions import CRAWLER, Deployment, TriggerDefinition
+from tidemark.model.assembly.definitions import (
+    CRAWLER,
+    Deployment,
+    JobDefinition,
+    TriggerDefinition,
+)
 
 FRAME_S = 0.1  # between two pictures on a terminal
 LOOK_S = 0.5  # an engine that tells nothing is asked all the same: it may have a problem
+
+
+@dataclass(frozen=True)
+class WorkflowResult:
+    """How a workflow run ended.
+
+    `blocked` maps a job never started to the conditions not met; `deleted_jobs` are those that had
+    a bookmark and that the template no longer defines; `begun_by` is the type of the start trigger.
+    """
+
+    run_id: str
+    jobs: Mapping[str, JobDefinition]
+    job_runs: tuple[JobRun, ...]
+    blocked: Mapping[str, tuple[str, ...]]
+    deleted_jobs: tuple[str, ...] = ()
+    begun_by: str = "ON_DEMAND"
+
+    @property
+    def is_success(self) -> bool:
+        """Whether every job ran and every final run SUCCEEDED."""
+        final = {run.job_name: run.state for run in self.job_runs}
+        return not self.blocked and all(state == "SUCCEEDED" for state in final.values())
 
 
 @dataclass

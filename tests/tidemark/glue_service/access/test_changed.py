@@ -21,7 +21,7 @@ from tidemark.glue_service.access.head import Head, head_of
 from tidemark.glue_service.access.payload import checked
 from tidemark.glue_service.access.signature_v4 import ChunkSignatures, Scope, signing_key
 from tidemark.glue_service.s3.bodies import store_body
-from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.xml import S3Error
 from tidemark.local_state.access_key import AccessKey
 
 KEY = AccessKey("secret of the port")

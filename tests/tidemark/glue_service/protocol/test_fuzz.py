@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.http.services import OPERATIONS, call
-from tidemark.glue_service.protocol.answers import json_answer
-from tidemark.glue_service.protocol.json_protocol import read_request
+from tidemark.glue_service.protocol.json_protocol import json_answer, read_request
 from tidemark.glue_service.protocol.models import find_operation
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, service_error
 

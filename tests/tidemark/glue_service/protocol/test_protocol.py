@@ -15,8 +15,7 @@ from tests.waiting import BOUND_S
 from tidemark.errors import UsageError
 from tidemark.glue_service.http.routes import names_of_port, service_of
 from tidemark.glue_service.http.services import OPERATIONS, unsupported
-from tidemark.glue_service.protocol.constraints import faults_of
-from tidemark.glue_service.protocol.models import find_operation
+from tidemark.glue_service.protocol.models import faults_of, find_operation
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.machine.local_requests import why_refused
 

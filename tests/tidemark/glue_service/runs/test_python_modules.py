@@ -9,8 +9,7 @@ from zipfile import ZipFile
 import pytest
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_service.runs.module_folders import module_folders
-from tidemark.glue_service.runs.python_modules import missing_modules
+from tidemark.glue_service.runs.python_modules import missing_modules, module_folders
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.definitions import JobDefinition
 

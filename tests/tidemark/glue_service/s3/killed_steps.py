@@ -21,7 +21,7 @@ from typing import Any
 
 from tidemark.glue_service.s3 import service
 from tidemark.glue_service.s3.calls import Call
-from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.xml import S3Error
 from tidemark.local_state.home import Home
 
 TRACED = str(Path(service.__file__).parent)

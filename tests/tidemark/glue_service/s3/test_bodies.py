@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.signing import raw_upload
 from tests.waiting import BOUND_S
 from tidemark.glue_service.s3.bodies import store_body
-from tidemark.glue_service.s3.errors import S3Error
+from tidemark.glue_service.s3.xml import S3Error
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(1, 50), max_size=10))

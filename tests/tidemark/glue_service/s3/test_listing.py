@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tidemark.glue_service.s3.conftest import code_of, keys_of, prefixes_of, put
+from tidemark.glue_service.s3.calls import why_no_file
 from tidemark.glue_service.s3.listing import walk
-from tidemark.glue_service.s3.places import why_no_file
 
 
 @pytest.mark.parametrize("version", ["list_objects", "list_objects_v2"])

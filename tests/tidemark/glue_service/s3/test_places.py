@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tidemark.glue_service.s3.conftest import code_of, keys_of, put
-from tidemark.glue_service.s3.places import why_no_file
+from tidemark.glue_service.s3.calls import why_no_file
 
 
 @pytest.mark.parametrize(

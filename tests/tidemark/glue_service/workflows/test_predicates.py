@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_service.workflows.predicates import is_satisfied, unmet_conditions
+from tidemark.glue_service.workflows.selection import is_satisfied, unmet_conditions
 from tidemark.model.assembly.definitions import Action, Condition, TriggerDefinition
 
 BOTH = (Condition("one", "SUCCEEDED"), Condition("two", "SUCCEEDED"))
