@@ -43,6 +43,7 @@ NO_BUCKET = (
 )
 TABLES_FILE = "tables.db"
 OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
+UPLOADS = "uploads"  # folder of the home: what clients of S3 write, until it is an object
 DATABASES = ("glue.sqlite", f"dynamodb/{TABLES_FILE}", OBJECTS_FILE)
 ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
 MARKER = "tidemark-home"

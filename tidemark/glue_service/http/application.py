@@ -31,7 +31,7 @@ from tidemark.glue_service.protocol.service_errors import (
     ServiceError,
     service_error,
 )
-from tidemark.local_state.home import Home
+from tidemark.local_state.home import UPLOADS, Home
 
 if TYPE_CHECKING:
     from tidemark.glue_service.s3.service import S3
@@ -56,9 +56,12 @@ class Application:
         self._home = home
         self._region = region
         self._wants_objects = wants_objects or threading.Event()
-        self._s3: S3 | None = None
+        self._built_s3: S3 | None = None
         self._lock = threading.Lock()  # of the first request for S3
         self._others = others or OtherServices(home, {})
+        uploads = home.root / UPLOADS
+        if uploads.is_dir() and any(uploads.iterdir()):
+            self._s3()  # deletes what dead uploads have left
 
     def __call__(
         self, environ: Mapping[str, Any], start_response: StartResponse
@@ -118,16 +121,20 @@ class Application:
             return self._of_query(service, form, request_id)
         return self._of_json(service, operation_of(headers), body)
 
-    def _answer_s3(self, environ: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
-        # Imported here: most runs have no client of S3, for Spark reads the lake's files itself.
-        from tidemark.glue_service.s3.calls import call_of
+    def _s3(self) -> "S3":
+        # Built on demand: most runs have no client of S3, for Spark reads the lake's files itself.
         from tidemark.glue_service.s3.service import S3
 
         with self._lock:
-            if self._s3 is None:
+            if self._built_s3 is None:
                 tell, wants = self._tell_of_object, self._wants_objects
-                self._s3 = S3(self._home, self._region, tell, wants)
-        return self._s3.answer(call_of(environ, headers))
+                self._built_s3 = S3(self._home, self._region, tell, wants)
+            return self._built_s3
+
+    def _answer_s3(self, environ: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
+        from tidemark.glue_service.s3.calls import call_of
+
+        return self._s3().answer(call_of(environ, headers))
 
     def _tell_of_object(self, created: CreatedObject) -> None:
         self._engine.tell(lambda glue: deliver_created(glue, created))

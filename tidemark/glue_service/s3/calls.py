@@ -12,9 +12,8 @@ from tidemark.glue_service.access.payload import PAYLOAD, UNCHECKED, Payload
 from tidemark.glue_service.s3.listing import Snapshots
 from tidemark.glue_service.s3.records import Records
 from tidemark.glue_service.s3.xml import S3Error
-from tidemark.local_state.home import NO_BUCKET, Home
+from tidemark.local_state.home import NO_BUCKET, UPLOADS, Home
 
-UPLOADS = "uploads"  # folder of the home: what is written, until it is an object
 MAX_SIZE = 2**31 - 1  # number of a parameter
 US_EAST_1 = "us-east-1"
 MAX_KEY_LENGTH = 1024  # bytes
