@@ -327,7 +327,7 @@ def test_job_that_ran_under_its_new_name_too_early_is_not_overwritten(project, a
     result = tidemark("carry-over", "--app", folder)
 
     assert result.exit_code == 1
-    assert "job 'load' has watermarks of its own, version 1, {'id': 5}" in result.stderr
+    assert "job 'load' has its own watermarks, version 1, {'id': 5}" in result.stderr
     assert "Traceback" not in result.output
 
 
