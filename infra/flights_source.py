@@ -77,13 +77,13 @@ def _flights_source(value: object) -> FilesSource | JdbcSource:
     source: FilesSource | JdbcSource = FilesSource()
     if fields.choice("kind", ("files", "jdbc")) == "jdbc":
         source = JdbcSource(
-            url=fields.text("url", JDBC_URL, "an address such as jdbc:postgresql://host/db"),
-            table=fields.text("table", NOT_EMPTY, "the name of a table"),
-            driver=fields.text("driver", NOT_EMPTY, "a class such as org.postgresql.Driver"),
-            connection_name=fields.optional_text(
+            url=fields.string("url", JDBC_URL, "an address such as jdbc:postgresql://host/db"),
+            table=fields.string("table", NOT_EMPTY, "the name of a table"),
+            driver=fields.string("driver", NOT_EMPTY, "a class such as org.postgresql.Driver"),
+            connection_name=fields.optional_string(
                 "connectionName", NOT_EMPTY, "null or the name of a Glue connection"
             ),
-            secret_name=fields.optional_text(
+            secret_name=fields.optional_string(
                 "secretName",
                 SECRET_NAME,
                 "null or the name (no ARN) of a secret in Secrets Manager",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .spark.upsert import upsert_jdbc
     from .windows.committed import CommittedWindow
 else:
-    # What a script may not need, or a job has not got: imported when it is asked for.
+    # Imported on first use: a script may not need it, or a job may lack the package.
     _MODULES = {
         "admin": ("HistoryEntry", "RunRecord", "WatermarkAdmin"),
         "nothing_new": ("end_if_nothing_new",),

@@ -1,4 +1,4 @@
-"""What the watermark library raises; errors of AWS that are not listed here propagate untouched."""
+"""The errors of the watermark library; errors of AWS that are not listed propagate untouched."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 TableProblem: TypeAlias = Literal[
     "not_found", "access_denied", "wrong_keys", "other_region", "too_large"
 ]
-"""What is wrong with the table, or with what was to be written into it."""
+"""The table, or a row to write into it, is wrong."""
 
 
 class WatermarksError(Exception):
@@ -22,7 +22,7 @@ class WatermarksError(Exception):
 
 
 class WatermarkNotFoundError(WatermarksError, KeyError, IndexError):
-    """There is no such watermark; callers may also catch KeyError or IndexError."""
+    """The watermark does not exist; callers may also catch KeyError or IndexError."""
 
 
 class AmbiguousWatermarkError(WatermarksError):
@@ -30,10 +30,10 @@ class AmbiguousWatermarkError(WatermarksError):
 
 
 class WatermarkConflictError(WatermarksError):
-    """What the table holds is not what was read, or not this job's any more; nothing was written.
+    """The table has changed since it was read, or is not this job's any more; nothing was written.
 
     Attributes:
-        stored: what the table holds, None if it holds nothing for this job.
+        stored: the stored watermarks, None if the table holds nothing for this job.
         proposed: the watermarks that were refused.
     """
 
@@ -57,7 +57,7 @@ class WatermarkValueError(WatermarksError, TypeError, ValueError):
 
 
 class WatermarkCorruptError(WatermarksError):
-    """A row holds what this library never writes, or cannot read on this machine."""
+    """A row holds a value that this library never writes, or cannot read on this machine."""
 
 
 class WatermarkTableError(WatermarksError):

@@ -1,7 +1,8 @@
-"""What a commit tells CloudWatch: a line of a job's log in the embedded metric format.
+"""The metrics of a commit: a line of the job's log in CloudWatch's embedded metric format.
 
 No request and no permission is needed: CloudWatch Logs makes metrics of such lines.
-Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+Source:
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Ends a run in its first lines if it would find nothing new.
 
-    ~BEFORE    wmRunId jr_7, wmInputs sha256:…    what the last run that did not end here found
+    ~BEFORE    wmRunId jr_7, wmInputs sha256:…    the findings of the last run that did not end here
 
-There is nothing new if inputs, arguments and code are what that run found, and if it SUCCEEDED and
-the bookmark in force is its own, which Glue tells. Any doubt, and any error, is a reason to go on.
+There is nothing new if inputs, arguments and code equal those findings, and Glue says that the run
+SUCCEEDED and that the bookmark in force is its own. After any doubt or error the run continues.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def end_if_nothing_new(
     glue_client: Any = None,
     s3_client: Any = None,
 ) -> None:
-    """End the script as SUCCEEDED if its run would find nothing new; otherwise note what it finds.
+    """End the script as SUCCEEDED if its run would find nothing new; otherwise note its findings.
 
     Call it before anything else. It lists the data that the job declares, reads one row and writes
     one, and asks Glue for the bookmark and the last run of the job. A run is ended by `sys.exit`,
-    and a line says so; why another one goes on is a line too.
+    and a line says so; a line also says why a run continues.
 
     Args:
         args: what `getResolvedOptions` returned, with JOB_NAME, `skip_if_nothing_new` and
@@ -79,9 +79,9 @@ def end_if_nothing_new(
         try:
             reason = _reason(args, *(_client(*it) for it in zip(_SERVICES, clients, strict=True)))
         except (BotoCoreError, ClientError, WatermarksError, LookupError, TypeError) as error:
-            reason = f"it cannot be told: {type(error).__name__}: {error}"
+            reason = f"the check failed: {type(error).__name__}: {error}"
     if reason:
-        print(f"the run goes on: {reason}")  # noqa: T201 (the log of the run)
+        print(f"the run continues: {reason}")  # noqa: T201 (the log of the run)
         return
     print(f"nothing new: {args[ARGUMENT]} unchanged since the last commit")  # noqa: T201
     sys.exit(0)
@@ -100,7 +100,7 @@ def _client(service: str, given: Any) -> Any:
 
 
 def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
-    """Return why the run goes on, after noting what it finds; empty if there is nothing new."""
+    """Note the findings and return why the run continues; empty if there is nothing new."""
     job, run_id = args["JOB_NAME"], args["JOB_RUN_ID"]
     table = TableClient(dynamodb, args[TABLE_ARGUMENT], time.sleep, random.random)
     row = table.row(Owner(job), ROW)
@@ -108,7 +108,7 @@ def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
     found = digest_of(objects_of(s3, uris), sys.argv[1:], code_digests())
     last = row.text("wmRunId") if row else ""
     if not row or not last:
-        reason = "what the last run found is not known"
+        reason = "the findings of the last run are not known"
     elif row.text("wmInputs") != found:
         reason = "inputs, arguments or code are not those of the last run"
     else:
@@ -128,7 +128,7 @@ def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
 
 
 def _unclear(glue: Any, job: str, last: str) -> str:
-    """Return why it is not clear that a run committed what is in force; empty if it is."""
+    """Return why the bookmark in force may not be the run's; empty if it is."""
     try:
         entry = glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
     except ClientError as error:
@@ -142,7 +142,7 @@ def _unclear(glue: Any, job: str, last: str) -> str:
 
 
 def objects_of(s3: Any, uris: Iterable[str]) -> Iterator[Sequence[object]]:
-    """Yield what tells an object apart from another version of it, for each that a folder has."""
+    """Yield the key and version of each object in a folder."""
     for uri in uris:
         bucket, _, prefix = uri.partition("://")[2].partition("/")
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
@@ -155,7 +155,7 @@ def objects_of(s3: Any, uris: Iterable[str]) -> Iterator[Sequence[object]]:
 def digest_of(
     objects: Iterable[Sequence[object]], argv: Sequence[str], code: Mapping[str, str]
 ) -> str:
-    """Return a digest of what a run finds; what every run has of its own does not count."""
+    """Return a digest of a run's findings, without what differs in every run."""
     digest = sha256(json.dumps([own_words(argv), dict(code)], sort_keys=True).encode())
     for one in objects:
         digest.update(json.dumps(one).encode())
@@ -163,7 +163,7 @@ def digest_of(
 
 
 def own_words(argv: Sequence[str]) -> list[str]:
-    """Return arguments as `name=value`, without those that every run has of its own."""
+    """Return arguments as `name=value`, without those that differ in every run."""
     found, words = [], iter(argv)
     for word in words:
         name, equals, value = word.partition("=")

@@ -1,7 +1,7 @@
-"""What a run has read and written, as far as the library has seen it, and the code that it runs.
+"""The data a run has read and written, as far as the library has seen it, and its code.
 
-It is kept in the run's own row, beside its watermarks, as long as the row stays within 1 KB: the
-step in which DynamoDB charges for a write. What does not fit is left out.
+It is kept in the run's own row, next to its watermarks, as long as the row stays within 1 KB, the
+step in which DynamoDB charges for a write. Notes that do not fit are left out.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def table(name: str) -> str:
 
 
 def database(options: Mapping[str, str], table: object) -> str:
-    """Return the dataset of a table behind JDBC: `jdbc:...#table`, without credentials."""
+    """Return the dataset of a JDBC table: `jdbc:...#table`, without credentials."""
     url = next((value for name, value in options.items() if name.lower() == "url"), "")
-    begin, _, rest = url.partition("?")[0].partition(";")
+    base, _, rest = url.partition("?")[0].partition(";")
     name = _DATABASE.search(f";{rest}")
-    server = _CREDENTIALS.sub(r"\1", begin)
+    server = _CREDENTIALS.sub(r"\1", base)
     return f"{server}{name[0] if name else ''}#{table if isinstance(table, str) else 'query'}"
 
 
@@ -76,9 +76,9 @@ def attribute(
     read: Mapping[str, None] | None = None,
     written: Mapping[str, str] | None = None,
 ) -> Item:
-    """Return the attribute that tells of a run, none if there is nothing to tell, or no room.
+    """Return the attribute with the notes of a run; empty without notes, or if they do not fit.
 
-    `row` is the one that it is to be in; `read` and `written` come beside what was noted.
+    `row` is the row to hold it; `read` and `written` are added to the earlier notes.
     """
     noted = _notes.get((job_id, run_id), ({}, {}))
     datasets, modes = [*{**noted[0], **(read or {})}], {**noted[1], **(written or {})}
@@ -93,7 +93,8 @@ def attribute(
 def size_of(attribute: Mapping[str, Any]) -> int:
     """Return how many bytes of a row an attribute takes, at most.
 
-    Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+    Source:
+        https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
     """
     ((kind, value),) = attribute.items()
     if kind == "M":
@@ -117,7 +118,7 @@ def _of(window: Window) -> tuple[dict[str, None], dict[str, str]]:
 def _shorter(
     read: list[str], written: dict[str, str], code: Mapping[str, str], committed: list[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield what there is to tell, and then less and less of it: `cut` says that it is not all."""
+    """Yield all notes, then fewer and fewer: `cut` says that some are missing."""
     script = {name: digest for name, digest in code.items() if name == "script"}
     whole = {"read": read, "committed": committed, "written": written, "code": code}
     yield {name: value for name, value in whole.items() if value}

@@ -98,7 +98,7 @@ class V1Methods:
         return self._current_row(job_id).run_id
 
     def get_watermark(self, job_id: str, run_id: str | None = None) -> dict[str, Any]:
-        """Return the watermark item of a run, None for the current one, as it was made.
+        """Return the watermark item of a run (None: the current one) as stored.
 
         Raises:
             WatermarkNotFoundError: there is no such item, or it has expired.

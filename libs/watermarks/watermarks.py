@@ -46,16 +46,16 @@ class Watermarks(V1Methods):
     """The watermarks in one DynamoDB table, whose keys are jobName (hash) and runId (range).
 
     A job loops over `windows`, or reads `latest`, writes its data, and then calls `advance` with
-    what it read as the base: of two runs that started from the same base only one can advance.
+    the watermark it read as the base: if two runs start from the same base, only one can advance.
 
     Args:
         table_name: the table.
         dynamodb_client: a boto3 DynamoDB client; None makes one with boto3's own settings.
         history_days: how many days the row of a run is kept; the current watermarks never expire.
         sleep: waits for a number of seconds between two tries.
-        jitter: returns a number in [0, 1), by which each wait is multiplied.
+        jitter: returns a number in [0, 1), a factor for each wait.
         now: returns the time, aware: `settle` stays behind it, and commits note it.
-        report: gets a line per commit, of which CloudWatch makes the metrics WatermarkCommits and
+        report: gets a line per commit, from which CloudWatch makes the metrics WatermarkCommits and
             WatermarkAge; pass `sys.stdout` in a job. None: no report.
 
     Raises:
@@ -106,15 +106,15 @@ class Watermarks(V1Methods):
         self._client = TableClient(self.dynamodb_client, table_name, sleep, jitter)
 
     def windows(self, job_id: str, **options: Unpack[WindowOptions]) -> Iterator[Window]:
-        """Return the windows to read: the one a dead run left open, if any, then what is new.
+        """Return the windows to read: the one a dead run left open, if any, then the new rows.
 
         Each is committed when the loop comes back for the next; a body that raises leaves its
-        window open for the next run. What is new is one window, or with `max_span` or `max_rows`
-        as many as it takes. To stop early, call `commit_window(window)` before `break`.
+        window open for the next run. New rows are one window, or with `max_span` or `max_rows` as
+        many as needed. To stop early, call `commit_window(window)` before `break`.
 
-        Takes the arguments of `open_window`; raises what it and `commit_window` raise, and
-        WatermarksError if the body does not look at its window, as in `list(windows())`: nothing
-        is committed then.
+        Takes the arguments of `open_window`; raises the errors of it and of `commit_window`, and
+        WatermarksError if the body does not look at its window, as in `list(windows())`: nothing is
+        committed then.
 
         Example:
             A run that dies in the loop leaves its window open; the next run reads it first.
@@ -136,7 +136,7 @@ class Watermarks(V1Methods):
         """Open a window, run the block, and commit the window if the block ends without an error.
 
         The block runs for an empty window too: test `window.is_empty`. Takes the arguments of
-        `open_window` and raises what it and `commit_window` raise.
+        `open_window`; raises the errors of it and of `commit_window`.
 
         Example:
             >>> with watermarks.window("orders", run_id="jr_1", cursor="id", high=100) as window:
@@ -154,7 +154,7 @@ class Watermarks(V1Methods):
         """Record the window that a run is about to read, and return it.
 
         A window that an earlier run left open is taken over with its low, high and id; `high` is
-        not asked for then, and that run can no longer commit. Otherwise the window begins where
+        not asked for then, and that run can no longer commit. Otherwise the window starts where
         the last one ended. One read and one write; only the read if there is nothing new.
 
         Args:
@@ -165,14 +165,14 @@ class Watermarks(V1Methods):
                 high: the upper bound: a value; `newest(frame)` or `newest_jdbc(...)`; or a function
                     that returns one of these, given the lower bound. None, or a bound that is not
                     after the lower one, means there is nothing new. Not given: the clock.
-                source: for a job with several sources: which one; each has its own watermarks.
-                initial: where the first window begins, whatever `bounds` says with the rows at it;
+                source: one source of a job with several; each has its own watermarks.
+                initial: where the first window starts, always with the rows at it;
                     None reads from the first row.
                 bounds: "(]" leaves out rows at low and reads those at high; "[)" the other way
                     round, so that rows still arriving with the value `high` are read next time. A
                     cursor keeps its bounds: a change would lose the rows at the watermark or read
                     them twice. None takes those it had so far; at first "(]", but "[)" for dates,
-                    and texts that are dates, without `settle`.
+                    and strings that are dates, without `settle`.
                 nulls: what readers do with rows whose cursor is NULL: "raise", "include" or
                     "exclude".
                 settle: how long a row may take to become visible. A window of aware datetimes
@@ -180,7 +180,7 @@ class Watermarks(V1Methods):
                     is read once an earlier open has seen it this long ago; None reads it at once
                     (a day with the bounds "(]" after a day), and is refused for `newest_jdbc`.
                     timedelta(0): rows come in order, so nothing is held back.
-                lookback: begin reading this far behind low again, for a sink that merges by key.
+                lookback: start reading this far behind low, for a sink that merges by key.
                 future: how far ahead of the clock a bound may lie that is a time, one day if not
                     given: a date of 9999 would hide all later rows.
                 max_span: the longest range of a window: a timedelta or a number.
@@ -196,7 +196,7 @@ class Watermarks(V1Methods):
             AmbiguousWatermarkError: there are several rows and no head row.
             WatermarkConflictError: other runs opened windows again and again; the clock is behind
                 that of an earlier run; or the job was renamed.
-            ValueError: a parameter is not one of what is allowed.
+            ValueError: a parameter is not allowed.
 
         Example:
             >>> window = watermarks.open_window("orders", run_id="jr_1", cursor="id", high=100)
@@ -213,7 +213,7 @@ class Watermarks(V1Methods):
         """Make the end of a window the watermark, close it and record the run: all at once.
 
         Call it after the data is durable. Calling it again, from another process too, changes
-        nothing and returns what the first call stored.
+        nothing and returns the result of the first call.
 
         Returns:
             The watermarks as stored; for an empty window those it was opened with.
@@ -244,9 +244,9 @@ class Watermarks(V1Methods):
         return latest
 
     def latest(self, job_id: str, *, source: str = "") -> Latest | None:
-        """Return the current watermarks of a job, or of one of its sources; None if there are none.
+        """Return the current watermarks of a job, or of one of its sources; None if not set.
 
-        There are none before the first commit, and after a rewind to the beginning.
+        That is so before the first commit and after a rewind to the beginning.
 
         One strongly consistent read of one row, however long the history. A job that has rows of
         the v1 class and no head row yet costs two more reads: a single row is taken.
@@ -277,14 +277,14 @@ class Watermarks(V1Methods):
         """Move the watermarks of a job forward, if no one has moved them since `base` was read.
 
         For a job that does without windows. Call it after the data is durable. Calling it again
-        with the same job, run and `to`, after a crash too, changes nothing and returns what the
-        first call stored.
+        with the same job, run and `to`, after a crash too, changes nothing and returns the result
+        of the first call.
 
         Args:
             job_id: the job.
             run_id: the run that read up to `to`; it sorts below "~", as Glue's run ids do.
             to: the new values by name; names of `base` that are not given keep their values.
-            base: what `latest` returned when the run began, or what `advance` returned last;
+            base: the result of `latest` at the start of the run, or of the last `advance`;
                 None if the job had no watermarks.
             source: for a job with several sources: which one.
             future: how far ahead of the clock a new time may lie: as a watermark it would hide
@@ -339,7 +339,7 @@ class Watermarks(V1Methods):
         read: Iterable[str] = (),
         written: Mapping[str, str] | None = None,
     ) -> None:
-        """Record what a run has read and written, for a job that keeps no watermarks here.
+        """Record the data that a run has read and written, for a job without watermarks here.
 
         Call it right after `job.commit()`. One write; the same again, by the same run, changes
         nothing but its time. A job with watermarks needs no call: its commits record this too.
@@ -352,7 +352,7 @@ class Watermarks(V1Methods):
                 `overwrite_partitions`, `window`, `merge` or `unknown`.
 
         Raises:
-            ValueError: a name is not usable, or a mode is none of these.
+            ValueError: a name is not usable, or a mode is not one of these.
 
         Example:
             >>> watermarks.checkpoint(
@@ -384,9 +384,9 @@ class Watermarks(V1Methods):
     ) -> list[tuple[str, int]]:
         """Return id and attempt of the windows whose data count now, in the order of the commits.
 
-        A rewind undoes the windows that were committed after the run it goes back to. What is
-        final is kept in blocks of the table, so that later calls read little. The windows of a
-        backfill are not among them: see `backfilled_windows`.
+        A rewind undoes the windows that were committed after the run it goes back to. Final windows
+        are kept in blocks of the table, so that later calls read little. The windows of a backfill
+        are not among them: see `backfilled_windows`.
 
         Args:
             job_id: the job.
@@ -423,15 +423,15 @@ class Watermarks(V1Methods):
     ) -> Iterator[Window]:
         """Return windows over a range, to load it again or for the first time.
 
-        The watermarks of the job stay as they are. A part is done when the loop comes back for
+        The watermarks of the job stay unchanged. A part is done when the loop comes back for
         the next one, so do all the work of a window in the body of the loop. After a crash the
         same call continues with the parts that are not done; when all are, there are no windows.
 
         Args:
             job_id: the job.
             backfill_id: names the backfill and its output; the same again continues it.
-            cursor: the column that the range is of.
-            low: where the range begins.
+            cursor: the column of the range.
+            low: where the range starts.
             high: where it ends.
             run_id: the run that does the work.
             parts: how many windows of equal range.
@@ -507,7 +507,7 @@ class Watermarks(V1Methods):
         return row
 
     def _commit(self, commit: Commit) -> Latest:
-        """Commit, and report what is stored then; after a kill in between nothing is reported."""
+        """Commit, and report the stored state; after a kill in between nothing is reported."""
         latest = self._client.commit(commit, partial(self._check_not_set_back, commit))
         if self._report is not None:
             from .metrics import commit_report
@@ -519,7 +519,7 @@ class Watermarks(V1Methods):
     def _check_not_set_back(self, commit: Commit, found: Latest) -> None:
         """Refuse to take a commit for done that was applied before the job was set back.
 
-        A window has an id of its own, so a commit of one is never taken for another's.
+        A window has its own id, so its commit is never taken for another's.
         """
         owner = commit.owner
         if commit.window is not None:

@@ -82,5 +82,5 @@ def test_the_script_of_the_page_ends_its_run_in_the_first_lines(tmp_path):
                 commit_bookmark(store, "curate", run["Id"], {}, len(printed) - 1, 1)
 
     first, second = printed
-    assert first == ["the run goes on: what the last run found is not known", "it reads"]
+    assert first == ["the run continues: the findings of the last run are not known", "it reads"]
     assert second == ["nothing new: s3://raw/flights/ unchanged since the last commit"]

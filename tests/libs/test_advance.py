@@ -163,7 +163,7 @@ def test_advancing_twice_is_advancing_once(watermarks, job, read_base_again):
         ({"id": 9}, {"id": 8}, WatermarkValueError, r"watermarks.id is 8, before the stored 9:"),
         ({"a": {"id": 9}}, {"a": {"id": 8}}, WatermarkValueError, r"watermarks.a.id is 8, before"),
         ({"name": "b"}, {"name": "a"}, WatermarkValueError, r"'a', before the stored 'b'.*rewind"),
-        ({"id": 9}, {"id": "10"}, WatermarkValueError, r"was a number \(9\) and is now a text"),
+        ({"id": 9}, {"id": "10"}, WatermarkValueError, r"was a number \(9\) and is now a string"),
         ({"id": 9}, {"id": {"a": 10}}, WatermarkValueError, r"not a dict"),
     ],
     ids=["number", "source", "text", "type", "dict"],

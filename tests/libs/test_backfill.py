@@ -154,7 +154,7 @@ def test_finished_backfill_yields_nothing(watermarks, job):
 
 
 def test_windows_that_are_done_are_told_with_their_attempts(watermarks, job):
-    with pytest.raises(WatermarkNotFoundError, match="it never began, or its row has expired"):
+    with pytest.raises(WatermarkNotFoundError, match="it never started, or its row has expired"):
         watermarks.backfilled_windows(job, "b")
     parts = refill(watermarks, job, parts=12, high=12)
     assert next(parts).attempt == 1
@@ -256,7 +256,7 @@ def test_job_of_the_original_class_must_adopt_first(watermarks, job, put_legacy)
         ({"low": 9}, WatermarkValueError, "low is 9, not before high 9"),
         ({"low": 1.5}, WatermarkValueError, "is a float"),
         ({"low": "a"}, WatermarkValueError, "these have no order"),
-        ({"low": "a", "high": "b"}, WatermarkValueError, "text cannot be split; give parts=1"),
+        ({"low": "a", "high": "b"}, WatermarkValueError, "strings cannot be split; use parts=1"),
     ],
 )
 def test_unusable_parameter_is_refused_at_once(watermarks, job, rows, given, error, message):

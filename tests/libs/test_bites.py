@@ -133,9 +133,9 @@ def test_the_clock_is_cut_by_span(watermarks, job):
         ({"high": 10, "max_span": DAY}, "max_span is .*: a number takes a number"),
         ({"high": 10, "initial": 0, "max_span": 0}, "no step from 0: give more"),
         ({"high": 10, "initial": 0, "max_span": -1}, "give a distance that is not negative"),
-        ({"high": "b", "initial": "a", "max_span": 1}, "a text takes no distance"),
+        ({"high": "b", "initial": "a", "max_span": 1}, "a string takes no distance"),
         ({"high": Rows([date(2026, 1, 1)]), "max_span": timedelta(hours=5)}, "no step from"),
-        ({"high": Rows(["a"]), "max_span": 1}, "a text takes no distance"),
+        ({"high": Rows(["a"]), "max_span": 1}, "a string takes no distance"),
     ],
 )
 def test_a_size_that_leads_nowhere_is_refused_before_anything_is_written(

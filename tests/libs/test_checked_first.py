@@ -64,7 +64,7 @@ def test_nothing_is_written_for_what_cannot_be(watermarks, job, rows, options, e
 
 
 def test_an_initial_value_that_has_no_order_with_the_bound_is_refused(watermarks, job, rows):
-    with pytest.raises(WatermarkValueError, match=r"was a text .* and is now a number"):
+    with pytest.raises(WatermarkValueError, match=r"was a string .* and is now a number"):
         watermarks.open_window(job, run_id="jr_1", cursor="id", initial="a", high=10)
 
     assert rows() == {}

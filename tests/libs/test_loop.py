@@ -66,7 +66,7 @@ def test_a_window_that_its_loop_has_left_cannot_be_read_or_written(watermarks, r
     window = next(watermarks.windows(**request_))
     gc.collect()
 
-    with pytest.raises(WatermarksError, match="nothing would commit what is done with it"):
+    with pytest.raises(WatermarksError, match="nothing would commit the work on it"):
         window_predicate(window, None, Dialect.DERBY)
 
 

@@ -149,7 +149,7 @@ def test_watermarks_of_the_new_name_are_never_replaced(watermarks, job, renamed,
     run(watermarks, renamed, "jr_2", 5)
     before = rows()
 
-    with pytest.raises(WatermarkConflictError, match="has watermarks of its own, version 1"):
+    with pytest.raises(WatermarkConflictError, match="has its own watermarks, version 1"):
         watermarks.rename_job(job, renamed)
 
     assert rows() == before

@@ -314,7 +314,7 @@ def test_newest_reads_a_subquery_as_it_is():
     ],
 )
 def test_greatest_text_is_found_in_binary_order(dialect, greatest):
-    assert newest_query("t", "c", dialect, is_text=True).startswith(f"SELECT {greatest} AS")
+    assert newest_query("t", "c", dialect, is_string=True).startswith(f"SELECT {greatest} AS")
     assert newest_query("t", "c", dialect, above="a").startswith(f"SELECT {greatest} AS")
 
 

@@ -112,7 +112,7 @@ def test_trailing_zeros_make_no_other_commit(watermarks, job):
         (Decimal("-Infinity"), r"is Decimal\('-Infinity'\), not a number: "),
         ([1], r"is a list \(\[1\]\): .*; write it as a dict"),
         (b"x", r"is a bytes \(b'x'\): .*; convert it to one of these"),
-        ("\ud800", r"is '\\ud800', which holds half of a character .*; repair the text"),
+        ("\ud800", r"is '\\ud800', which holds half of a character .*; repair the string"),
         (10**38, "is an int of more than 38 digits: .*; write it as a str"),
         (Decimal("1e126"), ".*outside what DynamoDB stores exactly .*; round it"),
         (Decimal("1e-131"), ".*outside what DynamoDB stores exactly .*; round it"),

@@ -80,7 +80,7 @@ def test_first_window_without_its_high_has_the_initial_value_anyway(watermarks, 
 def test_a_window_is_committed_as_it_was_opened_or_not_at_all(watermarks, job, edited):
     window = open_to(watermarks, job, 10)
 
-    with pytest.raises(WatermarkConflictError, match="as it was opened"):
+    with pytest.raises(WatermarkConflictError, match="commit the window unchanged"):
         watermarks.commit_window(replace(window, **edited))
 
     assert watermarks.latest(job) is None

@@ -24,7 +24,7 @@ def adopt(
     keep_roles: bool = False,
     kept_jobs: Iterable[str] = (),
 ) -> Adoption:
-    """Return the pipeline that does what the jobs did, and what is different."""
+    """Return the pipeline that replaces the jobs, and the differences."""
     chosen = choose(found)
     order = ordered({**chosen.waits, **dict.fromkeys(chosen.streaming)})
     names = _names(order, {*found.taken, *kept_jobs})
@@ -86,20 +86,20 @@ def _left_out(found: Found, chosen: Chosen) -> tuple[LeftOut, ...]:
 
 
 def _started_by(found: Found, chosen: Chosen, job: str) -> str:
-    """Return what is to be done that a job that is left out goes on being started."""
+    """Return the steps that keep a left-out job started."""
     names = {str(it["Name"]): it for it in found.triggers.values() if job in nodes_of(it)}
     ends = [str(it["Name"]) for it in chosen.triggers if it["Name"] in names]
     if not ends:
         waits = {name: {*watched_by(it)} & {*chosen.waits} for name, it in names.items()}
         idle = [f"{it} waits for {', '.join(sorted(waits[it]))}" for it in names if waits[it]]
         stay = ", ".join(sorted(name for name in names if not waits[name]))
-        others = f": {stay} goes on starting it" if stay else ""
+        others = f": {stay} keeps starting it" if stay else ""
         if idle:
             return f"{'; '.join(idle)}, which moves: give {job} another start for that{others}"
         return f"nothing changes for it{others}"
     return (
-        f"its trigger ({', '.join(ends)}) stops with the old jobs: before that, make it a trigger "
-        "of its own (aws glue create-trigger), or start it in the new workflow with a "
+        f"its trigger ({', '.join(ends)}) stops with the old jobs: before that, give it another "
+        "trigger (aws glue create-trigger), or start it in the new workflow with a "
         "glue.CfnTrigger on pipeline.workflow and acknowledge the rule unknown-job"
     )
 

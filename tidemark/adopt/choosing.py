@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.adopt.crawlers.crawler import why_not_crawler
+from tidemark.adopt.crawlers.crawler import crawler_refusal
 from tidemark.adopt.jobs.fixed import DEFAULTS, reading_of
 from tidemark.adopt.jobs.job import kind_of
-from tidemark.adopt.jobs.streaming import is_streaming, why_not_streaming
+from tidemark.adopt.jobs.streaming import is_streaming, streaming_refusal
 from tidemark.adopt.model import Found, Resource, Wait
 from tidemark.adopt.order import circles, with_predecessors
 from tidemark.adopt.reading import Reading
@@ -29,15 +29,15 @@ from tidemark.model.assembly.definitions import CRAWLER, SHELL, STREAMING
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a pipeline holds.
+    """The contents of a pipeline.
 
     Attributes:
         readings: jobs and crawlers that were found, by name.
         streaming: names of the streaming jobs.
         triggers: those that the pipeline replaces.
-        starts: what they say.
-        waits: what each job or crawler waits for; None of one that starts with the pipeline.
-        left_out: what the pipeline cannot hold, each with the reason and what to do.
+        starts: their definitions.
+        waits: the conditions of each job or crawler; None for one that starts with the pipeline.
+        left_out: the jobs it cannot hold, each with the reason and what to do.
     """
 
     readings: Mapping[str, Reading]
@@ -49,9 +49,9 @@ class Chosen:
 
 
 def choose(found: Found) -> Chosen:
-    """Return what one pipeline can hold of what was found; the rest is left out with a reason.
+    """Return the found jobs that one pipeline can hold; the rest is left out with a reason.
 
-    Of the tables of watermarks it keeps that with which it can hold the most.
+    It keeps the table of watermarks with which it can hold the most jobs.
     """
     tables = _watermark_tables(found)
     possible: list[Chosen] = []
@@ -60,7 +60,7 @@ def choose(found: Found) -> Chosen:
         others = {
             job: (
                 f"its watermarks are in the table {table}, and those of the pipeline in {own}",
-                "adopt it by a call of its own: a pipeline has one table",
+                "adopt it in another call: a pipeline has one table",
             )
             for job, table in tables.items()
             if table != own
@@ -86,7 +86,7 @@ def _watermark_tables(found: Found) -> dict[str, str]:
 
 
 def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
-    """Return what one pipeline can hold, without jobs that it is not to have."""
+    """Return the contents of one pipeline, without excluded jobs."""
     readings = {job: reading_of(job, resource) for job, resource in found.jobs.items()}
     readings |= {f"{CRAWLER}{n}": Reading(f"{CRAWLER}{n}", it) for n, it in found.crawlers.items()}
     left_out = {
@@ -103,8 +103,8 @@ def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     _leave_out(starts, left_out, not_ours)
     waits = _waits(found, starts, left_out, streaming, readings)
     if not waits and not streaming:
-        told = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
-        raise UsageError(f"none of the jobs can be declared in a pipeline ({told})")
+        reasons = "; ".join(f"{job}: {why}" for job, (why, _) in left_out.items())
+        raise UsageError(f"none of the jobs can be declared in a pipeline ({reasons})")
     triggers = triggers_of(found, [*waits, *streaming])
     note_types(starts, triggers)
     return Chosen(readings, streaming, triggers, starts, waits, left_out)
@@ -147,9 +147,9 @@ def triggers_of(found: Found, nodes: Iterable[str]) -> list[Resource]:
 def _why_not(node: str, reading: Reading, found: Found) -> tuple[str, str] | None:
     """Return why a job or crawler cannot be declared at all, and what to do; None if it can."""
     if node.startswith(CRAWLER):
-        return why_not_crawler(reading, found.locations)
+        return crawler_refusal(reading, found.locations)
     if is_streaming(reading) and not kind_of(reading):
-        return why_not_streaming(reading, found.scripts.get(node))
+        return streaming_refusal(reading, found.scripts.get(node))
     return kind_of(reading)
 
 
@@ -160,7 +160,7 @@ def _waits(
     streaming: Sequence[str],
     readings: Mapping[str, Reading],
 ) -> dict[str, Wait | None]:
-    """Return what each job of the pipeline waits for; what it cannot hold is left out."""
+    """Return the conditions of each job of the pipeline; jobs that it cannot hold are left out."""
     undeclared = {*left_out, *_absent_crawlers(starts, readings)}
     waits = with_predecessors(starts.waits, left_out, streaming)
     groups = {node: starts.groups[node] for node, wait in waits.items() if wait is None}
@@ -193,9 +193,9 @@ def _of_late(
     late: Mapping[str, Wait],
     undeclared: Iterable[str],
 ) -> dict[str, Wait | None]:
-    """Return the waits of a pipeline whose first jobs wait for what it cannot hold.
+    """Return the waits of a pipeline whose first jobs wait for jobs that it cannot hold.
 
-    They are started by the event that tells that this has ended, where there is one.
+    They are started by the event that reports its end, if there is one.
     """
     groups = {
         node: frozenset(f"{old} {state}" for old, state in wait.conditions)
@@ -203,16 +203,16 @@ def _of_late(
     }
     _, apart = one_start(groups)
     first = {node: wait for node, wait in late.items() if node not in apart}
-    told = {node: left_out[node] for node in undeclared if node in left_out} | apart
+    dropped = {node: left_out[node] for node in undeclared if node in left_out} | apart
     ends = ", ".join(dict.fromkeys(old for it in first.values() for old, _ in it.conditions))
     why = f"the pipeline starts when {ends} has ended, and this starts before"
-    told |= {
-        node: (why, "keep it with its trigger, or adopt it by a call of its own")
+    dropped |= {
+        node: (why, "keep it with its trigger, or adopt it in another call")
         for node, wait in starts.waits.items()
         if wait is None
     }
     left_out.clear()
-    left_out |= told
+    left_out |= dropped
     waits = {
         node: None if node in first else wait
         for node, wait in starts.waits.items()
@@ -236,9 +236,9 @@ def _set_apart(
     why = "; ".join(
         f"{old} is not adopted: {left_out.get(old, ('it was not found',))[0]}" for old in watched
     )
-    do = "let it go on with a trigger of its own; its end starts the pipeline (starts=)"
+    do = "keep it with its own trigger; its end starts the pipeline (starts=)"
     if not starts.events:
-        do = "let it go on with a trigger of its own, and start the pipeline when it has ended"
+        do = "keep it with its own trigger, and start the pipeline when it has ended"
     for trigger in triggers_of(found, first):
         if trigger.get("Type") in START_TYPES or set(first).intersection(nodes_of(trigger)):
             starts.apart[str(trigger["Name"])] = (why, do)

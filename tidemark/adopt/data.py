@@ -1,4 +1,4 @@
-"""Decides what the adopted jobs read and write, and which rules of the graph that breaks: pure."""
+"""Decides the inputs and outputs of the adopted jobs, and the rules they break: pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ NOT_KNOWN = (
 def with_data(
     jobs: Sequence[AdoptedJob], named: Mapping[str, Iterable[Place]]
 ) -> tuple[list[AdoptedJob], list[Guess]]:
-    """Return the jobs with what they read and write, and what of that was guessed."""
+    """Return the jobs with their inputs and outputs, and the guesses among them."""
     written = {
         place for job in jobs for name, place in _addresses(job) if direction_of(name) == "out"
     }
@@ -46,7 +46,7 @@ def with_data(
             guesses.append(
                 Guess(
                     f"job {job.old}",
-                    "no argument and no text of its script says what data it uses",
+                    "neither an argument nor its script says what data it uses",
                     "declare it: reads=, writes=, tables=; until then its role allows none",
                 )
             )
@@ -66,7 +66,7 @@ def _guess(
         return Guess(of, what, "see that its script only reads there; if not, use writes=")
     why = "another job writes it" if is_written else "reading harms nothing"
     what = f"{place.uri} (argument {name}) is taken for input, since {why}"
-    return Guess(of, what, "see what its script does there; if it writes, use writes=")
+    return Guess(of, what, "see how its script uses it; if it writes, use writes=")
 
 
 def _without_place(job: AdoptedJob) -> list[Guess]:
@@ -108,12 +108,12 @@ def flags_of(jobs: Sequence[Node]) -> dict[Place, tuple[bool, bool]]:
 
 
 def _touching(place: Place, used: Mapping[Place, set[str]], by: set[str]) -> bool:
-    """Return whether another job than these uses a place, a part of it, or what it is part of."""
+    """Return whether a job other than these uses a place, a part of it, or a place around it."""
     return any(jobs - by for other, jobs in used.items() if overlap([place.uri], [other.uri]))
 
 
 def broken_rules(jobs: Sequence[Node]) -> dict[str, dict[str, str]]:
-    """Return the rules of the graph that the jobs break as they are: job to rule to finding."""
+    """Return the rules of the graph that the current jobs break: job to rule to finding."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     whole = _graph(jobs)
     for problem in (*races(whole), *crawls(whole)):

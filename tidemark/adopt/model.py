@@ -1,4 +1,4 @@
-"""What is found of jobs that exist, and what becomes of it: plain data.
+"""Existing jobs as found, and the result of their adoption: plain data.
 
 Resources are as boto3 returns them (`get_job`, `get_triggers`, `get_workflow`), whatever they were
 read from, so that there is one translation.
@@ -16,7 +16,7 @@ from tidemark.model.stage.streaming_runtime import StreamingRuntime
 Resource: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]
 Owner: TypeAlias = Literal["", "terraform", "cloudformation"]
-"""What deploys the old jobs, as far as it is known, and would deploy them again."""
+"""The program that deploys the old jobs, as far as known, and would deploy them again."""
 Runtime: TypeAlias = JobRuntime | ShellRuntime | StreamingRuntime
 SCRATCH = "tidemark-adopt"  # folder of what runs write that only make a bookmark
 
@@ -26,9 +26,9 @@ class Difference:
     """Something of the old that the new one has in another way, or not at all.
 
     Attributes:
-        of: what has it, as `job nightly_orders`.
-        path: where it stands there; empty for the whole.
-        value: what it is, as people read it; None if it is not there, or a secret.
+        of: its owner, as `job nightly_orders`.
+        path: its place there; empty for the whole.
+        value: its value, as people read it; None if it is missing, or a secret.
         why: why it is not the same.
         do: what to do about it.
     """
@@ -42,7 +42,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Guess:
-    """Something that no definition says, with what it was taken for and how to check that."""
+    """A fact that no definition states, with the assumed value and how to check it."""
 
     of: str
     what: str
@@ -51,7 +51,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class RolePolicies:
-    """What is known of a role that a job has.
+    """The known facts of a role of a job.
 
     Attributes:
         documents: of its policies, inline and attached.
@@ -72,18 +72,18 @@ class Found:
         triggers: every trigger there is, by name.
         workflow: the workflow that is adopted as a whole, or None.
         crawlers: crawlers that the triggers name, by name.
-        locations: where tables that crawlers name have their data, as far as it is known.
-        bookmarks: bookmark entries by job, None of one that never stored any; absent if not known.
-        scripts: the texts of the scripts, by job; absent if they could not be read.
-        bucket_keys: the KMS key that a bucket encrypts with, by bucket, as far as it is known.
+        locations: data locations of tables that crawlers name, as far as known.
+        bookmarks: bookmark entries by job, None for one that never stored any; absent if not known.
+        scripts: the scripts' source, by job; absent if they could not be read.
+        bucket_keys: the KMS key of a bucket, by bucket, as far as known.
         rules: rules of EventBridge that have a workflow as a target, by name of the workflow.
         clock: schedules of EventBridge Scheduler, as GetSchedule has them.
         other_rules: rules of EventBridge with another target; its ARN is their `Target`.
-        roles: what the roles of jobs may do, by ARN, where they are to be kept.
-        unread: what this version does not know of what was read.
+        roles: the permissions of jobs' roles, by ARN, if they are kept.
+        unread: the properties that this version does not know.
         taken: names of jobs, workflows and crawlers that exist already.
-        owner: what deploys the old jobs.
-        connections: properties of connections, by name, as far as they are known.
+        owner: the program that deploys the old jobs.
+        connections: properties of connections, by name, as far as known.
         resources: everything of a file that has to do with Glue: type and name.
     """
 
@@ -122,7 +122,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Wait:
-    """What a job waits for: old names of jobs and crawlers, and the states they must end in."""
+    """The conditions of a job: old names of jobs and crawlers, and the states they must end in."""
 
     logical: str
     conditions: tuple[tuple[str, str], ...]
@@ -133,32 +133,32 @@ class AdoptedJob:
     """One job as `add_job` declares it.
 
     Attributes:
-        old: its name until now, by which its bookmark is kept.
+        old: its name until now, the key of its bookmark.
         name: its name from now on.
         script: path of its script in the project.
         script_location: where its script is until now, or None.
         bookmark: a member of `BookmarkOption`, by name.
-        runtime: what it runs on; a `ShellRuntime` makes it a Python shell job, a
+        runtime: its runtime; a `ShellRuntime` makes it a Python shell job, a
             `StreamingRuntime` a streaming job, which nothing starts.
         arguments: arguments of the script, without dashes.
         temp: where it keeps temporary files.
         python_modules: packages, each with its version.
         connections: names of Glue connections.
-        tables: tables of the catalog, from the text of the script.
+        tables: tables of the catalog, from the script.
         run_properties: a member of `RunProperties`, by name, or None.
         watermark_table: the table that its argument `watermark_table` names, or None.
-        reads: arguments to the places that are taken for its input, "" for what the script names.
+        reads: arguments to the places that are taken for its input, "" for those in the script.
         writes: the same of its output.
         glue: fields of `GlueArguments`.
         options: fields of `JobOptions`.
-        started: fields of `ActionOptions`, what its trigger adds.
+        started: fields of `ActionOptions`, added by its trigger.
         role: the ARN of its role until now, if it keeps that.
         writes_elsewhere: True if its script writes more than folders that arguments name.
         checkpoint: where a streaming job keeps how far it has come.
         old_checkpoint: where it did until now.
         streams: ARNs of the Kinesis streams that a streaming job reads.
         secrets: names or ARNs of secrets that its script or its connections name.
-        wait: what it waits for; None if it starts with the workflow, or nothing starts it.
+        wait: its conditions; None if it starts with the workflow, or nothing starts it.
     """
 
     old: str
@@ -205,7 +205,7 @@ class AdoptedJob:
 
     @property
     def scratch(self) -> Place | None:
-        """Return a folder of its own within that of its temporary files."""
+        """Return its own folder within that of its temporary files."""
         own = f"{SCRATCH}/{self.name}/"
         if self.temp is None or self.temp.prefix.endswith(own):
             return self.temp
@@ -222,7 +222,7 @@ class Member:
 
 @dataclass(frozen=True)
 class CrawlTarget:
-    """What a crawler reads, as one of the constructs' targets.
+    """A target of a crawler, as one of the constructs' targets.
 
     Attributes:
         kind: `Dataset`, or the name of another class of targets, such as `CrawledData`.
@@ -242,12 +242,12 @@ class AdoptedCrawler:
     Attributes:
         old: `CRAWLER` + its name until now.
         name: its name from now on.
-        targets: what it reads.
+        targets: its targets.
         database: the database that it writes.
         options: fields of `CrawlerOptions`.
-        is_scheduled: whether a schedule of its own starts it too.
-        role: as of a job.
-        wait: what it waits for; None if it starts with the workflow.
+        is_scheduled: whether its own schedule starts it too.
+        role: as for a job.
+        wait: its conditions; None if it starts with the workflow.
     """
 
     old: str
@@ -314,7 +314,7 @@ class Switch:
         kind: `schedule` of EventBridge Scheduler, or `rule` of EventBridge.
         group: of the schedule, or the event bus of the rule.
         name: of the schedule or rule.
-        starts: what it starts, for people.
+        starts: its targets, for people.
     """
 
     kind: str
@@ -334,23 +334,23 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Adoption:
-    """A pipeline that does what the old jobs did, and everything that is to be known of that.
+    """A pipeline that replaces the old jobs, and all facts about the change.
 
     Attributes:
         name: of the pipeline, and its workflow.
         old_workflow: name of the old workflow, or None.
-        nodes: jobs and crawlers, in an order in which each waits for earlier ones only.
+        nodes: jobs and crawlers, ordered so that each waits only for earlier ones.
         left_out: jobs and crawlers that cannot be declared.
         schedules: when it starts, as cron expressions, each with its time zone.
         events: which events start it.
-        policies: what the kept roles may do until now, by ARN.
-        switches: what starts the old jobs from outside of Glue.
-        others: what the source has beside all this, each with the reason.
-        run_properties: what every run begins with.
+        policies: the present permissions of the kept roles, by ARN.
+        switches: the starts of the old jobs from outside of Glue.
+        others: everything else in the source, each with the reason.
+        run_properties: the initial ones of every run.
         start_triggers: old triggers that start something by themselves, by name.
         other_triggers: the others.
-        differences: what is not the same, in the order of the resources.
-        guesses: what was guessed.
+        differences: in the order of the resources.
+        guesses: the guessed facts.
         acknowledged: job to rules of the graph that its old definition breaks, with the findings.
     """
 
@@ -396,10 +396,10 @@ class Step:
     """One step of a migration.
 
     Attributes:
-        title: what is done.
+        title: the action.
         why: why, and why now.
-        commands: what to run, or to do by hand where a line begins with `#`.
-        check: what shows that it worked; go on only then.
+        commands: commands to run; a line that starts with `#` is done by hand.
+        check: commands that show that it worked; continue only then.
         rollback: how to undo it.
     """
 

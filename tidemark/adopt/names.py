@@ -1,4 +1,4 @@
-"""Names of the new jobs and of variables: pure, on texts."""
+"""Names of the new jobs and of variables: pure, on strings."""
 
 import keyword
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 MAX_JOB_NAME, MAX_PIPELINE_NAME = 255, 64
 # Construct ids that a pipeline has itself, as the names of jobs that would get them.
-OF_THE_PIPELINE = {"workflow", "start", "libs", "security", "operations", "validation"}
+PIPELINE_IDS = {"workflow", "start", "libs", "security", "operations", "validation"}
 
 
 def kebab_case(name: str) -> str:
@@ -29,7 +29,7 @@ def free_name(old: str, taken: Iterable[str], most: int) -> str:
     while True:
         name = base if number == 1 else f"{base}-v{number}"
         id_ = _id(name)
-        is_free = name not in taken and name not in OF_THE_PIPELINE
+        is_free = name not in taken and name not in PIPELINE_IDS
         if is_free and not {id_, f"{id_}trigger", id_.removesuffix("trigger")} & ids:
             return name
         number += 1

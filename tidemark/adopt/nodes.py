@@ -1,4 +1,4 @@
-"""Makes the jobs and crawlers of a pipeline of what was found: pure, on plain data."""
+"""Makes the jobs and crawlers of a pipeline from the found ones: pure, on plain data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,12 +29,12 @@ from tidemark.model.assembly.definitions import CRAWLER
 
 @dataclass(frozen=True)
 class Made:
-    """The jobs and crawlers of a pipeline, with what was guessed of them and is different.
+    """The jobs and crawlers of a pipeline, with guesses and differences.
 
     Attributes:
         nodes: jobs and crawlers, each after those that it waits for.
-        differences: what the readings and the triggers do not tell.
-        guesses: what was guessed.
+        differences: those that the readings and the triggers do not show.
+        guesses: the guessed facts.
     """
 
     nodes: tuple[Node, ...]

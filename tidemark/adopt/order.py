@@ -1,4 +1,4 @@
-"""Puts adopted jobs and crawlers into an order in which each waits for earlier ones: pure."""
+"""Orders adopted jobs and crawlers so that each waits only for earlier ones: pure."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def with_predecessors(
                 why = f"it waits for {missing[0]}, which is not adopted"
                 if missing[0] in streaming:
                     why = f"it waits for the streaming job {missing[0]}, whose runs do not end"
-                    do = "let it read on a schedule of its own what that job has written"
+                    do = "let it read that job's output on its own schedule"
                 left_out[job] = (why, do)
                 break
         else:

@@ -1,4 +1,4 @@
-"""Names what a file has beside the jobs that are adopted, so that nothing of it is silent: pure."""
+"""Names the rest of a file, apart from the adopted jobs, so that nothing is silent: pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,7 +6,7 @@ from tidemark.adopt.model import Adoption, Found, LeftOut
 from tidemark.adopt.starts.triggers import watched_by
 from tidemark.model.assembly.definitions import CRAWLER
 
-STAYS = "nothing: it stays as it is, and where it is"
+STAYS = "nothing: it stays where it is, unchanged"
 NOT_NAMED = "it was not named, and nothing that was named needs it"
 CALLS = "its starts are not part of a job; it may start one of the old"
 NOT_KNOWN = ("a pipeline does not make it", STAYS)
@@ -16,16 +16,16 @@ CATALOG = (
 )
 # By the last words of a type, as CloudFormation and Terraform have them in common.
 REASONS: Mapping[str, tuple[str, str]] = {
-    "job": (NOT_NAMED, "adopt it by a call of its own, if it is to move too"),
-    "crawler": (NOT_NAMED, "it goes on as it is; a crawler is adopted with the jobs around it"),
-    "trigger": ("it starts no job or crawler that moves", "it goes on as it is"),
-    "workflow": (NOT_NAMED, "adopt it by a call of its own: --workflow"),
+    "job": (NOT_NAMED, "adopt it in another call, if it is to move too"),
+    "crawler": (NOT_NAMED, "it continues unchanged; a crawler is adopted with the jobs around it"),
+    "trigger": ("it starts no job or crawler that moves", "it continues unchanged"),
+    "workflow": (NOT_NAMED, "adopt it in another call: --workflow"),
     "connection": ("jobs name it in connections=, and it stays where it is", STAYS),
     "database": CATALOG,
     "table": CATALOG,
     "partition": CATALOG,
     "securityconfiguration": (
-        "the pipeline makes one of its own",
+        "the pipeline creates its own",
         "delete it when nothing uses it; or pass it: security=ExistingSecurity(...)",
     ),
     "classifier": ("crawlers name it in CrawlerOptions(classifiers=...)", STAYS),
@@ -33,13 +33,13 @@ REASONS: Mapping[str, tuple[str, str]] = {
         "the rules of a table are declared as DataQualityRuleset",
         f"{STAYS}; declare it if the app is to make it",
     ),
-    "rule": (CALLS, "see what it starts; disable it if that is an old job"),
-    "schedule": (CALLS, "see what it starts; disable it if that is an old job"),
+    "rule": (CALLS, "see its targets; disable it if that is an old job"),
+    "schedule": (CALLS, "see its targets; disable it if that is an old job"),
     "statemachine": (CALLS, "let it start the new workflow (glue:startWorkflowRun)"),
     "function": (CALLS, "let it start the new workflow (glue:startWorkflowRun), or remove it"),
-    "pipe": (CALLS, "see what it starts; stop it if that is an old job"),
+    "pipe": (CALLS, "see its targets; stop it if that is an old job"),
     "environment": (
-        "what its DAGs start cannot be read here",
+        "the targets of its DAGs cannot be read here",
         "let those that start an old job start the new workflow",
     ),
     "permissions": (
@@ -55,7 +55,7 @@ ENDINGS |= {"mwaaenvironment": "environment"}
 
 
 def others_of(found: Found, adoption: Adoption) -> tuple[LeftOut, ...]:
-    """Return what a file has that is neither in the code nor listed otherwise."""
+    """Return the resources of a file that are neither in the code nor listed otherwise."""
     known = _accounted(adoption)
     known |= {("rule", str(it["Name"])) for it in found.rules.get(adoption.old_workflow or "", ())}
     return tuple(
@@ -73,20 +73,20 @@ def _reason(kind: str, name: str, found: Found, adoption: Adoption) -> tuple[str
     if waits:
         return (
             f"it starts nothing that moves, and it waits for {', '.join(waits)}, which moves",
-            "give what it starts another start, since it does not fire again",
+            "give its jobs another start, since it does not fire again",
         )
     return REASONS.get(kind, NOT_KNOWN)
 
 
 def kind_of(type_: str) -> str:
-    """Return what a resource is, whatever the file calls its type: `job` of `aws_glue_job`."""
+    """Return the kind of a resource, whatever the file calls its type: `job` of `aws_glue_job`."""
     short = type_.rpartition("::")[2] or type_
     short = short.removeprefix("aws_").removeprefix("glue_").replace("_", "").lower()
     return ENDINGS.get(short, short)
 
 
 def _accounted(adoption: Adoption) -> set[tuple[str, str]]:
-    """Return what the code has, and what the plan lists by its name."""
+    """Return the resources in the code, and those that the plan lists by name."""
     nodes = [*(node.old for node in adoption.nodes), *(one.job for one in adoption.left_out)]
     known = {_node(node) for node in nodes}
     known |= {("trigger", name) for name in (*adoption.start_triggers, *adoption.other_triggers)}
@@ -104,7 +104,7 @@ def _node(node: str) -> tuple[str, str]:
 
 
 def _listed(adoption: Adoption) -> Iterable[str]:
-    """Return what is listed with a difference of the whole, or is stopped by a step."""
+    """Return the resources listed with a difference of the whole, or stopped by a step."""
     return (
         one.of for one in adoption.differences if one.of.partition(" ")[0] in ("rule", "schedule")
     )

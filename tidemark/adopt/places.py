@@ -1,4 +1,4 @@
-"""Which data a job reads and writes, guessed from its arguments: pure, on texts."""
+"""Guesses the data that a job reads and writes from its arguments: pure, on strings."""
 
 import re
 from collections.abc import Mapping

@@ -10,12 +10,12 @@ MAX_LENGTH = 160  # characters of a value that a plan shows
 
 
 class Reading:
-    """A resource of which every leaf ends in the code, or in the list of differences.
+    """A resource whose every leaf ends in the code, or in the list of differences.
 
     Attributes:
-        of: what it is, as `job nightly_orders`.
-        differences: what is listed until now.
-        expressed: paths of what the code says.
+        of: its kind and name, as `job nightly_orders`.
+        differences: those listed until now.
+        expressed: paths that the code states.
     """
 
     def __init__(self, of: str, resource: Resource) -> None:
@@ -27,7 +27,7 @@ class Reading:
         self._moved: dict[Path, Path] = {}
 
     def move(self, source: Path, target: Path) -> None:
-        """Let what stands at one path be read at another; what is said of that counts for it."""
+        """Let one path be read at another; an account for that counts for it."""
         self._moved[target] = source
         self._left[target] = self._left.pop(source)
 
@@ -70,7 +70,7 @@ class Reading:
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield everything that is set in a resource, with the path to it; lists of texts as one."""
+    """Yield everything that is set in a resource, with the path to it; lists of strings as one."""
     if isinstance(value, Mapping) and (value or not path):
         for key, part in value.items():
             yield from leaves(part, (*path, str(key)))

@@ -1,4 +1,4 @@
-"""Translates a workflow itself into what a pipeline says: pure, on plain data."""
+"""Translates a workflow itself into options of a pipeline: pure, on plain data."""
 
 from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
 from tidemark.adopt.jobs.job import rest
@@ -26,7 +26,7 @@ WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
 
 
 def workflow_of(found: Found) -> tuple[dict[str, str], list[Difference]]:
-    """Return what every run begins with, and what is different of the workflow."""
+    """Return the initial properties of every run, and the differences of the workflow."""
     if found.workflow is None:
         return {}, []
     reading = Reading(f"workflow {found.workflow['Name']}", found.workflow)

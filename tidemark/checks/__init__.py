@@ -1,1 +1,1 @@
-"""What is found by reading scripts and templates; nothing here runs them."""
+"""Checks that read scripts and templates; nothing here runs them."""

@@ -1,9 +1,9 @@
 """Templates as a reviewer reads them: a file per job and one per stack, short and normalised.
 
 A job's file has its resources and the places where the rest of its stack names it, so that a new
-job adds a file and changes no other. Left out is what says nothing to a reviewer or follows from
-the rest: hashes of assets, the body of dashboards, the order in which triggers are made, and the
-CDK's check of its bootstrap stack. Logical ids stay: if one changes, a resource is replaced.
+job adds a file and changes no other. It leaves out lines that say nothing to a reviewer or follow
+from the rest: hashes of assets, the body of dashboards, the order of triggers, and the CDK's check
+of its bootstrap stack. Logical ids stay: if one changes, a resource is replaced.
 """
 
 import json
@@ -75,7 +75,7 @@ def _jobs(resources: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _owner(logical_id: str, jobs: Mapping[str, str]) -> str | None:
-    """Return the job that a resource is there for: its logical id begins with that of the job."""
+    """Return the job of a resource: its logical id starts with that of the job."""
     found = [
         prefix
         for prefix in jobs
@@ -85,7 +85,7 @@ def _owner(logical_id: str, jobs: Mapping[str, str]) -> str | None:
 
 
 def _relevant(resource: Mapping[str, Any], owners: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is shown of a resource."""
+    """Return the shown part of a resource."""
     shown = {key: value for key, value in resource.items() if key != "Type"}
     shown["Properties"] = dict(resource.get("Properties", {}))
     if resource["Type"] == DASHBOARD:
@@ -126,7 +126,7 @@ def _item(key: str, value: Any) -> Any:
 
 
 def _line_of(function: Mapping[str, Any], assets: Mapping[str, str]) -> str | None:
-    """Return an intrinsic function as one line; None if it is none that has one."""
+    """Return an intrinsic function as one line; None if it has no such form."""
     match function:
         case {"Ref": str(name)}:
             return f"${{{name}}}"
@@ -171,7 +171,7 @@ def _job_named(item: Any, jobs: Mapping[str, str]) -> str | None:
 
 
 def _lines(value: Any, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a value: keys and what they have, deeper values further in."""
+    """Yield the lines of a value: keys and their values, deeper values further in."""
     items = value.items() if isinstance(value, dict) else (("-", item) for item in value)
     for key, item in items:
         mark = f"{indent}{key}" if key == "-" else f"{indent}{key}:"
@@ -190,9 +190,9 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
-    """Make a folder hold these files; return what was done with those that changed, by path.
+    """Make a folder hold these files; return the changes by path.
 
-    What is removed are files of a job or stack that the app has no more: see `read`.
+    It removes the files of a job or stack that the app no longer has: see `read`.
     """
     done = {}
     for name in changed(read(folder, files), files):
@@ -215,11 +215,11 @@ def read(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
     stages = set(STAGE.findall("".join(files.values())))
     found: dict[str, str] = {}
     for stack in sorted(path.parent for path in folder.glob(f"*/{STACK_FILE}")):
-        texts = {
+        files = {
             str(path.relative_to(folder)): path.read_text(encoding="utf-8")
             for path in sorted(stack.glob(f"*{SUFFIX}"))
         }
-        of_stages = set(STAGE.findall("".join(texts.values())))
+        of_stages = set(STAGE.findall("".join(files.values())))
         if stack.name in stacks or not of_stages or of_stages & stages:
-            found |= texts
+            found |= files
     return found

@@ -21,7 +21,7 @@ PROJECTED = (
 def unserved_tables(deployment: Deployment, assets: Collection[FileAsset]) -> list[str]:
     """Return a sentence for each table that a script reads and a run here would stop at.
 
-    Only what is certain is told: names that stand in the script or in the job's arguments.
+    Only certain tables are reported: names that stand in the script or in the job's arguments.
     """
     projected = {table.full_name for table in deployment.catalog_tables if table.is_projected}
     found = []
@@ -30,7 +30,7 @@ def unserved_tables(deployment: Deployment, assets: Collection[FileAsset]) -> li
             text = script_of(job.name, job.script_location, assets) or ""
             is_read = "from_catalog" in text and job.command != STREAMING
             read = list(_tables_read(text, job)) if is_read else []
-        except (UsageError, RecursionError):  # its run says what is wrong with the script
+        except (UsageError, RecursionError):  # its run reports the problem of the script
             continue
         for table, account in read:
             if account not in ("", ACCOUNT_ID):

@@ -1,6 +1,6 @@
 """Finds secrets that would stand in the open: in templates, in the console, in every job run.
 
-Pure, on names and texts. What is found is never repeated: the error would spread it.
+Pure, on names and strings. A secret that is found is never repeated: the error would spread it.
 """
 
 import json
@@ -11,7 +11,8 @@ from itertools import pairwise
 
 from tidemark.errors import JobDefinitionError
 
-# Words of a name that say that its value is a secret, unless the name ends in what is told openly.
+# Words of a name that say that its value is a secret, unless the name ends in a word for open
+# values.
 SECRET_WORDS = {"password", "passwd", "pwd", "passphrase", "secret", "token", "credential"}
 SECRET_WORDS |= {"credentials", "apikey", "privatekey", "accesskey", "secretkey", "passwort"}
 SECRET_WORDS |= {"pw", "pswd", "bearer"}
@@ -40,12 +41,12 @@ IN_A_VALUE = re.compile(
     "|".join(
         (
             # user:password@host, also of a second host; a port before a path, a host or the end of
-            # an address is none
+            # an address is not a user
             r"://(?:[\w.-]+:\d+,)*[^/?#@\s:]*:(?!\d*[/?#]|\d+[,;\"'\])}])[^\s@]+@",
             # Oracle's user/password@host
             r"jdbc:oracle:\w+:[^/@\s]+/[^@\s]+@",
             # a parameter of an address, or of a connection string: &password=, ;pwd=, (password=
-            # but a comparison of SQL or Python is none
+            # but a comparison of SQL or Python is not an assignment
             rf"(?:^|[?&;:,(\s]){_KEY}\s*=(?!=|\s+\w+\.\w|\s*\?(?:\s|$))\s*[^\s;&,)]",
             rf"[\"']{_KEY}[\"']\s*:\s*[\"'][^\"']",  # the same in JSON
             r"[?&]sig=[^\s&]",  # what signs an address of Azure
@@ -79,7 +80,7 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class NotSecret:
-    """A text that looks like a secret and is none.
+    """A string that looks like a secret but is not one.
 
     Attributes:
         text: the text.
@@ -112,7 +113,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def _members(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a JSON object or list, each with its name."""
+    """Yield the strings in a JSON object or list, each with its name."""
     if not text.lstrip().startswith(("{", "[")):
         return
     try:
@@ -133,20 +134,20 @@ def _members(text: str) -> Iterator[tuple[str, str]]:
 
 
 def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, object]:
-    """Return texts by name, each `NotSecret` replaced by its text."""
+    """Return strings by name, each `NotSecret` replaced by its string."""
     for name, text in texts.items():
         if isinstance(text, NotSecret):
             _check_reason(where, name, text)
         elif isinstance(text, str) and shows_secret(str(name), text):
             raise JobDefinitionError(
-                f"{where} {name!r} with a value that looks like a secret; {ADVICE}; if it is none, "
-                'write NotSecret("...", reason="...")'
+                f"{where} {name!r} with a value that looks like a secret; {ADVICE}; if it is not "
+                'one, write NotSecret("...", reason="...")'
             )
     return {n: text.text if isinstance(text, NotSecret) else text for n, text in texts.items()}
 
 
 def reasons(texts: Mapping[str, object]) -> dict[str, str]:
-    """Return the reason of each text that is declared to be no secret, by name."""
+    """Return the reason of each string that is declared not to be a secret, by name."""
     return {name: text.reason for name, text in texts.items() if isinstance(text, NotSecret)}
 
 

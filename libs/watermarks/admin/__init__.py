@@ -33,10 +33,10 @@ _RUNS_NAMED = 10
 
 
 class WatermarkAdmin(Watermarks):
-    """`Watermarks`, and what an operator does with them; takes the same arguments."""
+    """`Watermarks` plus the operations of an operator; takes the same arguments."""
 
     def sources(self, job_id: str) -> list[str]:
-        """Return the sources of a job that have watermarks or open windows of their own.
+        """Return the sources of a job that have their own watermarks or open windows.
 
         Example:
             >>> _ = admin.advance(
@@ -51,7 +51,7 @@ class WatermarkAdmin(Watermarks):
     def history(
         self, job_id: str, limit: int | None = None, *, source: str = ""
     ) -> Iterator[HistoryEntry]:
-        """Yield what was done to the watermarks of a job, newest first, until it has expired.
+        """Yield the changes of a job's watermarks, newest first, until their rows have expired.
 
         One strongly consistent read per entry, made as the caller asks for it; `limit` entries at
         most.
@@ -70,7 +70,7 @@ class WatermarkAdmin(Watermarks):
         """Return what runs of a job have left, the one that committed last first.
 
         A run of a job with several sources has a record for each source that it moved, and one for
-        what it recorded by `checkpoint`.
+        one for each call of `checkpoint`.
 
         Of one run it costs some reads; without a run id all rows of the job are read.
         """
@@ -97,7 +97,7 @@ class WatermarkAdmin(Watermarks):
         return [OpenWindow.from_attribute(windows[cursor]) for cursor in sorted(windows)]
 
     def jobs_with_open_windows(self) -> set[str]:
-        """Return the jobs for which `open_windows` has some, of the job or of a source of it.
+        """Return the jobs that have an open window, themselves or in one of their sources.
 
         One scan of the table, eventually consistent: cheaper than asking for many jobs.
         """
@@ -116,7 +116,7 @@ class WatermarkAdmin(Watermarks):
     def rewind(
         self, job_id: str, *, to_run: str | None, reason: str, actor: str, source: str = ""
     ) -> Latest:
-        """Make the watermarks of an earlier run those of the job again, and record who and why.
+        """Restore the watermarks of an earlier run, and record who asked for it and why.
 
         Runs in flight become stale, and open windows are discarded: they cannot commit any more.
         The same rewind again, with nothing done in between, changes nothing. A head row that
@@ -125,9 +125,9 @@ class WatermarkAdmin(Watermarks):
         Args:
             job_id: the job.
             to_run: the run; None means before the first run, so that the next one loads all.
-            reason: why, for people.
-            actor: who asks for it.
-            source: for a job with several sources: which one; the others stay as they are.
+            reason: why; shown to people.
+            actor: the person or program that asks.
+            source: one source of a job with several; the others stay unchanged.
 
         Returns:
             The watermarks that hold now.
@@ -160,15 +160,15 @@ class WatermarkAdmin(Watermarks):
             self._client.pause(attempt)
 
     def rewind_together(self, rewinds: Sequence[Rewind], *, reason: str, actor: str) -> None:
-        """Rewind several jobs and sources in one transaction, and record who and why for each.
+        """Rewind several jobs and sources in one transaction; record actor and reason of each.
 
         Doing it again changes nothing, so that a caller that died may repeat it. Otherwise as
         `rewind`.
 
         Args:
             rewinds: at most 50, each of another job or source.
-            reason: why, for people; another one each time, for it is what tells a repetition.
-            actor: who asks for it.
+            reason: why; shown to people. Give a new one each time: the same again is a repetition.
+            actor: the person or program that asks.
 
         Raises:
             WatermarkNotFoundError: there is no such run, or its row has expired.
@@ -200,7 +200,7 @@ class WatermarkAdmin(Watermarks):
             raise moved_since(str(todo[0].owner)) from error
 
     def head_of(self, job_id: str, *, source: str = "") -> tuple[int, dict[str, Any]]:
-        """Return the version of a job, 0 for none, and its open windows as they are stored.
+        """Return the version of a job (0 without a head) and its open windows as stored.
 
         It is what `Rewind` is given. One strongly consistent read.
         """
@@ -225,11 +225,11 @@ class WatermarkAdmin(Watermarks):
         Args:
             job_id: the job.
             run_id: the run.
-            reason: why, for people.
-            actor: who asks for it.
-            source: for a source of the job whose head row was lost: which one.
-            as_type: functions by the names of watermarks, which turn the number or text that the
-                v1 class stored into what windows are to continue from: {"updated_at": lambda text:
+            reason: why; shown to people.
+            actor: the person or program that asks.
+            source: the source of the job whose head row was lost.
+            as_type: functions by watermark name. Each turns the number or string that the v1 class
+                stored into the value from which windows continue: {"updated_at": lambda text:
                 datetime.fromisoformat(text).replace(tzinfo=UTC)}.
 
         Raises:
@@ -264,8 +264,8 @@ class WatermarkAdmin(Watermarks):
             None if the old one never had any.
 
         Raises:
-            WatermarkConflictError: the new name has watermarks of its own, the old one's are those
-                of another job already, or its runs were faster again and again.
+            WatermarkConflictError: the new name has its own watermarks, the old one's already
+                belong to another job, or its runs were faster again and again.
             AmbiguousWatermarkError: one of the two has rows of the v1 class and no head row.
 
         Example:
@@ -299,7 +299,7 @@ class WatermarkAdmin(Watermarks):
         return ManualChange("rewind", owner, target, base, head, actor, reason, self._now(), epoch)
 
     def _base(self, owner: Owner, head: Row) -> tuple[Latest, int | None]:
-        """Return what a head says, or what its rows say, and an epoch, if it cannot be read."""
+        """Return the state of a head; if it cannot be read, that of its rows, and an epoch."""
         try:
             check_intact(head, self._client.table)
             return head.latest(), None

@@ -31,13 +31,13 @@ class ManualChange:
     """One rewind or adoption.
 
     Attributes:
-        kind: what it is.
+        kind: the kind of change.
         owner: the job or the source.
         target: the row whose watermarks are to hold; None for no watermarks at all.
         base: the watermarks that are replaced; None if there is no head.
-        head: the head row as it was read, even if it is corrupt; None if there is none.
+        head: the head row as it was read, even if it is corrupt; None if it is missing.
         at: when: for people, and for runs that rely on the clock.
-        epoch: what the head counts windows from; None continues its count.
+        epoch: the number from which the head counts windows; None continues its count.
         windows: open windows that are to hold again, as the head had them; none if empty.
     """
 
@@ -54,12 +54,12 @@ class ManualChange:
 
     @property
     def latest(self) -> Latest:
-        """What the head says once this is applied."""
+        """The state of the head once this is applied."""
         log: Item = {"wmLog": {"S": self._audit_name}}
         return Row({**self.owner.key(self.owner.head), **self._state, **log}).latest()
 
     def is_last_change(self, table: Table) -> bool:
-        """Return whether the head is just what this very change, sent before, has made of it."""
+        """Return whether an earlier send of this same change has written the head."""
         head = self.head or Row({})
         is_last = head.text("wmDigest") == self.digest and self.epoch is None
         is_here = head.text("wmRegion") == table.region
@@ -72,7 +72,7 @@ class ManualChange:
         return list(writes)
 
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
-        """Return what an earlier send of this stored, if it did get through."""
+        """Return the state that an earlier send stored, if it arrived."""
         row = found[1] if found else None
         if not row or row.text("wmDigest") != self.digest:
             return None
@@ -85,7 +85,7 @@ class ManualChange:
         """Return the error that the rows in the way mean."""
         stored = found[0].latest() if found[0] else None
         if self.kind == "adopt":
-            problem = "the job has a head row, which says what its watermarks are"
+            problem = "the job has a head row, which holds its watermarks"
             remedy = "adopt is for jobs without one; rewind to the run instead"
         else:
             problem = "other runs moved the watermarks again and again"
@@ -99,7 +99,7 @@ class ManualChange:
 
     @property
     def digest(self) -> str:
-        """What tells this change from every other one; the head has it afterwards."""
+        """The id of this change; the head holds it afterwards."""
         given = [self.kind, self.owner.job_id, self._to_run, self.actor, self.reason]
         return sha256(json.dumps(given).encode()).hexdigest()
 
@@ -122,7 +122,7 @@ class ManualChange:
     @property
     def _state(self) -> Item:
         """The attributes that the head and the audit row have in common."""
-        # Before an adoption there is what was adopted.
+        # The watermarks before an adoption are the adopted ones.
         prev = Pointer(self.base.log, self.base.version) if self.base else self._target
         state: Item = {
             "wmVersion": number(self._version),
@@ -162,7 +162,7 @@ class ManualChange:
             sets,
             condition,
             removes=sorted(map(str, forgotten)),
-            # Counted on the head as it is: opening a window moves the epoch but not the version.
+            # Counted on the current head: opening a window moves the epoch but not the version.
             counts=["wmEpoch"] if self.epoch is None else [],
         )
 
@@ -186,7 +186,7 @@ class ManualChange:
 
 
 def newest_of(owner: Owner, rows: Mapping[str, Row]) -> Latest:
-    """Return what the rows of a job or a source, but for its head, say about its last version."""
+    """Return the last version by the rows of a job or a source other than its head."""
     found = _own_rows(owner, rows)
     if not found:
         return Latest("", 0, {}, source=owner.source)

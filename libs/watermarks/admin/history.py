@@ -24,12 +24,12 @@ class HistoryEntry:
 
     Attributes:
         version: the version of the job that it made; 0 for a row of the v1 class.
-        kind: what made it.
+        kind: the kind of change.
         run_id: the run whose watermarks held from then on; empty after a rewind to the beginning.
         watermarks: these watermarks; empty after a rewind to the beginning.
         committed_at: by the clock of the machine that wrote it; None for the v1 class.
-        windows: what the run committed, oldest first; none for a rewind and an adoption.
-        actor: who asked for a rewind or an adoption; else empty.
+        windows: the windows the run committed, oldest first; empty for a rewind and an adoption.
+        actor: the person or program that asked for a rewind or an adoption; else empty.
         reason: why; else empty.
     """
 

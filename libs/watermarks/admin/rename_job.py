@@ -4,11 +4,11 @@
     new   nothing  ──────┘           └──▶ ~HEAD v7, the same watermarks and open windows
     old   jr_1 … jr_7 ── one by one, afterwards ──▶ new   jr_1 … jr_7
 
-The transaction, which has the heads of all sources in it, is all that counts for what is read
-next, so an attempt that dies has either not begun or is safe: the old name can neither open nor
-commit a window any more, and the new one continues. Of more than 49 sources the others follow, and
-until they have arrived, the new name opens nothing that it has not got. The history that was not
-copied yet is copied by doing it again, which changes nothing else.
+Only the transaction, which holds the heads of all sources, decides what is read next. So an attempt
+that dies has not started or is safe: the old name can neither open nor commit a window any more,
+and the new one continues. With more than 49 sources the others follow, and until they have arrived,
+the new name opens nothing that it has not got. The history that was not copied yet is copied by
+doing it again, which changes nothing else.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HEADS_AT_ONCE = 50  # two writes each, and a transaction has at most 100
 
 @dataclass(frozen=True)
 class RenameJob:
-    """The transaction that moves heads of a job, given as they were read.
+    """The transaction that moves the heads of a job, given as read.
 
     Attributes:
         from_job: the old name.
@@ -63,7 +63,7 @@ class RenameJob:
 
     @property
     def latest(self) -> Latest:
-        """What the first head of the new name says once this is applied."""
+        """The state of the new name's first head once this is applied."""
         return self.heads[0].latest()
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
@@ -74,7 +74,7 @@ class RenameJob:
         return list(writes)
 
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
-        """Return what an earlier send of this stored, if it did get through."""
+        """Return the state that an earlier send stored, if it arrived."""
         old = found[1] if found else None
         return self.latest if old and old.text("wmCarriedTo") == self.to_job else None
 
@@ -107,7 +107,7 @@ class RenameJob:
         condition = both(version_is(head.version), is_not_carried, epoch_is(head.number("wmEpoch")))
         if "wmRegion" not in head.item:  # one that stands for the job only
             condition = IS_ABSENT
-        # Runs in flight fail by the version; those to come are told by wmCarriedTo.
+        # Runs in flight fail on the version; later ones see wmCarriedTo.
         sets: dict[Any, Attribute] = {
             "wmVersion": number(head.version + 1),
             "wmCarriedTo": {"S": self.to_job},
@@ -134,7 +134,7 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
     # Unchecked, for the new name may itself have been renamed since.
     found = _heads(client, to_job)
     if HEAD in found and found[HEAD].text("wmArriving") == from_job:
-        # All sources have arrived: the new name may open what it has not got.
+        # All sources have arrived: the new name may open sources it does not have.
         is_arriving: Condition = ("wmArriving = :from", {":from": {"S": from_job}})
         key, sets = Owner(to_job).key(HEAD), {"wmKind": {"S": "head"}}
         client.update(update_request(client.table, key, sets, is_arriving, removes=["wmArriving"]))
@@ -145,7 +145,7 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
 def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]:
     """Return the heads to be carried over, that of the job first; none if they have been.
 
-    A job that has sources only is given a head here: it tells runs of the old name what happened,
+    A job that has only sources gets a head here, which shows runs of the old name the rename,
     whatever source they open.
 
     Raises:
@@ -168,13 +168,13 @@ def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]
 
 
 def _check_is_free(client: TableClient, from_job: str, to_job: str, target: Row | None) -> None:
-    """Raise an error if a head of the new name is one of its own."""
+    """Raise an error if the new name has its own watermarks."""
     if target is None or target.text("wmCarriedTo") == from_job:
         return
     check_head(target, client.table)
     stored = target.latest()
     raise WatermarkConflictError(
-        f"job {to_job!r} has watermarks of its own, version {stored.version}, {stored.watermarks}: "
+        f"job {to_job!r} has its own watermarks, version {stored.version}, {stored.watermarks}: "
         f"those of {from_job!r} would replace them, so nothing was written; if the job ran under "
         "its new name too early, delete its rows and carry over again",
         stored,
@@ -192,7 +192,7 @@ def _copy_history(client: TableClient, from_job: str, to_job: str, now: datetime
 
 
 def _copy(table: Table, row: Row, owner: Owner) -> dict[str, Any]:
-    """Return the write of one row, which leaves alone what is there and as new."""
+    """Return the write of one row; it keeps a row that is there and as new."""
     # Only a backfill's row counts attempts; the one that continued under the newer name is right.
     counter = "wmAttempt" if "wmAttempt" in row.item else "wmVersion"
     condition = IS_ABSENT
@@ -203,7 +203,7 @@ def _copy(table: Table, row: Row, owner: Owner) -> dict[str, Any]:
 
 
 def _heads(client: TableClient, job_id: str) -> dict[str, Row]:
-    """Return the heads of a job and of its sources as they are, by sort key; the job's first."""
+    """Return the current heads of a job and its sources by sort key; the job's first."""
     owner = Owner(job_id)
     head = client.row(owner, HEAD)
     rows = ([head] if head else []) + client.rows(owner, *SOURCE_HEADS)

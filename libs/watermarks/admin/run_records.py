@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a run has done to the watermarks of a job, or of one of its sources, and what it noted.
+    """What a run changed in the watermarks of a job or of one of its sources, and its notes.
 
     Attributes:
         run_id: the run.
@@ -30,7 +30,7 @@ class RunRecord:
         before_version: of them.
         watermarks: after its last commit; empty for a job that keeps none.
         version: of them, 0 for a job that keeps none.
-        windows: what it committed, oldest first.
+        windows: the windows it committed, oldest first.
         notes: `read` (datasets), `committed` (those that `read_committed` read), `written` (modes
             by dataset), `code` (digests), and `cut` if there was no room for all.
     """

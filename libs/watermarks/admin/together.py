@@ -49,7 +49,7 @@ class Together:
 
     @property
     def latest(self) -> Latest:
-        """What the first head says once this is applied."""
+        """The state of the first head once this is applied."""
         return self.changes[0].latest
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
@@ -57,7 +57,7 @@ class Together:
         return [write for change in self.changes for write in change.transaction(table)]
 
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
-        """Return what an earlier send of this stored, if it did get through."""
+        """Return the state that an earlier send stored, if it arrived."""
         pairs = [found[at : at + 2] for at in range(0, len(found), 2)]
         applied: list[Any] = [
             change.found_applied(pair) for change, pair in zip(self.changes, pairs, strict=False)

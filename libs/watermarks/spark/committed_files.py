@@ -93,7 +93,7 @@ def _schema_of_all(reader: DataFrameReader, folders: list[str]) -> StructType | 
     merging = reader.option("mergeSchema", "true")
     try:
         found = merging.load([_path(folder) for folder in folders])
-    except Exception:  # noqa: BLE001 (of Java, too: the windows one by one show what it is)
+    except Exception:  # noqa: BLE001 (of Java, too: reading the windows one by one shows the cause)
         return None
     return found.drop(WINDOW, ATTEMPT).schema
 
@@ -192,5 +192,5 @@ def _exists(spark: SparkSession, folder: str) -> bool:
 
 
 def _path(folder: str) -> str:
-    """Return a folder for Spark's readers, to which a path is a pattern."""
+    """Return a folder for Spark's readers, which take a path as a pattern."""
     return _GLOB.sub(lambda found: "\\" + found.group(), folder)

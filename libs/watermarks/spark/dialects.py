@@ -1,6 +1,6 @@
 """Databases whose SQL this package writes: their literals and their names between quotes.
 
-What a literal is, and what a datetime with a zone means to a column without one:
+The literals, and the meaning of a datetime with a zone in a column without one:
 
     PostgreSQL  TIMESTAMPTZ '... +00'; a column without a zone is in the session's zone, which
                 pgjdbc sets to the JVM's. Text in code point order (COLLATE "C").
@@ -51,7 +51,7 @@ class Dialect(Enum):
         if scheme.lower() != "jdbc" or name not in names:
             # Not the whole URL: it may hold a password.
             raise ValueError(
-                f"the JDBC URL begins with {f'{scheme}:{name}'[:40]!r}: supported are "
+                f"the JDBC URL starts with {f'{scheme}:{name}'[:40]!r}: supported are "
                 f"{', '.join(f'jdbc:{known}' for known in names)}; give the dialect of a database "
                 "that reads one of these"
             )
@@ -64,7 +64,7 @@ def literal(value: Any, dialect: Dialect) -> str:
     plain = decode(*encode(value, "cursor"))  # of exactly one of the allowed types
     match plain:
         case str():
-            return _text(plain, dialect)
+            return _string_literal(plain, dialect)
         case datetime() if plain.utcoffset() is not None:
             return grammar.instant.format(_timestamp(plain.astimezone(UTC), grammar))
         case datetime():
@@ -82,10 +82,10 @@ class Grammar:
         instant: a datetime with a zone, in UTC.
         timestamp: a datetime without a zone.
         date: a date.
-        text: returns a text that is not plain.
-        plain: a text that is plain.
-        collation: follows a text literal, so that it is compared in a binary order.
-        ordered: a text column in that order.
+        text: returns a string that is not plain.
+        plain: a plain string.
+        collation: follows a string literal, so that it is compared in a binary order.
+        ordered: a string column in that order.
         quotes: around a name; the second is doubled in it.
         separator: between date and time of day.
         count: the function that counts beyond 2 ** 31.
@@ -208,7 +208,7 @@ def _number(value: Decimal, dialect: Dialect) -> str:
     return text
 
 
-def _text(value: str, dialect: Dialect) -> str:
+def _string_literal(value: str, dialect: Dialect) -> str:
     grammar, problem = GRAMMARS[dialect], ""
     if dialect is Dialect.POSTGRESQL and "\0" in value:
         problem = "holds a NUL character"

@@ -3,8 +3,8 @@
     <path>/window=<window id>/attempt=<attempt>/...
 
 No window of another job, table or stage has the same id: several jobs may write below one path, and
-none touches what another wrote. Every attempt at a window writes to a folder of its own. So a
-superseded run that wakes up late cannot mix its files into what a later attempt wrote and
+none touches the files of another. Every attempt at a window writes to its own folder. So a
+superseded run that wakes up late cannot mix its files with those that a later attempt wrote and
 committed: no one reads its folder.
 """
 
@@ -65,12 +65,12 @@ def write_window(
         frame: the rows of the window.
         path: the folder of all windows, on any file system that Spark writes to.
         window: the window that the run holds; commit it afterwards.
-        file_format: parquet, orc, json or csv. CSV has no empty texts: they come back as NULL; and
-            of a frame with one column no NULLs: they would be empty lines, which are no rows.
-        partition_by: columns that become folders inside the window. An empty text in one comes
+        file_format: parquet, orc, json or csv. CSV has no empty strings: they come back as NULL.
+            With one column it has no NULLs: an empty line is not a row.
+        partition_by: columns that become folders inside the window. An empty string in one comes
             back as NULL: both have one folder.
-        options: of Spark's writer. CSV has a header, and text files have microseconds, unless the
-            options say otherwise.
+        options: options of Spark's writer. CSV has a header, and files of text have microseconds,
+            unless the options say otherwise.
 
     Returns:
         The folder of this attempt.
@@ -111,7 +111,7 @@ def read_committed(
     schema: StructType | str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """Return the rows of committed windows; what no run committed is not even looked at.
+    """Return the rows of committed windows; files that no run committed are not looked at.
 
     A committed window without a folder, written elsewhere or with no file at all, has no rows.
 
@@ -119,7 +119,7 @@ def read_committed(
         spark: the session.
         path: the folder of all windows, as `write_window` was given it.
         committed: window id and attempt of every window to read.
-        file_format: what the windows were written in.
+        file_format: the format of the windows' files.
         schema: of the frames that were written; None takes the columns of all windows from the
             files, each with a type that holds its values in all of them, and then there must be
             some.

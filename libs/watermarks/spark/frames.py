@@ -38,7 +38,7 @@ _FAMILIES = {
     "timestamp_ntz": "datetime without a zone",
     "date": "date",
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "decimal"), "number"),
-    "string": "text",
+    "string": "string",
 }
 _REMEDIES = {
     "float": "cast it to a decimal, such as decimal(38, 9)",
@@ -136,7 +136,7 @@ def newest(frame: DataFrame) -> FrameBound: ...
 @overload
 def newest(frame: DataFrame, column: str, nulls: Nulls = "raise") -> Any: ...
 def newest(frame: DataFrame, column: str | None = None, nulls: Nulls = "raise") -> Any:
-    """Return the greatest cursor value of a frame, None if there is none; one aggregate query.
+    """Return the greatest cursor value of a frame, None without a value; one aggregate query.
 
     Without a column, for `high=newest(frame)`: it is then looked up when the window is opened,
     with the cursor and the nulls that the window is opened with.

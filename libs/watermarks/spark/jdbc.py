@@ -58,7 +58,7 @@ def read_jdbc(
     dialect: Dialect | None = None,
     partitions: int = 1,
 ) -> DataFrame:
-    """Return the rows of a window of a table behind JDBC; the database chooses them.
+    """Return the rows of a window of a JDBC table; the database chooses them.
 
     Args:
         spark: the session.
@@ -69,15 +69,15 @@ def read_jdbc(
         column: the cursor column, quoted exactly as given; None takes the column with the name of
             the window's cursor, whatever its case.
         dialect: the SQL to write; None takes it from the URL.
-        partitions: in how many queries to read, side by side, each a part of the window; text
-            cannot be parted.
+        partitions: number of parallel queries, each for a part of the window; strings cannot be
+            split.
 
     Returns:
         The rows; columns as in the table. Like every frame it is read when it is used.
 
     Raises:
-        ValueError: the window is empty, an option makes Spark read something else, the table is no
-            name, or the URL is of an unknown database.
+        ValueError: the window is empty, an option makes Spark read something else, the table is not
+            a name, or the URL is of an unknown database.
         WatermarkValueError: there is no such column, it has not the type of the window's bounds,
             or the database has no literal for one.
     """
@@ -116,7 +116,7 @@ def newest_jdbc(
     above: Any = None,
     nulls: Nulls = "raise",
 ) -> Any:
-    """Return the greatest cursor value of a table behind JDBC, None if there is none; one query.
+    """Return the greatest cursor value of a JDBC table, None without a value; one query.
 
     Without a column, for `high=newest_jdbc(spark, options, table)`: it is then asked for when the
     window is opened, with the cursor and the nulls that the window is opened with.
@@ -135,7 +135,7 @@ def newest_jdbc(
 
 @dataclass(frozen=True)
 class JdbcBound:
-    """A table behind JDBC, and the bounds of windows over it: asked for when one is opened.
+    """A JDBC table and the bounds of windows over it, queried when a window is opened.
 
     Its rows become visible when their transaction commits, which is in no order.
 
@@ -158,14 +158,14 @@ class JdbcBound:
                 )
 
     def newest(self, cursor: str, low: Any, nulls: Nulls) -> Any:
-        """Return the greatest value after `low`; of text the one that Python's order finds."""
+        """Return the greatest value after `low`; for strings the one by Python's order."""
         name = self.column_of(cursor)
         asked = (self.table, name, self._sql, low, nulls)
         # Asks for the columns only.
         found = self._asked(newest_query(*asked, cast=self._cast(name)))
         kind = type_of(found, NEWEST)
-        if family_of(kind, name) == "text":
-            found = self._asked(newest_query(*asked, is_text=True))
+        if family_of(kind, name) == "string":
+            found = self._asked(newest_query(*asked, is_string=True))
         with _named_infinity(name):
             value = captured(found, kind, name)
         if value is None or not self._may_be_finer(kind):
@@ -219,7 +219,7 @@ class JdbcBound:
         kinds = [field.dataType for field in self._schema.fields if field.name == column]
         expected = family(window.high)
         for kind in kinds:
-            # What a time without a zone means, the database says.
+            # The database says what a time without a zone means.
             if family_of(kind, column).partition(" with")[0] != expected.partition(" with")[0]:
                 raise WatermarkValueError(
                     f"the column {column!r} is a {kind.simpleString()}, and the window ends at "
@@ -283,7 +283,7 @@ class JdbcBound:
 def next_value(value: Any) -> Any:
     """Return the value after one that was cut: a microsecond later, or one of the last digit up.
 
-    A time or a number that has no next value stays as it is.
+    A time or a number that has no next value stays unchanged.
     """
     try:
         if isinstance(value, datetime):
@@ -312,7 +312,7 @@ def _option(options: Mapping[str, str], name: str) -> str:
 
 @contextmanager
 def _named_infinity(column: str) -> Iterator[None]:
-    """Name a date that Spark cannot hold, for which it fails with an overflow of its own."""
+    """Name a date that Spark cannot hold; Spark itself fails with an overflow."""
     try:
         yield
     except Exception as error:

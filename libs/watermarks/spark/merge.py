@@ -66,7 +66,7 @@ def merge_window(
         keys: the columns that name a row.
         column: the cursor column, in the frame and the table, where its name is not the cursor.
         deleted: an SQL condition on a row of the frame, such as `op = 'D'` or `is_deleted`: rows
-            for which it holds are deleted.
+            that fulfil it are deleted.
 
     Raises:
         ValueError: the window is empty, or there is no key.

@@ -19,7 +19,7 @@ _MAX_DIGITS = 38
 
 
 def merged_schema(by_window: Mapping[str, StructType], *, is_case_sensitive: bool) -> StructType:
-    """Return the columns of all windows, in the order in which they came.
+    """Return the columns of all windows, in the order of their first window.
 
     A column has the narrowest type that holds every value of the types it had.
 
@@ -53,10 +53,10 @@ def merged_schema(by_window: Mapping[str, StructType], *, is_case_sensitive: boo
 def read_schema(
     own: StructType, merged: StructType, *, is_case_sensitive: bool, is_text: bool = False
 ) -> StructType:
-    """Return the schema to read the files of a window with, in the order of its own columns.
+    """Return the schema to read the files of a window with, in the window's own column order.
 
-    Its types are its own, or of text those of the merged schema. A struct has also the fields that
-    it has in other windows: a cast to the merged type goes by position.
+    Its types are its own, or for text files those of the merged schema. A struct also gets the
+    fields that it has in other windows: a cast to the merged type goes by position.
     """
     from pyspark.sql.types import StructField, StructType
 

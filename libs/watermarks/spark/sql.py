@@ -1,4 +1,4 @@
-"""SQL text for a window over JDBC: its predicate, and the query that finds its upper bound.
+"""SQL for a window over JDBC: its predicate, and the query that finds its upper bound.
 
 Names are quoted exactly as given, so they are case-sensitive wherever quoted names are: write a
 column of an Oracle table as `UPDATED_AT`, one that Spark made in Derby as `updated_at`.
@@ -22,13 +22,13 @@ NULL_ROWS = "null_rows"
 
 @dataclass(frozen=True)
 class Subquery:
-    """A SELECT to read from in place of a table; its text is the caller's and is not checked.
+    """A SELECT to read from in place of a table; its SQL is the caller's and is not checked.
 
     Attributes:
         sql: the SELECT, without parentheses; it may end in a semicolon or a comment.
 
     Raises:
-        ValueError: it is empty, or no text.
+        ValueError: it is empty, or not a string.
 
     Example:
         >>> Subquery("SELECT id, updated_at FROM orders WHERE kind = 'web'").sql
@@ -50,7 +50,7 @@ def window_predicate(window: Window, column: str | None, dialect: Dialect) -> st
     includes them. The column, None for the window's own, is quoted exactly as given.
 
     Raises:
-        ValueError: the window is empty, or the column is no name.
+        ValueError: the window is empty, or the column is not a name.
         WatermarkValueError: the database has no literal for a bound.
 
     Example:
@@ -68,7 +68,7 @@ def window_predicate(window: Window, column: str | None, dialect: Dialect) -> st
 
 
 def range_predicate(name: str, low: Any, high: Any, ends: str, dialect: Dialect) -> str:
-    """Return the condition that a column lies between two values; None is no end."""
+    """Return the condition that a column lies between two values; None leaves that end open."""
     over, under = ">=" if ends[0] == "[" else ">", "<" if ends[1] == ")" else "<="
     parts = [] if low is None else [f"{name} {over} {literal(low, dialect)}"]
     parts += [] if high is None else [f"{name} {under} {literal(high, dialect)}"]
@@ -82,20 +82,20 @@ def newest_query(
     above: Any = None,
     nulls: Nulls = "raise",
     *,
-    is_text: bool = False,
+    is_string: bool = False,
     cast: str = "{}",
 ) -> str:
     """Return the one query that captures the upper bound of a window; see `newest_jdbc`.
 
     Its only row has the column `newest`, NULL if there is no row, and with `nulls="raise"` also
-    `null_rows`, the number of rows whose cursor is NULL. Of text (`is_text`, or if `above` is one)
-    the greatest is the one Python's order finds. `cast` makes it one of the column's type.
+    `null_rows`, the number of rows whose cursor is NULL. For strings (`is_string`, or if `above` is
+    one) the greatest is the one Python's order finds. `cast` makes it one of the column's type.
     """
     if nulls not in NULLS:
         raise ValueError(f"nulls is {nulls!r}: allowed are {', '.join(NULLS)}")
     name = quoted(column, dialect)
     grammar = GRAMMARS[dialect]
-    ordered = grammar.ordered.format(name) if is_text or isinstance(above, str) else name
+    ordered = grammar.ordered.format(name) if is_string or isinstance(above, str) else name
     counts = nulls == "raise"
     query = f"SELECT {cast.format(f'MAX({ordered})')} AS {quoted(NEWEST, dialect)}"
     if counts:
@@ -135,7 +135,7 @@ def nth_query(
 
 
 def source_of(table: str | Subquery, dialect: Dialect) -> str:
-    """Return what stands behind FROM: a quoted table, or a SELECT in parentheses with a name."""
+    """Return the operand of FROM: a quoted table, or a SELECT in parentheses with a name."""
     if isinstance(table, Subquery):
         # A new line, since the SELECT may end in a comment.
         return f"({table.sql.strip().rstrip(';')}\n) captured"

@@ -49,7 +49,7 @@ def upsert_jdbc(
 
     Doing it twice is doing it once. An attempt at the window that was superseded, or the window of
     a run that a rewind has made stale, changes nothing once a later window of the job is there.
-    Two tables are made beside the target, in its schema: `tidemark_windows`, which stays, and one
+    Two tables are created in the target's schema: `tidemark_windows`, which stays, and one
     for the rows on their way.
 
     Args:
@@ -87,14 +87,14 @@ def upsert_jdbc(
         if database.has_state(error, _NO_SUCH_TABLE):
             raise WatermarkValueError(
                 f"the database has no table {table!r}: give the name of one, with its schema if "
-                "that is not on the search path, in the case in which it was created"
+                "that is not on the search path, in the case it was created with"
             ) from error
         raise
     target.check(schema.names, frame.columns)
     rows = changes_of(frame, schema.names, keys, cursor, deleted)
     database.make_tables()
     try:
-        # Into columns of the target's own types; texts become what such a column holds.
+        # Into columns of the target's types; strings are cast to them.
         writer = rows.write.format("jdbc").options(**options).option("stringtype", "unspecified")
         writer.option("dbtable", target.staged).mode("append").save()
         changed = database.change(target.statements(schema))
@@ -105,8 +105,8 @@ def upsert_jdbc(
         if database.has_state(error, _NO_UNIQUE_INDEX):
             raise WatermarkValueError(
                 f"the table {table!r} has no unique index on exactly the keys {', '.join(keys)}: "
-                "rows could not be told apart, and nothing was changed; create one, or give the "
-                "columns of the one that is there"
+                "rows could not be distinguished, and nothing was changed; create one, or give the "
+                "columns of the existing one"
             ) from error
         raise
     else:
@@ -117,7 +117,7 @@ def upsert_jdbc(
 
 
 class _Target:
-    """A table, and what a window makes of it; takes what `upsert_jdbc` does."""
+    """A table and the changes of a window to it; takes the arguments of `upsert_jdbc`."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class _Target:
         count by themselves.
         """
         window = self.window
-        given = f"{self.lane}, {_text(window.window_id)}, {window.attempt}"
+        given = f"{self.lane}, {_literal(window.window_id)}, {window.attempt}"
         return (
             f"INSERT INTO {self.done} AS w (lane, window_id, attempt) VALUES ({given}) "  # noqa: S608
             "ON CONFLICT (lane) DO UPDATE SET window_id = EXCLUDED.window_id, "
@@ -186,8 +186,8 @@ class _Target:
         columns, on = ", ".join(map(q, names)), ", ".join(map(q, self._keys))
         same = " AND ".join(f"t.{q(key)} = s.{q(key)}" for key in self._keys)
         # Texts in the order of windows, whatever that of the database is.
-        is_text = schema[self._cursor].dataType.typeName() == "string"
-        order = ' COLLATE "C"' if is_text else ""
+        is_string = schema[self._cursor].dataType.typeName() == "string"
+        order = ' COLLATE "C"' if is_string else ""
         mine = f"t.{q(self._cursor)}"
         older = f"({mine} IS NULL OR {mine}{order} <= {{}}.{q(self._cursor)}{order})"
         sets = ", ".join(f"{q(n)} = EXCLUDED.{q(n)}" for n in names if n not in self._keys)
@@ -220,7 +220,7 @@ class _Target:
             lane.append(window.window_id.rpartition("-")[0])
         else:
             lane += [window.source, window.cursor]
-        return _text("\n".join(lane))
+        return _literal("\n".join(lane))
 
 
 class _Database:
@@ -282,7 +282,7 @@ class _Database:
 
     def _earlier(self, statement: Any) -> list[str]:
         prefix, tables = self._target.prefix, []
-        is_staged = f"starts_with(tablename, {_text(prefix)})"
+        is_staged = f"starts_with(tablename, {_literal(prefix)})"
         query = f"SELECT schemaname, tablename FROM pg_tables WHERE {is_staged}"  # noqa: S608
         found = statement.executeQuery(query)
         while found.next():
@@ -322,7 +322,7 @@ def _number(statement: Any, query: str) -> int:
     return int(found.getLong(1)) if found.next() else 0
 
 
-def _text(value: str) -> str:
+def _literal(value: str) -> str:
     return literal(value, Dialect.POSTGRESQL)
 
 

@@ -46,7 +46,7 @@ def translate_client_error(
         for reason in _reasons(error)
         if reason.get("Code") == "ValidationError"
     ]
-    told = "; ".join(filter(None, messages))
+    message = "; ".join(filter(None, messages))
     if code_of(error) == "ResourceNotFoundException":
         return WatermarkTableError(
             f"there is no DynamoDB {table}: deploy the stack that owns it, or give the name and "
@@ -54,21 +54,21 @@ def translate_client_error(
             "not_found",
         )
     if code_of(error) == "AccessDeniedException":
-        action = _ACTION.search(told)
+        action = _ACTION.search(message)
         return WatermarkTableError(
             f"{action.group() if action else error.operation_name} is not allowed on {table}: "
             "nothing was written; allow dynamodb:GetItem, Query, PutItem, UpdateItem and "
-            f"DescribeTable on the table to the role of the job ({told})",
+            f"DescribeTable on the table to the role of the job ({message})",
             "access_denied",
         )
-    if any(words in told for words in _OTHER_KEYS):
+    if any(words in message for words in _OTHER_KEYS):
         return WatermarkTableError(
             f"the DynamoDB {table} has other keys than this library needs, jobName (hash, string) "
             "and runId (range, string): nothing was written; keys cannot be changed, so give the "
-            f"name of another table, or make one with these keys ({told})",
+            f"name of another table, or make one with these keys ({message})",
             "wrong_keys",
         )
-    if _TOO_LARGE in told:
+    if _TOO_LARGE in message:
         return WatermarkTableError(
             f"the watermarks do not fit into one row of {table}, which holds 400 KB with all open "
             "windows: nothing was written; keep large values elsewhere and a reference to them "

@@ -44,16 +44,16 @@ class Change(Protocol):
 
     @property
     def latest(self) -> Latest:
-        """What the head says once this is applied."""
+        """The state of the head once this is applied."""
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
         """Return the writes, which are applied together or not at all."""
 
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
-        """Return what an earlier send stored, given the rows in the way of the writes."""
+        """Return the state that an earlier send stored, given the rows that refused the writes."""
 
     def rebased(self, found: Sequence[Row | None]) -> Change | None:
-        """Return the same change on top of what was found, None if that is not right."""
+        """Return the same change on top of the found state, None if that would be wrong."""
 
     def refusal(self, found: Sequence[Row | None]) -> Exception:
         """Return the error that these rows in the way mean."""
@@ -75,7 +75,7 @@ class TableClient:
         self._jitter = jitter
 
     def head(self, owner: Owner) -> Row | None:
-        """Return the head of a job or a source as it is now, None if it has none."""
+        """Return the current head of a job or a source, None if it is missing."""
         if row := self.row(owner, owner.head):
             check_head(row, self.table)
         return row
@@ -92,14 +92,14 @@ class TableClient:
         if len(runs) > 1 or runs[0].is_ours:  # a row of ours had a head, which is lost
             raise AmbiguousWatermarkError(
                 f"{owner} has watermarks in table {self.table.name!r} and no {HEAD} row that says "
-                "which is the most recent, and run ids do not tell: name a run id explicitly, or "
+                "which is the most recent, and run ids do not say: name a run id explicitly, or "
                 "make the run that Glue says started last the current one with "
                 "WatermarkAdmin.adopt(job, run, reason=..., actor=...), with source= for a source"
             )
         return runs[0]
 
     def row(self, owner: Owner, name: str) -> Row | None:
-        """Return one row as it is now, whatever it holds; None if there is none."""
+        """Return one current row, whatever it holds; None if it is missing."""
         with self._translated_errors():
             response = self._client.get_item(
                 TableName=self.table.name, Key=owner.key(name), ConsistentRead=True
@@ -136,7 +136,7 @@ class TableClient:
             request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
     def last_row(self, owner: Owner, run_id: str) -> Row | None:
-        """Return the row of the last commit of a run, None if there is none."""
+        """Return the row of the last commit of a run, None if it is missing."""
         own = owner.run(run_id)
         if not (row := self.row(owner, own)) or not row.map("wmCommitted"):
             return row  # only a run with windows has further rows
@@ -165,7 +165,7 @@ class TableClient:
         """Apply a change, exactly once whatever happens to the requests and the responses.
 
         An outcome that is unknown is found out by sending again: the conditions of the change
-        refuse it if it was applied, and then show it. `check_found` may refuse what is shown.
+        refuse it if it was applied, and then show it. `check_found` may refuse that state.
         """
         attempt = 0
         while True:
@@ -192,7 +192,8 @@ class TableClient:
     def update(self, request: dict[str, Any]) -> tuple[Item, Row | None]:
         """Send a write of one row; it may arrive twice, and must then do no harm.
 
-        Return what it asks for and None; if its condition fails, nothing and the row in its way.
+        Return the attributes it asks for and None; if its condition fails, {} and the row that
+        refused.
         """
         return self._sent(self._client.update_item, request)
 
@@ -241,7 +242,7 @@ class TableClient:
         return NoAnswerError(
             f"a request for table {self.table.name!r} was answered {what}: {endpoint} is not "
             "DynamoDB, or something on the way to it changes its answers; look at proxies and at "
-            "AWS_ENDPOINT_URL_DYNAMODB, then run again, which finds out what was written"
+            "AWS_ENDPOINT_URL_DYNAMODB, then run again: the new run finds out what was written"
         )
 
     @contextmanager
@@ -253,13 +254,13 @@ class TableClient:
                 raise found from error
             raise
         except UnicodeDecodeError as error:
-            raise self._no_answer("by what is no JSON") from error
+            raise self._no_answer("by something that is not JSON") from error
 
 
 def _is_empty(response: Any) -> bool:
     """Return whether an answer without members is the one of DynamoDB: an empty JSON object.
 
-    botocore takes a text that is no JSON for an answer without members.
+    botocore takes a string that is not JSON for an answer without members.
     """
     headers = response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     if "content-length" not in headers or "content-encoding" in headers:

@@ -1,4 +1,4 @@
-"""What is checked of a head row before anything relies on it."""
+"""Checks of a head row before anything relies on it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_intact(row: Row, table: Table) -> None:
     ) as error:
         raise WatermarkCorruptError(
             f"the row {row.name!r} of {row.owner} in table {table.name!r} is corrupt "
-            f"({type(error).__name__}: {error}): it holds what this library never writes, or "
+            f"({type(error).__name__}: {error}): it holds a value this library never writes, or "
             "cannot read here; rewind to a run you trust, which writes the row again, or restore "
             "the table to a point in time before the damage"
         ) from error
@@ -87,14 +87,14 @@ def check_clock(owner: Owner, head: Row | None, now: datetime) -> None:
 
 
 def _read_all(row: Row) -> None:
-    """Read every attribute of ours as what it is; whatever that raises, the row is corrupt."""
+    """Read each of our attributes with its type; whatever that raises, the row is corrupt."""
     int(row.item["wmVersion"]["N"])
     for name in ("wmEpoch", "wmPrevVersion"):
         row.number(name)
     for name in _TEXTS & row.item.keys():
-        row.item[name]["S"]  # a KeyError if it is no text
+        row.item[name]["S"]  # a KeyError if it is not a string
     for name in row.payload_names:
-        row.item[name]["M"]  # a KeyError if it is no map
+        row.item[name]["M"]  # a KeyError if it is not a map
     row.latest()
     for window in (*row.map("wmWindows").values(), *row.map("wmCommitted").values()):
         _read_window(window["M"])
@@ -119,4 +119,4 @@ def _read_window(window: Item) -> None:
 
 def _check_one_of(found: object, allowed: tuple[str, ...]) -> None:
     if found not in allowed:
-        raise ValueError(f"{found!r} is none of {allowed}")
+        raise ValueError(f"{found!r} is not one of {allowed}")

@@ -1,4 +1,4 @@
-"""The current watermarks of a job or a source, as they are read from the table."""
+"""The current watermarks of a job or a source, as read from the table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 DEFAULT_KEY = "watermarks"
 Attribute: TypeAlias = dict[str, Any]
-"""A value in DynamoDB's form: `{"S": "a text"}`."""
+"""A value in DynamoDB's form: `{"S": "a string"}`."""
 
 Item: TypeAlias = dict[str, Attribute]
 """A row in DynamoDB's form."""
@@ -24,11 +24,11 @@ class Latest:
         source: the source of the job that they are of; empty for the job itself.
         key: the attribute of the row that holds them.
         log: sort key of the row that made this version; empty means the run's row.
-        prev: sort key of the row before that one; empty at the beginning.
+        prev: sort key of the row before that one; empty for the first.
         prev_version: the version of that row.
         committed: the windows that the run of this version has committed, by id.
-        bounds: which end belongs to the windows of a cursor, by the cursor's name.
-        is_typed: whether the types are stored; the v1 class stores numbers and texts only.
+        bounds: the end that belongs to a cursor's windows, by the cursor's name.
+        is_typed: whether the types are stored; the v1 class stores only numbers and strings.
     """
 
     run_id: str

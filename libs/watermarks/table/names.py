@@ -1,10 +1,10 @@
-"""What may be a name in the table: of a job, a source, a run or a cursor."""
+"""Checks of names in the table: of a job, a source, a run or a cursor."""
 
 from __future__ import annotations
 
 from watermarks.errors import WatermarkValueError
 
-# Bytes: DynamoDB's limits, less what we put around a run id.
+# Bytes: DynamoDB's limits, less our prefix of a run id.
 _MAX_JOB_LENGTH, _MAX_RUN_LENGTH, _MAX_NAME_LENGTH = 2048, 700, 255
 
 
@@ -17,7 +17,7 @@ def check_name(parameter: str, name: object, longest: int = _MAX_NAME_LENGTH) ->
     except UnicodeEncodeError as error:
         raise ValueError(
             f"{parameter} is {name!r}, which holds half of a character (a lone surrogate): repair "
-            "the text where it is decoded"
+            "the string where it is decoded"
         ) from error
     if length > longest:
         raise ValueError(f"{parameter} has {length} bytes: give at most {longest} ({name[:40]!r}…)")
@@ -29,7 +29,7 @@ def check_job(job_id: object) -> None:
 
 
 def check_source(source: object) -> None:
-    """Raise a ValueError unless a source is none (empty), or a name without "." and "#"."""
+    """Raise a ValueError unless a source is empty or a name without "." and "#"."""
     if source == "":
         return
     check_name("source", source)

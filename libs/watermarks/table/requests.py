@@ -1,4 +1,4 @@
-"""Writes of one row, and what they rely on: every condition is here, once."""
+"""Writes of one row, and their conditions: each stands here, once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .schema import Table
 
 _OURS = re.compile(r"wm[A-Za-z]+|expiresAt")
 
-# What a write relies on. Each is an expression and the values in it.
+# Conditions. Each is an expression and its values.
 Condition: TypeAlias = tuple[str, Item]
 IS_ABSENT: Condition = ("attribute_not_exists(runId)", {})
 IS_NOT_OURS: Condition = ("attribute_not_exists(wmVersion)", {})

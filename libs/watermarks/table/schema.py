@@ -1,16 +1,16 @@
 """The table and its rows: every name is here, once.
 
 A job has one head row (its current watermarks and their version) and one row per run. A source of
-a job, if it has several, has a head and rows of its own: it moves, costs and rewinds by itself.
+a job, if it has several, has its own head and rows: it moves, costs and rewinds by itself.
 
     job                    source `orders` of a job
     ~HEAD                  ~CURSOR#orders                   the head
-    jr_1                   ~BY#orders#jr_1                  what a run committed
-    ~AUDIT#000000000007    ~BY#orders#~AUDIT#000000000007   what an operator changed
+    jr_1                   ~BY#orders#jr_1                  commit of a run
+    ~AUDIT#000000000007    ~BY#orders#~AUDIT#000000000007   change by an operator
     ~COMMITTED##0000…      ~COMMITTED#orders#0000…          committed windows, in blocks
     ~BACKFILL#<id>                                          which parts of a backfill are done
-    ~CHECKPOINT#jr_1                                        what a run without watermarks has done
-    ~BEFORE                                                 what the last run found at its start
+    ~CHECKPOINT#jr_1                                        record of a run without watermarks
+    ~BEFORE                                                 findings of the last run at its start
 
 "~" sorts after every run id, and "~HEAD" after all others, so a reader of the v1 class, which takes
 the greatest `runId`, finds it. Our attributes start with `wm`, except `expiresAt`; any other name
@@ -38,7 +38,7 @@ _KEYS = {"jobName": "HASH", "runId": "RANGE"}
 def create_table_request(table_name: str = TABLE_NAME) -> dict[str, Any]:
     """Return the request of DynamoDB's CreateTable for a table of watermarks.
 
-    Its time to live, on `expiresAt`, is set by a request of its own, UpdateTimeToLive.
+    Its time to live, on `expiresAt`, is set by a separate request, UpdateTimeToLive.
 
     Example:
         >>> request = create_table_request("glue-watermarks")
@@ -80,17 +80,17 @@ class Owner:
         return f"~BY#{self.source}#{run_id}" if self.source else run_id
 
     def audit(self, version: int) -> str:
-        """Return the sort key of the row of what an operator did, which made a version."""
+        """Return the sort key of the row of an operator's change, which made a version."""
         return self.run(f"~AUDIT#{version:012d}")
 
     @property
     def every_run(self) -> tuple[str, str]:
-        """Sort keys before and behind the rows of all runs."""
+        """Sort keys before and after the rows of all runs."""
         return (self.run(""), self.run("~")) if self.source else ("\x01", "~")
 
     @property
     def last_audit(self) -> str:
-        """A sort key behind that of every audit row."""
+        """A sort key after that of every audit row."""
         return self.run("~AUDIT#~")
 
     def checkpoint(self, run_id: str) -> str:
@@ -98,7 +98,7 @@ class Owner:
         return f"~CHECKPOINT#{run_id}"
 
     def block(self, version: int | None) -> str:
-        """Return the sort key of a block of committed windows; None: one behind every block."""
+        """Return the sort key of a block of committed windows; None: one after every block."""
         return f"~COMMITTED#{self.source}#{'~' if version is None else f'{version:012d}'}"
 
     def key(self, name: str) -> Item:
@@ -107,14 +107,14 @@ class Owner:
 
 
 SOURCE_HEADS = ("~CURSOR#", "~CURSOR$")
-"""The sort keys before and behind the heads of all sources of a job."""
+"""The sort keys before and after the heads of all sources of a job."""
 
 
 class Pointer(NamedTuple):
     """A row that another one names: the row before it, or the one that a rewind went back to.
 
     Attributes:
-        name: its sort key; empty if there is none.
+        name: its sort key; empty if it is missing.
         version: the version it had then, 0 for a row of the v1 class.
     """
 
@@ -135,15 +135,15 @@ class Row:
         return f"Row({self.item!r})"
 
     def text(self, name: str) -> str:
-        """Return a text attribute, empty if there is none."""
+        """Return a string attribute, empty if it is missing."""
         return str(self.item.get(name, {}).get("S", ""))
 
     def number(self, name: str) -> int:
-        """Return a number attribute, 0 if there is none."""
+        """Return a number attribute, 0 if it is missing."""
         return int(self.item.get(name, {"N": "0"})["N"])
 
     def map(self, name: str) -> Item:
-        """Return a map attribute, empty if there is none."""
+        """Return a map attribute, empty if it is missing."""
         found: Item = self.item.get(name, {"M": {}})["M"]
         return found
 
@@ -177,12 +177,12 @@ class Row:
 
     @property
     def last(self) -> Pointer:
-        """The row that made what a head says."""
+        """The row that made the head's state."""
         return Pointer(self.text("wmLog"), self.version)
 
     @property
     def is_head(self) -> bool:
-        """Whether it is the head of its owner."""
+        """Whether this is the head of its owner."""
         return self.name == self.owner.head
 
     @property
@@ -210,9 +210,9 @@ class Row:
         return EXPIRES_AT in self.item and self.number(EXPIRES_AT) <= now.timestamp()
 
     def latest(self) -> Latest:
-        """Return what a head row or a run row says about the watermarks of its owner.
+        """Return the watermarks of its owner by a head row or a run row.
 
-        A head that has open windows only is version 0, or what a rewind to nothing made it.
+        A head with only open windows is version 0, or the version of a rewind to nothing.
         """
         is_empty = not self.has_watermarks
         run_id = "" if is_empty else self.run_id

@@ -1,6 +1,6 @@
 """Watermark values: how DynamoDB stores them, and the tags that bring their types back.
 
-A value is stored plainly, so that any DynamoDB reader can use it, and its type beside it as a
+A value is stored plainly, so that any DynamoDB reader can use it, and its type next to it as a
 tag in a tree of the same form:
 
     int "i" N          date "a" S            naive datetime "n" S
@@ -29,7 +29,7 @@ from watermarks.errors import WatermarkCorruptError, WatermarksError, WatermarkV
 from .latest import Attribute
 
 Value: TypeAlias = "datetime | date | int | Decimal | str | Mapping[str, Value]"
-"""What a watermark may be."""
+"""The types of a watermark."""
 
 _ALLOWED = "a datetime, date, int, Decimal or str, or a dict of these"
 _REMEDIES = {
@@ -42,7 +42,8 @@ _REMEDIES = {
 _MAX_DIGITS = 38
 _EXACT = [Clamped, Inexact, InvalidOperation, Overflow, Subnormal]
 _NUMBERS = Context(prec=_MAX_DIGITS, Emin=-130, Emax=125, traps=_EXACT)
-# For arithmetic with them, whatever context the script has set: what is rounded, lies behind.
+# For arithmetic with them, whatever context the script has set: rounding happens beyond these
+# digits.
 ARITHMETIC = Context(prec=_MAX_DIGITS, rounding=ROUND_FLOOR, traps=[])
 _ISO_LENGTH = len("2013-01-01T00:00:00.000000")
 
@@ -52,7 +53,7 @@ def encode(value: object, path: str) -> tuple[Attribute, Attribute]:
 
     Raises:
         WatermarkValueError: a value is of a type that would not come back as it went in; the
-            message begins with `path`, where it stands.
+            message starts with `path`, its place.
     """
     if not isinstance(value, Mapping):
         stored, tag = _encode_leaf(value, path)
@@ -86,15 +87,15 @@ def decode(stored: Attribute, tags: Attribute | None) -> Any:
 def _encode_leaf(value: object, path: str) -> tuple[Attribute, str]:
     match value:
         case str():
-            return {"S": _utf8_text(value, path)}, "s"
+            return {"S": _utf8(value, path)}, "s"
         case datetime():
             return _encode_datetime(value, path)
         case date():
             return {"S": value.isoformat()}, "a"
         case int() if not isinstance(value, bool):
-            return {"N": _integer_text(value, path)}, "i"
+            return {"N": _render_integer(value, path)}, "i"
         case Decimal():
-            return {"N": _decimal_text(value, path)}, "d"
+            return {"N": _render_decimal(value, path)}, "d"
     kind = type(value).__name__
     remedy = _REMEDIES.get(kind, "convert it to one of these")
     raise _refused(path, f"is a {kind} ({value!r})", remedy)
@@ -141,22 +142,22 @@ def _decode_leaf(stored: Attribute, tag: str) -> Value:
     )
 
 
-def _utf8_text(value: str, path: str) -> str:
+def _utf8(value: str, path: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
         problem = f"is {value!r}, which holds half of a character (a lone surrogate)"
-        raise _refused(path, problem, "repair the text where it is decoded") from error
+        raise _refused(path, problem, "repair the string where it is decoded") from error
     return str(value)
 
 
-def _integer_text(value: int, path: str) -> str:
+def _render_integer(value: int, path: str) -> str:
     if abs(value) >= 10**_MAX_DIGITS:
         raise _refused(path, f"is an int of more than {_MAX_DIGITS} digits", "write it as a str")
     return f"{int(value):d}"
 
 
-def _decimal_text(value: Decimal, path: str) -> str:
+def _render_decimal(value: Decimal, path: str) -> str:
     if not value.is_finite():
         raise _refused(path, f"is {value!r}, not a number", _REMEDIES["NoneType"])
     try:

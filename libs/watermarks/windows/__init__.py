@@ -1,1 +1,1 @@
-"""What a run does: open windows, commit them, fill ranges in; and which windows count."""
+"""The work of a run: open windows, commit them, fill ranges; and which windows count."""

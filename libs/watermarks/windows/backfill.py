@@ -3,7 +3,7 @@
 The range is cut into contiguous parts, and one row `~BACKFILL#<id>` keeps which of them are done:
 
     low ──── part 1 ────●──── part 2 ────●──── part 3 ────● high
-             done                done            to do: a restart begins here
+             done                done            to do: a restart continues here
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MAX_PARTS = 1000
 
 @dataclass(frozen=True)
 class Backfill:
-    """What a backfill is asked for; see `Watermarks.backfill`."""
+    """The arguments of a backfill; see `Watermarks.backfill`."""
 
     job_id: str
     backfill_id: str
@@ -54,7 +54,7 @@ class Backfill:
     bounds: Bounds
 
     def check(self) -> None:
-        """Raise a ValueError for a parameter that is not what is allowed."""
+        """Raise a ValueError for a parameter that is not allowed."""
         check_job(self.job_id)
         check_cursor(self.cursor)
         check_run_id(self.run_id)
@@ -110,7 +110,7 @@ class Backfill:
                 continue
             yield give_to_loop(window)
             check_looked_at(window, "backfill")
-            # Unless a later attempt began.
+            # Unless a later attempt has started.
             done_now = {("wmDone", part): number(attempt)}
             is_ours: Condition = ("wmAttempt = :attempt", {":attempt": number(attempt)})
             _, later = client.update(update_request(client.table, self._key, done_now, is_ours))
@@ -123,7 +123,7 @@ class Backfill:
                 )
 
     def _start(self, table: Table, now: datetime, history: timedelta) -> dict[str, Any]:
-        """Return the write that begins a backfill, or continues it as the next attempt."""
+        """Return the write that starts a backfill, or continues it as the next attempt."""
         values, tags = encode({"low": self.low, "high": self.high}, "range")
         same = {
             "wmCursor": {"S": self.cursor},
@@ -185,7 +185,7 @@ def backfilled_windows(client: TableClient, job_id: str, backfill_id: str) -> li
     if row is None:
         raise WatermarkNotFoundError(
             f"there is no backfill {backfill_id!r} of job {job_id!r} in table "
-            f"{client.table.name!r}: it never began, or its row has expired; check the "
+            f"{client.table.name!r}: it never started, or its row has expired; check the "
             "id, and keep rows longer with Watermarks(..., history_days=...)"
         )
     done = sorted((int(part), int(at["N"])) for part, at in row.map("wmDone").items())
@@ -229,6 +229,6 @@ def _between(low: Any, high: Any, part: int, parts: int) -> Any:
             share = ARITHMETIC.divide(ARITHMETIC.multiply(whole, Decimal(part)), Decimal(parts))
             return ARITHMETIC.add(Decimal(low), share)
     raise WatermarkValueError(
-        f"parts is {parts} for the {family(low)} {low!r}: text cannot be split; give parts=1, or "
+        f"parts is {parts} for the {family(low)} {low!r}: strings cannot be split; use parts=1 or "
         "one backfill for each range"
     )

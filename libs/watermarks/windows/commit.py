@@ -1,4 +1,4 @@
-"""A commit: the one transaction that moves a watermark, and what a refusal of it means.
+"""A commit: the one transaction that moves a watermark, and the meaning of its refusals.
 
 read head (version n) ──▶ write data ──▶ commit if the head still has version n ──▶ n + 1
                                             │
@@ -62,8 +62,8 @@ class Commit:
         values: the whole new state, in DynamoDB's form.
         tags: the type tags of `values`.
         digest: identifies what the caller asked for; the same again after a restart.
-        base: what the head must still hold; None or version 0 if there must be no head.
-        committed_at: ISO text, for people only.
+        base: the state the head must still have; None or version 0 if there must be no head.
+        committed_at: ISO string, for people only.
         expires_at: when DynamoDB may delete the run's row, in seconds since 1970.
         window: the window that this commit closes, if any.
     """
@@ -120,7 +120,7 @@ class Commit:
 
     @property
     def latest(self) -> Latest:
-        """What the head says once this commit is applied."""
+        """The state of the head once this commit is applied."""
         return Latest(
             run_id=self.run_id,
             version=self._base_version + 1,
@@ -140,7 +140,7 @@ class Commit:
         return list(writes)
 
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
-        """Return what an earlier send of this commit stored, if it did get through."""
+        """Return the state that an earlier send of this commit stored, if it arrived."""
         # The run's row first: it stays true when others have committed since.
         for row in reversed(found):
             if row and (row.text("wmDigest") == self.digest or self._is_committed_in(row)):
@@ -166,7 +166,7 @@ class Commit:
         if head is None:
             return WatermarkConflictError(
                 f"{wanted} from version {self._base_version}, but the table holds no watermark; "
-                "find out who deleted the head row, then adopt the last good run",
+                "find out what deleted the head row, then adopt the last good run",
                 None,
                 proposed,
             )
@@ -183,7 +183,7 @@ class Commit:
         """Return the same commit on top of the head that was found, if that is right as well.
 
         It is when the window is still ours: then only watermarks of other cursors have moved. It
-        is when there were no watermarks and, after a rewind to the beginning, are none again.
+        is when there were no watermarks and, after a rewind to the beginning, there are none again.
 
         Where the run's own row is part of the history already, a window is recorded in a second
         row; and so it is looked for there before it is given up.
@@ -281,7 +281,7 @@ class Commit:
             "wmCommitted": {"M": self._committed},
         }
         removes: list[Any] = []
-        if not self._base_version:  # what a head keeps for good is written with its first commit
+        if not self._base_version:  # a head's constant attributes are written with its first commit
             sets |= {"wmKind": {"S": "head"}, "wmRegion": {"S": table.region}}
         names: dict[str, str] = {}
         if self.window:
@@ -291,7 +291,7 @@ class Commit:
                 " AND begins_with(wmWindows.#cursor.#window, :window)",
                 {
                     ":attempt": number(self.window.attempt),
-                    ":window": {"S": self.window.text_without_token},
+                    ":window": {"S": self.window.string_without_token},
                 },
             )
             condition = both(condition, ours)
@@ -332,7 +332,7 @@ class Commit:
                 return WatermarkConflictError(
                     f"{wanted} for window {window.window_id} from {window.low!r} to "
                     f"{window.high!r}, which was opened from {opened.low!r} to {opened.high!r}: "
-                    "nothing was written; commit the window as it was opened, and give another "
+                    "nothing was written; commit the window unchanged, and give another "
                     "end as high= when you open it",
                     stored,
                     proposed,
@@ -342,7 +342,7 @@ class Commit:
             by = f"{stored.log!r} committed or discarded the window"
         return WatermarkSupersededError(
             f"{wanted} for window {window.window_id}, attempt {window.attempt}, but {by}: nothing "
-            "was written, and what this run wrote does not count; stop this run",
+            "was written, and the data this run wrote does not count; stop this run",
             stored,
             proposed,
         )

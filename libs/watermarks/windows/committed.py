@@ -2,8 +2,9 @@
 
     ~HEAD ──wmLog──▶ jr_7 ──wmPrev──▶ ~AUDIT#000000000006 ──wmToRunId──▶ jr_2 ──wmPrev──▶ …
 
-A row that is no longer the last one does not change. So what is behind it is final, and is kept in
-blocks `~COMMITTED#`: a reader meets a block and needs no older row, not even one that has expired.
+A row that is no longer the last one does not change. So the rows before it are final, and are kept
+in blocks `~COMMITTED#`: a reader meets a block and needs no older row, not even one that has
+expired.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Block:
 
     Attributes:
         row: that row.
-        prev: the row behind the block.
+        prev: the row before the block.
         windows: cursor, window id and attempt, oldest first.
     """
 
@@ -65,7 +66,7 @@ class Block:
         return cls(row.last, row.prev, windows)
 
     def put(self, table: Table, owner: Owner) -> dict[str, Any]:
-        """Return the write of the block, which is the same whoever makes it."""
+        """Return the write of the block; every writer makes the same one."""
         item: Item = {
             **owner.key(owner.block(self.row.version)),
             "wmKind": {"S": "committed"},
@@ -83,7 +84,7 @@ def committed_windows(
 ) -> list[tuple[str, str, int]]:
     """Return cursor, id and attempt of the windows whose data count now, oldest first.
 
-    What is final is kept in blocks, if that is worth a write and the client may write.
+    Final windows are kept in blocks, if that is worth a write and the client may write.
 
     Raises:
         WatermarkNotFoundError: a part of the history has expired, so windows are unknown.
@@ -103,13 +104,13 @@ def committed_windows(
     else:
         raise WatermarkConflictError(f"{owner}: {_RACES} times a run committed while we read")
     if met is None and back.missing:
-        _check_beginning(owner, rows[-1].version if rows else head.version + 1, back.missing)
+        _check_complete(owner, rows[-1].version if rows else head.version + 1, back.missing)
     old: list[tuple[str, str, int]] = []
     while met is not None:
-        old, behind = met.windows + old, met.prev
-        if behind not in blocks:  # an end, or a block that somebody has deleted
-            _check_beginning(owner, behind.version + 1, behind.name)
-        met = blocks.get(behind)
+        old, before = met.windows + old, met.prev
+        if before not in blocks:  # the end, or a deleted block
+            _check_complete(owner, before.version + 1, before.name)
+        met = blocks.get(before)
     if len(rows) > _WORTH_A_BLOCK:
         _keep_blocks(client, owner, rows[1:])  # the head's own row may still be replaced
     return old + [window for row in reversed(rows) for window in _windows(row)]
@@ -196,8 +197,8 @@ def _reader(client: TableClient, owner: Owner) -> Callable[[str], Row | None]:
     return read
 
 
-def _check_beginning(owner: Owner, version: int, missing: str) -> None:
-    """Raise an error unless what is behind the oldest row that is left had no windows.
+def _check_complete(owner: Owner, version: int, missing: str) -> None:
+    """Raise an error unless the rows before the oldest one that is left had no windows.
 
     Before version 1 there is at most a row of the v1 class, which had none.
     """

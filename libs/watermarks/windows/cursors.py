@@ -1,7 +1,8 @@
-"""Cursor values: their order, and the arithmetic of how far to stay or to look behind.
+"""Cursor values: their order, and the arithmetic of distances behind them.
 
 Values of one family can be compared: numbers (int, Decimal), aware datetimes, naive datetimes,
-dates, text. An aware datetime is an instant: a clock set back for winter time is no step back.
+dates, strings. An aware datetime is an instant: a clock set back for winter time is not a step
+back.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from watermarks.errors import WatermarkValueError
 from watermarks.table.values import ARITHMETIC, encode
 
 Cursor: TypeAlias = "datetime | date | int | Decimal | str"
-"""What a cursor column may hold."""
+"""The types of a cursor column."""
 
 Distance: TypeAlias = "timedelta | int | Decimal"
 """How far from a cursor value: a timedelta for datetimes and dates, a number for numbers."""
@@ -28,7 +29,7 @@ def family(value: object) -> str:
     """Return the name of the family of a value: values of two families have no order."""
     if isinstance(value, Mapping):
         raise WatermarkValueError(f"a cursor is {value!r}: give a single value, not a dict")
-    encode(value, "cursor")  # refuses what is no watermark, with path and remedy
+    encode(value, "cursor")  # refuses a wrong type with path and remedy
     match value:
         case datetime():
             return "datetime without a zone" if value.utcoffset() is None else AWARE
@@ -37,10 +38,10 @@ def family(value: object) -> str:
         case str():
             if (length := len(value.encode())) > _MAX_TEXT_LENGTH:
                 raise WatermarkValueError(
-                    f"a cursor is a text of {length} bytes ({value[:40]!r}…): give at most "
+                    f"a cursor is a string of {length} bytes ({value[:40]!r}…): give at most "
                     f"{_MAX_TEXT_LENGTH}; take another column, or a hash of this one"
                 )
-            return "text"
+            return "string"
     return "number"
 
 
@@ -76,7 +77,7 @@ def is_before(left: Any, right: Any) -> bool:
 
 
 def is_same(left: Any, right: Any) -> bool:
-    """Return whether two values of a family are the same instant, number or text."""
+    """Return whether two values of a family are the same instant, number or string."""
     return bool(_instant(left) == _instant(right))
 
 

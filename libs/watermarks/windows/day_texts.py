@@ -1,7 +1,7 @@
-"""Which day a text means, in the forms in which files and databases write one.
+"""Finds the day that a string means, in the forms that files and databases write.
 
 Some forms are those of a day only: 9999-12-31, 31.12.9999, infinity. Others are forms of ordinary
-keys too: 20301231 may be the number of an order. Such a text is judged by what came before it.
+keys too: 20301231 may be the number of an order. Such a string is judged by the bound before it.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Day(NamedTuple):
-    """A day that a text may mean, and whether it can hardly mean anything else."""
+    """A day that a string may mean, and whether it can hardly mean anything else."""
 
     time: datetime
     is_sure: bool
 
 
 def day_of(text: str) -> Day | None:
-    """Return the day that a text means or may mean; one that no calendar has counts as one beside.
+    """Return the day that a string means or may mean; one that no calendar has counts as the next.
 
     Example: day_of("31.12.9999") is sure, day_of("20301231") is not, day_of("A-17") is None.
     """
@@ -108,7 +108,7 @@ def _day(found: re.Match[str], *, is_sure: bool) -> Day | None:
     if month > _LAST_MONTH and found.start("day") < found.start("month"):
         month, day = day, month  # 12/31/9999, as Americans write
     first = datetime(year, min(max(month, 1), _LAST_MONTH), min(max(day, 1), _ANY_DAY), tzinfo=UTC)
-    # The first week may begin three days before the year, and the last month of all is "no end".
+    # The first week may start three days before the year, and the last month of all is "no end".
     week, of_year = parts.get("week"), parts.get("of_year")
     later = timedelta(days=7 * int(week) - 10 if week else int(of_year) - 1 if of_year else 0)
     is_last = year == MAXYEAR and month == _LAST_MONTH
@@ -116,7 +116,7 @@ def _day(found: re.Match[str], *, is_sure: bool) -> Day | None:
 
 
 def _month(parts: dict[str, str | None]) -> int:
-    """Return the month of the parts of a text, which has its number or its name."""
+    """Return the month of the parts of a string, which has its number or its name."""
     name = parts.get("name")
     if name:
         return [one[:3] for one in _MONTHS].index(name[:3].lower()) + 1

@@ -1,4 +1,4 @@
-"""What the clock and the calendar say about a bound: that it is a day, or lies in the future.
+"""Judges a bound by clock and calendar: whether it is a day, or lies in the future.
 
 A day is a cursor coarser than its arrivals: rows of it come until it is over. So a day is read when
 a greater one is there (`bounds="[)"`), or one day after it was seen first (`bounds="(]"`).
@@ -29,7 +29,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR, _MONTH, _DAY_OF_MONTH = r"(?:19|20|21)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _DATE = rf"{_YEAR}([-/.]?){_MONTH}\1{_DAY_OF_MONTH}"
 _ZERO = r"(?::?00(?:\.0+)?)*(?:Z|[+-]\d\d:?\d\d)?"  # minutes, seconds, zone
-_UNITS = {  # as numbers and texts have them: 202611, 2026-11, 2026-W48
+_UNITS = {  # as numbers and strings have them: 202611, 2026-11, 2026-W48
     "a year": re.compile(_YEAR),
     "a month": re.compile(rf"{_YEAR}[-/.]?{_MONTH}"),
     "a week": re.compile(rf"{_YEAR}-?W\d\d"),
@@ -39,7 +39,7 @@ _UNITS = {  # as numbers and texts have them: 202611, 2026-11, 2026-W48
 
 
 def is_day(value: object) -> bool:
-    """Return whether a cursor value is a date, or a text that is one, such as '2026-11-25'."""
+    """Return whether a cursor value is a date, or a string that is one, such as '2026-11-25'."""
     if isinstance(value, str):
         return bool(_DAY.fullmatch(value)) and _time_of(value) is not None
     return isinstance(value, date) and not isinstance(value, datetime)
@@ -65,12 +65,12 @@ def check_not_ahead(
 ) -> None:
     """Raise a WatermarkValueError if a bound lies further ahead of the clock than it may.
 
-    A text that may be a day or an ordinary key is refused where the one before it is a day too, and
+    A string that may be a day or an ordinary key is refused if the one before it is a day too, and
     else named in the log.
 
     Args:
         value: the bound; a number is not judged.
-        now: what the clock says.
+        now: the time by the clock.
         future: how far ahead of it a value may lie.
         cursor: its name.
         before: the watermark that it replaces; None for none.
@@ -101,7 +101,7 @@ def check_none_ahead(
 ) -> None:
     """Raise a WatermarkValueError if a new value lies further ahead of the clock than it may.
 
-    A value that is stored already is not judged: what it hides, it has hidden before.
+    A stored value is not judged: the rows it hides were hidden before.
     """
     check_future(future)
     for name, value in to.items():

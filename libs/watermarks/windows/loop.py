@@ -17,7 +17,7 @@ _LOG = logging.getLogger("watermarks")
 
 
 class WindowLoop:
-    """Yields the window an earlier run left open, if any, and then what is new, bite by bite."""
+    """Yields the window an earlier run left open, if any, and then the new rows, bite by bite."""
 
     def __init__(
         self, open_next: Callable[[], Opening], commit: Callable[[Window], object]

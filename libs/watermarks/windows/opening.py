@@ -28,11 +28,11 @@ _ID_DIGITS = 10
 
 @dataclass(frozen=True)
 class Opening:
-    """What is about to be written: a window that is opened or taken over, or a bound to remember.
+    """The write of an open: a window that is opened or taken over, or a bound to remember.
 
     Attributes:
-        request: what the run asks for.
-        row: the head as it was read; without one the only row of the v1 class; or None.
+        request: the arguments of the run.
+        row: the head as read; without one the only row of the v1 class; or None.
         base: the watermarks; None if there are none yet.
         opened: the window; None if there is nothing to read.
         seen: the bound to remember, if any.
@@ -49,11 +49,11 @@ class Opening:
     is_last: bool = True
 
     def __post_init__(self) -> None:
-        _ = self.window  # refuses a lookback to before the beginning of time
+        _ = self.window  # refuses a lookback to before year 1
 
     @property
     def window(self) -> Window:
-        """The window as the run holds it once the write is applied; empty if there is none."""
+        """The window as the run holds it once the write is applied; empty without one."""
         request, base = self.request, self.base
         low = entry_of(base.watermarks, request.cursor) if base else None
         window = Window(
@@ -86,7 +86,7 @@ class Opening:
         )
 
     def update(self, table: Table) -> dict[str, Any]:
-        """Return the write; it fails unless the head is still what was read."""
+        """Return the write; it fails if the head has changed since it was read."""
         head, owner, cursor = _head(self.row), self.request.owner, self.request.cursor
         sets: dict[Any, Attribute] = {}
         if head is None:
@@ -129,9 +129,9 @@ class Opening:
 
 
 def plan_opening(request: WindowRequest, row: Row | None) -> Opening:
-    """Return what to write: a take-over if the cursor has an open window, else what is new.
+    """Return the write: a take-over if the cursor has an open window, else the new rows.
 
-    An open window that does not begin at the watermark is not taken over: `advance` or
+    An open window that does not start at the watermark is not taken over: `advance` or
     `add_watermark` has moved the watermark since, and the window would move it back or read twice.
     """
     head, base = _head(row), row.latest() if row else None

@@ -43,13 +43,13 @@ class Seen:
 
 @dataclass(frozen=True)
 class Range:
-    """What a run gets: a range to read, a bound to remember, or neither.
+    """The result of an open: a range to read, a bound to remember, or neither.
 
     Attributes:
-        low: where it begins.
+        low: where it starts.
         high: where it ends; None if there is nothing to read.
-        ends: which ends belong to it.
-        seen: a bound to remember; None keeps what is remembered.
+        ends: the ends that belong to it.
+        seen: a bound to remember; None keeps the remembered one.
         is_cut: whether there is more after it, up to the bound.
         is_held: whether the clock has held the bound back.
     """
@@ -129,7 +129,7 @@ def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bo
 
 
 def _first_bounds(request: WindowRequest, stored: Any, high: Any) -> Bounds:
-    """Return the bounds of who gives none: those that lose no row of a day without a settle."""
+    """Return the default bounds: those that lose no row of a day without a settle."""
     return "[)" if stored is None and request.settle is None and is_day(high) else "(]"
 
 
@@ -168,7 +168,7 @@ def _settled(
     if family(high) == AWARE:
         latest = behind(now, settle, "settle").astimezone(high.tzinfo)
         return (latest if is_before(latest, high) else high), None
-    # What was seen of another column, before a rewind, says nothing.
+    # A bound of another column, from before a rewind, says nothing.
     is_new = seen is None or family(seen.value) != family(high)
     if seen is None or is_new or (low is not None and not _is_after(seen.value, low, is_low_in)):
         return None, Seen(high, now)

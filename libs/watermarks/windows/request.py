@@ -1,4 +1,4 @@
-"""What a run asks for when it opens a window."""
+"""The arguments of a run that opens a window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Required, TypeGuard
 
 SETTLE = timedelta(minutes=5)
-"""How far behind the clock a window of aware datetimes ends, if no one asks for anything else."""
+"""How far behind the clock a window of aware datetimes ends by default."""
 
 Capture: TypeAlias = "Callable[[Any], Any]"
 """Returns the upper bound or a `Bound`, given the lower one (None on a first run)."""
@@ -35,14 +35,14 @@ class Bound(Protocol):
         """Whether rows become visible in another order than the cursor's, as transactions do."""
 
     def newest(self, cursor: str, low: Any, nulls: Nulls) -> Any:
-        """Return the greatest value of a column, None if there is none after `low`."""
+        """Return the greatest value of a column, None if no value is after `low`."""
 
     def after_rows(self, cursor: str, low: Any, is_low_in: bool, rows: int) -> Any:
         """Return the value of the n-th row after `low` (or at it), None if there are fewer."""
 
 
 class WindowOptions(TypedDict, total=False):
-    """The arguments of `open_window` beside the job; see there."""
+    """The arguments of `open_window` other than the job; see there."""
 
     run_id: Required[str]
     cursor: Required[str]
@@ -59,7 +59,7 @@ class WindowOptions(TypedDict, total=False):
 
 
 class _Now:
-    """The bound of who gives none: the clock."""
+    """The default bound: the clock."""
 
 
 NOW = _Now()
@@ -67,7 +67,7 @@ NOW = _Now()
 
 @dataclass
 class WindowRequest:
-    """What a run asks for; see `Watermarks.open_window`."""
+    """The checked arguments; see `Watermarks.open_window`."""
 
     job_id: str
     run_id: str
@@ -85,7 +85,7 @@ class WindowRequest:
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
 
     def aware_now(self) -> datetime:
-        """Return the time; refuse a clock that tells one without a zone."""
+        """Return the time; refuse a clock without a time zone."""
         found = self.now()
         if found.utcoffset() is None:
             raise ValueError(
@@ -100,7 +100,7 @@ class WindowRequest:
         return Owner(self.job_id, self.source)
 
     def check(self) -> None:
-        """Raise a ValueError for a parameter that is not one of what is allowed."""
+        """Raise a ValueError for a parameter that is not allowed."""
         check_job(self.job_id)
         check_run_id(self.run_id)
         check_cursor(self.cursor)
@@ -150,7 +150,7 @@ def is_bound(high: object) -> TypeGuard[Bound]:
 
 
 def _check_callable(high: object) -> None:
-    """Raise a WatermarkValueError for what can be called, and not with a lower bound alone."""
+    """Raise a WatermarkValueError for a callable that does not take a lower bound alone."""
     if high is NOW or is_bound(high) or not callable(high):
         return
     fits = not isinstance(high, type) and not isbuiltin(high)
@@ -160,7 +160,7 @@ def _check_callable(high: object) -> None:
         except TypeError:
             fits = False
         except ValueError:
-            return  # it does not tell its signature
+            return  # its signature is not known
     if not fits:
         raise WatermarkValueError(
             f"high is {high!r}: give a function of one argument, the lower bound, that returns "

@@ -27,7 +27,7 @@ Bounds: TypeAlias = Literal["(]", "[)"]
 """Which end belongs to a window: after low up to and including high, or from low to before high."""
 
 Ends: TypeAlias = Literal["(]", "[)", "[]"]
-"""The ends of one window: the first of "(]" that begins at `initial` has the row there as well."""
+"""The ends of one window: the first of "(]" that starts at `initial` has the row there as well."""
 
 Nulls: TypeAlias = Literal["raise", "include", "exclude"]
 """What to do with rows whose cursor is NULL: they belong to no window."""
@@ -43,16 +43,16 @@ class Window:
     Attributes:
         job_id: the job.
         run_id: the run that holds the window.
-        cursor: name of the watermark, and of the column unless a reader is told otherwise.
+        cursor: name of the watermark, and of the column unless a reader is given another.
         window_id: sorts by age; the same for every run that takes the window over, and that of no
             other window, of this job or another.
         attempt: greater for every run that takes the window over; unique in the job or source.
-        low: where the window begins; None means at the first row.
+        low: where the window starts; None means at the first row.
         high: where it ends; None only if it is empty.
-        bounds: which ends belong to it: those that were asked for, or "[]" if it is the first and
-            begins at `initial`.
-        nulls: what a reader does with rows whose cursor is NULL.
-        read_low: where reading begins: `low`, or behind it by the lookback.
+        bounds: the ends that belong to it: those asked for, or "[]" if it is the first and starts
+            at `initial`.
+        nulls: how a reader treats rows whose cursor is NULL.
+        read_low: where reading starts: `low`, or behind it by the lookback.
         is_recovered: whether it was taken over from a run that had not committed.
         source: the source of the job, empty if the job has only one.
         base: the watermarks when it was opened.
@@ -85,7 +85,7 @@ class Window:
         return hash(self.__dict__["window_id"])
 
     def __repr__(self) -> str:
-        """Return the window as text; to log one is not to look at it."""
+        """Return the window as a string; to log one does not count as looking at it."""
         names = [name for name in fields(self) if name.repr]
         shown = ", ".join(f"{name.name}={self.__dict__[name.name]!r}" for name in names)
         return f"Window({shown})"
@@ -135,7 +135,7 @@ def is_left_open(window: Window) -> bool:
 
 
 def edges(window: Window) -> tuple[Any, Any]:
-    """Return where reading a window begins (None: at the first row) and where it ends."""
+    """Return where reading a window starts (None: at the first row) and where it ends."""
     if window.is_empty:
         raise ValueError(
             f"the window of job {window.job_id!r} is empty: there is nothing to read or to write; "
@@ -144,7 +144,7 @@ def edges(window: Window) -> tuple[Any, Any]:
     if window.__dict__.get(_LOOP) == "abandoned":
         raise WatermarksError(
             f"the loop over windows() that gave window {window.window_id} of {window.owner} has "
-            "ended, so nothing would commit what is done with it: do the work in the body of "
+            "ended, so nothing would commit the work on it: do the work in the body of "
             "`for window in watermarks.windows(...)`, or take open_window and commit_window"
         )
     low = window.low if window.read_low is None else window.read_low
@@ -157,7 +157,7 @@ def edges(window: Window) -> tuple[Any, Any]:
 class OpenWindow:
     """A window as the head row keeps it while it is open, and a run's row once it is committed.
 
-    The token tells two processes of one run id apart that open a window at the same moment.
+    The token distinguishes two processes of one run id that open a window at the same moment.
     """
 
     window_id: str
@@ -171,22 +171,22 @@ class OpenWindow:
 
     @classmethod
     def of(cls, window: Window) -> OpenWindow:
-        """Return what the head row keeps of a window."""
+        """Return the attribute that the head row keeps of a window."""
         names = [name.name for name in fields(cls) if name.name != "token"]
         return cls(**{name: getattr(window, name) for name in names})
 
     def to_attribute(self) -> Attribute:
         """Return it in DynamoDB's form: the attempt, which conditions name, and the rest as JSON.
 
-        One text instead of nested attributes makes a commit a third faster in the client, and
+        One string instead of nested attributes makes a commit a third faster in the client, and
         without names the head stays under 1 KB, the step in which DynamoDB charges for a write.
         """
-        text = f"{self.text_without_token}{json.dumps(self.token)}]"
+        text = f"{self.string_without_token}{json.dumps(self.token)}]"
         return {"M": {"attempt": {"N": str(self.attempt)}, "window": {"S": text}}}
 
     @property
-    def text_without_token(self) -> str:
-        """How the text of `to_attribute` begins: all of it that the run that reads it knows."""
+    def string_without_token(self) -> str:
+        """The start of the string of `to_attribute`: the part that a reading run knows."""
         low = None if self.low is None else encode(self.low, "window.low")
         high = encode(self.high, "window.high")
         values = [self.window_id, self.cursor, self.bounds, low, high, self.run_id]
@@ -210,10 +210,10 @@ class OpenWindow:
 
     @property
     def kept_bounds(self) -> Bounds:
-        """What the windows of its cursor have for good."""
+        """The constant attributes of its cursor's windows."""
         return "[)" if self.bounds == "[)" else "(]"
 
     @property
     def committed(self) -> OpenWindow:
-        """What is kept of it once it is committed: the row says by which run."""
+        """The attribute kept of it once it is committed; the row names the run."""
         return replace(self, run_id="", token="")

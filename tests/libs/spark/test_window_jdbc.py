@@ -169,7 +169,7 @@ def test_newest_of_text_is_asked_for_in_the_order_of_python(spark, make_table, m
     monkeypatch.setattr("watermarks.spark.jdbc.newest_query", spy)
 
     assert newest_jdbc(spark, OPTIONS, make_table("VARCHAR(9)", ["B", "a"]), "c") == "a"
-    assert asked == [{"cast": "{}"}, {"is_text": True}]
+    assert asked == [{"cast": "{}"}, {"is_string": True}]
 
 
 def test_newest_of_a_double_is_refused_before_it_is_asked_for(spark, make_table, logged):
@@ -193,7 +193,7 @@ def test_newest_is_one_query(spark, make_table, logged):
 
 
 def test_database_of_another_kind_needs_a_dialect(spark):
-    with pytest.raises(ValueError, match="JDBC URL begins with 'jdbc:h2'"):
+    with pytest.raises(ValueError, match="JDBC URL starts with 'jdbc:h2'"):
         newest_jdbc(spark, {"url": "jdbc:h2:mem:x"}, "t", "c")
 
 

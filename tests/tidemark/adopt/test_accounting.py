@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tidemark.adopt.adoption import adopt
-from tidemark.adopt.crawlers.crawler import crawler_call_of, why_not_crawler
+from tidemark.adopt.crawlers.crawler import crawler_call_of, crawler_refusal
 from tidemark.adopt.jobs.fixed import reading_of
 from tidemark.adopt.jobs.job import call_of, kind_of
 from tidemark.adopt.model import Difference, Found, Member
@@ -80,7 +80,7 @@ def test_every_field_of_a_trigger_is_said_or_listed_or_its_job_is_left_out(resou
 @settings(max_examples=200, deadline=None)
 def test_every_field_of_a_crawler_is_said_or_listed(resource):
     crawler = Reading("crawler raw", resource)
-    if why_not_crawler(crawler, LOCATIONS):
+    if crawler_refusal(crawler, LOCATIONS):
         return
 
     crawler_call_of(crawler, LOCATIONS)

@@ -66,8 +66,8 @@ def test_the_start_trigger_is_replaced_by_hand_before_events_start_it_and_back()
     [
         (RULE | {"State": "DISABLED"}, "disabled"),
         (RULE | {"EventBusName": "shop"}, "event bus shop"),
-        (RULE | {"EventPattern": '{"detail": {}}'}, "no event pattern"),
-        (RULE | {"EventPattern": "["}, "no event pattern"),
+        (RULE | {"EventPattern": '{"detail": {}}'}, "not an event pattern"),
+        (RULE | {"EventPattern": "["}, "not an event pattern"),
         (RULE | {"EventPattern": None, "ScheduleExpression": "rate(0 days)"}, "rate"),
     ],
 )

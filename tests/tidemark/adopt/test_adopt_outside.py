@@ -70,7 +70,7 @@ def test_a_schedule_of_a_job_that_is_not_adopted_is_not_stopped():
     assert adoption.switches == ()
     (told,) = [it for it in adoption.differences if it.of == "schedule g/x"]
     assert told.why == "it starts the job ray, which is not adopted"
-    assert "goes on" in told.do
+    assert "continues" in told.do
 
 
 ONES = st.builds(

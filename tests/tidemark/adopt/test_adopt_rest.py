@@ -102,7 +102,7 @@ def test_first_jobs_that_other_triggers_start_are_named_and_go_on():
     assert "started by nothing" in why(adoption)["d"]
     assert set(why(adoption)) == {"b", "c", "d"}
     assert adoption.start_triggers == ("of-a",)  # the others go on
-    assert "of-b goes on starting it" in adoption.left_out[0].do
+    assert "of-b keeps starting it" in adoption.left_out[0].do
 
 
 def test_a_second_trigger_of_one_first_job_is_named_and_no_schedule_of_all():

@@ -89,7 +89,7 @@ def test_every_bookmark_that_stored_something_is_carried_or_decided_about(found)
     for job in adoption.jobs:
         needs = job.bookmark != "DISABLE" and found.bookmarks[job.old] is not None
         made = f"Make the bookmark of {job.name}, writing elsewhere" in titles
-        decided = f"Decide how {job.name} begins" in titles
+        decided = f"Decide how {job.name} starts" in titles
         assert (made, decided).count(True) == (1 if needs else 0)
         if "writeTo" in found.scripts.get(job.old, "") or not job.writes:
             assert not made  # its run would write to the target

@@ -160,7 +160,7 @@ def test_renamed_job_fails_the_check_and_is_not_written(project, app):
     assert "✗ ingest: bookmark gone" in checked.output
     assert json.dumps(RENAME) in checked.output
     assert written.exit_code == 1
-    assert "is left as it is: losses that no one acknowledged: 2" in written.stderr
+    assert "is not changed: losses that no one acknowledged: 2" in written.stderr
     assert (project / "state-manifest.json").read_text() == before
 
 
@@ -236,7 +236,7 @@ def test_ctx_that_was_renamed_and_place_that_was_moved_are_carried_out(project, 
 
     assert result.exit_code == 0, result.output
     assert result.output.splitlines() == [
-        "rename transformation_ctx: the position of landed of ingest goes on under rain: carried "
+        "rename transformation_ctx: the position of landed of ingest continues under rain: carried "
         "over as version 2",
         "forget transformation_ctx: the position of rain of ingest at another place is forgotten: "
         "forgotten as version 3",
@@ -327,7 +327,7 @@ def test_job_that_ran_under_its_new_name_too_early_is_not_overwritten(project, a
     result = tidemark("carry-over", "--app", folder)
 
     assert result.exit_code == 1
-    assert "job 'load' has watermarks of its own, version 1, {'id': 5}" in result.stderr
+    assert "job 'load' has its own watermarks, version 1, {'id': 5}" in result.stderr
     assert "Traceback" not in result.output
 
 
@@ -415,7 +415,7 @@ def test_revision_that_git_does_not_know_is_refused(recorded, app):
     result = tidemark("check", "--app", app("ingest"), "--since", "nowhere")
 
     assert result.exit_code == 2
-    assert "--since 'nowhere' is no commit that Git knows" in result.stderr
+    assert "--since 'nowhere' is not a commit that Git knows" in result.stderr
 
 
 def test_without_a_plan_there_is_nothing_to_do(project, app):

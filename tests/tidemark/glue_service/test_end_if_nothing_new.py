@@ -66,7 +66,7 @@ class Script:
                 bookmark = latest_bookmark(store, self.name)
                 version = bookmark.version if bookmark else 0
                 commit_bookmark(store, self.name, run_id, {"a": {"n": self._count}}, version, 1)
-        return self._capsys.readouterr().out.removeprefix("the run goes on: ").strip()
+        return self._capsys.readouterr().out.removeprefix("the run continues: ").strip()
 
 
 NUMBERS = itertools.count()
@@ -85,7 +85,7 @@ def dynamodb(port):
 def script(port, dynamodb, capsys, monkeypatch):
     """Return the script of a job that has read all that there is."""
     script = Script(port, dynamodb, f"job-{next(NUMBERS)}", capsys, monkeypatch)
-    assert script.run() == "what the last run found is not known"
+    assert script.run() == "the findings of the last run are not known"
     return script
 
 
@@ -158,9 +158,9 @@ def test_off_and_a_paused_bookmark_let_it_go_on_and_note_nothing(script):
 
 
 def test_what_cannot_be_asked_lets_it_go_on(script):
-    assert script.run(nothing_new_table="nowhere").startswith("it cannot be told: Watermark")
+    assert script.run(nothing_new_table="nowhere").startswith("the check failed: Watermark")
     gone = script.run(skip_if_nothing_new="s3://no-such-bucket-here/x/")
-    assert gone.startswith("it cannot be told: NoSuchBucket")
+    assert gone.startswith("the check failed: NoSuchBucket")
 
 
 def test_a_dead_service_lets_it_go_on(script):
@@ -173,7 +173,7 @@ def test_a_dead_service_lets_it_go_on(script):
         config=Config(retries={"total_max_attempts": 1}),
     )
 
-    assert script.run().startswith("it cannot be told: EndpointConnectionError")
+    assert script.run().startswith("the check failed: EndpointConnectionError")
 
 
 @pytest.mark.parametrize("missing", ["skip_if_nothing_new", "nothing_new_table", "JOB_RUN_ID"])

@@ -1,4 +1,4 @@
-"""Accounts for what the code says of a crawler's targets; the rest is listed: pure."""
+"""Accounts for a crawler's targets in the code; the rest is listed: pure."""
 
 from tidemark.adopt.crawlers.targets import SCAN_ALL, SCAN_RATE
 from tidemark.adopt.model import CrawlTarget
@@ -6,7 +6,7 @@ from tidemark.adopt.reading import Reading
 
 
 def account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
-    """Account for what the code says of a target; the rest of it is listed with the crawler's."""
+    """Account for a target in the code; the rest of it is listed with the crawler's."""
     said = {"exclusions": "Exclusions", "connection": "ConnectionName"}
     said |= {"sampled_files": "SampleSize", "depth": "MaximumTraversalDepth"}
     for name in target.fields.keys() & said.keys():
@@ -21,7 +21,7 @@ def account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTar
         if len(crawler.get(*path, "Tables")) == 1:
             crawler.take(*path, "Tables")
         else:
-            crawler.differ(*path, "Tables", why="each is a target of its own", do="nothing")
+            crawler.differ(*path, "Tables", why="each is a separate target", do="nothing")
     elif target.place is None or target.place.uri == crawler.get(*path, "Path"):
         crawler.take(*path, "Path")
     else:
@@ -29,7 +29,7 @@ def account_for_target(crawler: Reading, path: tuple[str, ...], target: CrawlTar
 
 
 def _account_for_switches(crawler: Reading, path: tuple[str, ...], target: CrawlTarget) -> None:
-    """Account for what the template says in any case, by whichever name it has."""
+    """Account for values that the template always states, under any of their names."""
     names: tuple[str, ...]
     if target.kind == "CrawledDynamoDB":
         names, what = SCAN_ALL, "every item is read"
@@ -50,7 +50,7 @@ def _account_for_folders(crawler: Reading, path: tuple[str, ...]) -> None:
     if len(crawler.get(*path, key)) == 1:
         crawler.take(*path, key)
     else:
-        crawler.differ(*path, key, why="each is a target of its own", do="nothing")
+        crawler.differ(*path, key, why="each is a separate target", do="nothing")
 
 
 def account_for_what_is_off(crawler: Reading) -> None:

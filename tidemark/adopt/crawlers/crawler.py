@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tidemark.adopt.crawlers.accounting import account_for_target, account_for_what_is_off
 from tidemark.adopt.crawlers.fields import FIELDS
-from tidemark.adopt.crawlers.targets import are_texts, targets_of
+from tidemark.adopt.crawlers.targets import are_strings, targets_of
 from tidemark.adopt.jobs.fields import UNKNOWN
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.jobs.options import is_description
@@ -36,14 +36,14 @@ class CrawlerCall:
     is_scheduled: bool = False
 
 
-def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str, str] | None:
+def crawler_refusal(crawler: Reading, locations: Mapping[str, str]) -> tuple[str, str] | None:
     """Return why a crawler cannot be declared at all, and what to do; None if it can."""
     database = crawler.get("DatabaseName")
     if not (isinstance(database, str) and DATABASE.fullmatch(database)):
         return (
             f"its database is {database}, and add_crawler takes the name of one, of lower case "
             "letters, digits, _ and -",
-            "let it write such a database, or keep it with a trigger of its own",
+            "let it write such a database, or keep it with its own trigger",
         )
     kinds = {target.kind for _, target in targets_of(crawler, locations)}
     whole = [path for path in _s3_paths(crawler) if WHOLE_BUCKET.fullmatch(path)]
@@ -58,7 +58,7 @@ def why_not_crawler(crawler: Reading, locations: Mapping[str, str]) -> tuple[str
             "it reads nothing that add_crawler can name: folders of S3 (with / at the end, of "
             "letters, digits and _.=-), tables whose data is in one, databases by JDBC, tables "
             "of Delta Lake (native, without a manifest), Hudi, Iceberg, DynamoDB",
-            "keep it with a trigger of its own",
+            "keep it with its own trigger",
         )
     if "CrawledTable" in kinds and len(kinds) > 1:
         return "it reads tables of the catalog and other data", "make two crawlers of it"
@@ -107,7 +107,7 @@ def _options(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
         fields |= {"table_prefix": prefix} if prefix else {}
     fields |= _policies(crawler, targets)
     classifiers = crawler.get("Classifiers")
-    if isinstance(classifiers, list) and are_texts(classifiers):
+    if isinstance(classifiers, list) and are_strings(classifiers):
         crawler.take("Classifiers")
         fields |= {"classifiers": tuple(classifiers)} if classifiers else {}
     if is_description(crawler.get("Description")):
@@ -121,7 +121,7 @@ def _options(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
 
 
 def _policies(crawler: Reading, targets: list[CrawlTarget]) -> dict[str, object]:
-    """Return what it does with tables that have changed; Glue's own where that is not said."""
+    """Return its treatment of changed tables; Glue's default if not stated."""
     change = _policy(crawler, "UpdateBehavior", ON_CHANGE, "UPDATE")
     missing = _policy(crawler, "DeleteBehavior", ON_MISSING, "DEPRECATE")
     fields: dict[str, object] = {}

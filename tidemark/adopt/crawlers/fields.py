@@ -1,4 +1,4 @@
-"""What a crawler of Glue has that `add_crawler` cannot say, and what to do about it: a table.
+"""The properties of a crawler of Glue that `add_crawler` cannot say, with remedies: a table.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-crawling.html
 """
@@ -10,8 +10,8 @@ ON_RESOURCE = "set it on crawler.resource if it matters"
 FIELDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("CrawlElapsedTime", "CreationTime", "LastCrawl", "LastUpdated"), FACT),
     **dict.fromkeys(("State", "Version"), FACT),
-    "Classifiers": ("names of classifiers are texts", "name them in options="),
-    "Configuration": ("CrawlerOptions has no such text", ON_RESOURCE),
+    "Classifiers": ("names of classifiers are strings", "name them in options="),
+    "Configuration": ("CrawlerOptions has no such value", ON_RESOURCE),
     "CrawlerSecurityConfiguration": (
         "the pipeline has its own, which encrypts the log of the crawler with its key",
         "nothing: a crawler writes no data",
@@ -32,22 +32,25 @@ FIELDS: dict[str, tuple[str, str]] = {
         "compare the duration of its first crawls with those of the old one",
     ),
     "Role": (
-        "the crawler gets a role of its own, which reads its targets and writes its tables",
+        "the crawler gets its own role, which reads its targets and writes its tables",
         "compare its policies with those of the old role",
     ),
     "Schedule": (
         "the workflow starts the crawler, and nothing else does",
-        "start it at these times with a schedule of your own, if the workflow is not enough",
+        "start it at these times with your own schedule, if the workflow is not enough",
     ),
-    "SchemaChangePolicy": ("allowed is what the API lists; the crawler gets Glue's own", "see it"),
+    "SchemaChangePolicy": (
+        "allowed are the values that the API lists; the crawler gets Glue's default",
+        "see it",
+    ),
     "TablePrefix": (
         "a prefix has up to 128 lower case letters, digits and _, as names in the catalog are",
         "see that the tables which jobs use still have their names",
     ),
-    "Tags": ("AWS, or the pipeline, sets tags that begin so; a value is not empty", "nothing"),
+    "Tags": ("AWS, or the pipeline, sets tags that start so; a value is not empty", "nothing"),
     "Targets": (
         "a crawler of a pipeline reads folders of S3, tables whose data is in one, databases by "
-        "JDBC, open tables without a manifest and DynamoDB, of each what the code shows",
-        f"{ON_RESOURCE}, with what its role then needs (crawler.role.add_to_principal_policy)",
+        "JDBC, open tables without a manifest and DynamoDB, each as the code shows",
+        f"{ON_RESOURCE}, with the permissions of its role (crawler.role.add_to_principal_policy)",
     ),
 }

@@ -1,4 +1,4 @@
-"""What a crawler reads, as Glue has it, as targets of `add_crawler`: pure."""
+"""The targets of a crawler of Glue as targets of `add_crawler`: pure."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ SCAN_ALL, SCAN_RATE = ("scanAll", "ScanAll"), ("scanRate", "ScanRate")  # of Glu
 def targets_of(
     crawler: Reading, locations: Mapping[str, str]
 ) -> Iterator[tuple[tuple[str, ...], CrawlTarget]]:
-    """Yield what can be said of its targets, each with its path."""
+    """Yield its targets that can be declared, each with its path."""
     readers: dict[str, Callable[[Mapping[str, object]], list[CrawlTarget]]] = {
         "S3Targets": _of_data,
         "JdbcTargets": _of_database,
@@ -115,7 +115,7 @@ def _of_dynamodb(target: Mapping[str, object]) -> list[CrawlTarget]:
 
 def _exclusions(target: Mapping[str, object]) -> dict[str, object]:
     patterns = target.get("Exclusions")
-    if not isinstance(patterns, list) or not patterns or not are_texts(patterns):
+    if not isinstance(patterns, list) or not patterns or not are_strings(patterns):
         return {}
     return {"exclusions": tuple(patterns)}
 
@@ -125,6 +125,6 @@ def _connection(target: Mapping[str, object]) -> dict[str, object]:
     return {"connection": name} if isinstance(name, str) and CONNECTION.fullmatch(name) else {}
 
 
-def are_texts(values: list[object]) -> bool:
+def are_strings(values: list[object]) -> bool:
     """Return whether all are strings that say something."""
     return all(isinstance(value, str) and value for value in values)

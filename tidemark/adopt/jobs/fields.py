@@ -1,10 +1,10 @@
-"""What a job of Glue has that `add_job` cannot say, and what to do about it: a table.
+"""The properties of a job of Glue that `add_job` cannot say, with remedies: a table.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html,
 https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 """
 
-FACT = ("it tells of the past, not of what is declared", "nothing")
+FACT = ("it describes the past, not a declaration", "nothing")
 
 FIELDS: dict[str, tuple[str, str]] = {
     "AllocatedCapacity": ("AWS replaced it by MaxCapacity and workers", "nothing"),
@@ -24,16 +24,19 @@ FIELDS: dict[str, tuple[str, str]] = {
         "the job gets MaxConcurrentRuns 1: two runs at once would break its bookmark or watermarks",
         "if runs with other arguments overlap, declare one job for each",
     ),
-    "JobMode": ("it tells how the script was written", "nothing: from now on it is edited as text"),
+    "JobMode": (
+        "it says how the script was written",
+        "nothing: from now on it is edited as a file",
+    ),
     "LastModifiedOn": FACT,
     "LogUri": ("AWS reserved the field and does not use it", "nothing"),
     "MaintenanceWindow": ("it is for streaming jobs", "nothing"),
     "NonOverridableArguments": (
-        "what no run may override is an argument of the script, once, and no secret",
+        "it may name arguments of the script, each once, and no secret",
         "name it in arguments=, and in non_overridable of options=",
     ),
     "NotificationProperty": (
-        "Glue tells of runs longer than a time below the timeout; the job gets half of that",
+        "Glue reports runs longer than a time below the timeout; the job gets half of that",
         "set notify_after_minutes in options=, if rules of EventBridge count on it",
     ),
     "ProfileName": (
@@ -41,20 +44,20 @@ FIELDS: dict[str, tuple[str, str]] = {
         "keep the profile for jobs that are still made by hand",
     ),
     "Role": (
-        "the job gets a role of its own, which allows what the job declares and nothing else",
+        "the job gets its own role, which allows what the job declares and nothing else",
         "compare its policies with those of the old role, and declare what is missing: reads=, "
         "writes=, tables=, secrets=, connections=",
     ),
     "SecurityConfiguration": (
         "the pipeline has its own, which encrypts logs, bookmarks and what jobs write to S3 with "
         "its key",
-        "let everybody who reads what the job writes use that key (kms:Decrypt) before it runs",
+        "let everybody who reads the job's output use that key (kms:Decrypt) before it runs",
     ),
     "SourceControlDetails": (
         "scripts come from the repository of the app",
         "stop whatever pushes scripts to the job from elsewhere",
     ),
-    "Tags": ("AWS, or the pipeline, sets tags that begin so", "nothing"),
+    "Tags": ("AWS, or the pipeline, sets tags that start so", "nothing"),
 }
 FIELDS |= dict.fromkeys(
     ("NumberOfWorkers", "WorkerType"), ("Python shell jobs have a capacity instead", "nothing")

@@ -15,7 +15,7 @@ NEVER_SEEN = "no run ever sees it: the same argument cannot be overridden"
 
 
 def reading_of(name: str, resource: Resource) -> Reading:
-    """Return a job, of which those that Glue reads by name are read where its defaults are."""
+    """Return a job; its arguments that Glue reads by name are read with its defaults."""
     job = Reading(f"job {name}", resource)
     for argument in job.get(FIXED) or {}:
         if argument in READ_BY_NAME:

@@ -1,6 +1,6 @@
 """Translates Glue's own arguments of a job into fields of `GlueArguments`: pure, on plain data.
 
-What the constructs would write in another form than it was is listed, never changed silently.
+Values that the constructs would write in another form are listed, never changed silently.
 """
 
 import re
@@ -124,7 +124,7 @@ def _switch_on(
 
 
 def _value(name: str, text: str, runtime: JobRuntime | StreamingRuntime) -> object | None:
-    """Return the value of a field that the constructs write as the text; None if there is none."""
+    """Return the value of a field that the constructs write as this string; None without one."""
     if name in ON_OR_OFF:
         return {"true": True, "false": False}.get(text)
     readers: dict[str, Callable[[str], object | None]] = {

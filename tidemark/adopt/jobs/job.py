@@ -60,13 +60,13 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
     """Return why a job cannot be declared at all, and what to do; None if it can."""
     command = job.get("Command", "Name") or "glueetl"
     kinds = {
-        "glueray": ("it is a Ray job", "keep it as it is, or write it again in PySpark"),
+        "glueray": ("it is a Ray job", "keep it unchanged, or write it again in PySpark"),
     }
     if command not in ("glueetl", SHELL, STREAMING):
-        unknown = (f"its command is {command}, which is unknown here", "keep it as it is")
+        unknown = (f"its command is {command}, which is unknown here", "keep it unchanged")
         return kinds.get(command, unknown)
     if job.get(DEFAULTS, "--job-language") == "scala":
-        return "its script is Scala", "keep it as it is, or write it again in Python"
+        return "its script is Scala", "keep it unchanged, or write it again in Python"
     if job.get("Command", "PythonVersion") == "2":
         return "its script is Python 2", "port it to Python 3 first, then adopt it"
     if job.get("JobMode") == "NOTEBOOK":
@@ -107,7 +107,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
     arguments = _arguments(job)
     options = options_of(
         job,
-        None if command == STREAMING else runtime.timeout_minutes,  # it tells of no long run
+        None if command == STREAMING else runtime.timeout_minutes,  # it reports no long run
         has_state=bookmark != "DISABLE" or table is not None or command == STREAMING,
     )
     if fixed := [*fixed_arguments_of(job, arguments), *still_fixed(job, bookmark)]:
@@ -132,7 +132,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
 
 
 def _runtime(job: Reading, command: str) -> Runtime:
-    """Return what a job runs on, and account for what says so."""
+    """Return the runtime of a job, and account for its properties."""
     if command != STREAMING:
         return shell_runtime_of(job) if command == SHELL else runtime_of(job)
     option = (DEFAULTS, "--job-bookmark-option")
@@ -154,7 +154,7 @@ def is_open(option: object) -> bool:
 
 
 def _is_unknown(arguments: object) -> bool:
-    """Return whether arguments, or some of them, are what a function or a macro makes."""
+    """Return whether a function or a macro makes some or all arguments."""
     if isinstance(arguments, Mapping):
         return any(name == "Ref" or name.startswith("Fn::") for name in arguments)
     return arguments is not None
@@ -230,11 +230,11 @@ def _watermark_table(job: Reading) -> str | None:
 
 
 def _arguments(job: Reading) -> dict[str, str]:
-    """Return the arguments of the script; what it cannot get is listed."""
+    """Return the arguments of the script; those that cannot be declared are listed."""
     found = {}
     for _, name in [path for path in job.left() if path[0] == DEFAULTS and len(path) == 2]:
         value = job.get(DEFAULTS, name)
-        reason = why_not(name, value)
+        reason = refusal(name, value)
         if reason:
             why, do = reason
             job.differ(DEFAULTS, name, why=why, do=do)
@@ -243,7 +243,7 @@ def _arguments(job: Reading) -> dict[str, str]:
     return found
 
 
-def why_not(name: str, value: object) -> tuple[str, str] | None:
+def refusal(name: str, value: object) -> tuple[str, str] | None:
     """Return why a script cannot get an argument from the constructs, and what to do."""
     if name in ARGUMENTS:
         return ARGUMENTS[name]

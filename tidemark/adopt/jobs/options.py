@@ -13,12 +13,12 @@ DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+",
 MAX_BYTES = 2_048  # of a description
 MAX_RUNS = 4_000
 OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")
-OF_SKIPPED_RUNS = {"--skip_if_nothing_new", "--nothing_new_table"}
-RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", *OF_SKIPPED_RUNS, "--help", "--h"}
+SKIP_ARGUMENTS = {"--skip_if_nothing_new", "--nothing_new_table"}
+RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", *SKIP_ARGUMENTS, "--help", "--h"}
 
 
 def is_description(text: object) -> bool:
-    """Return whether the constructs take a text as the description of a job or crawler."""
+    """Return whether the constructs take a string as the description of a job or crawler."""
     return (
         isinstance(text, str)
         and DESCRIPTION.fullmatch(text) is not None
@@ -76,5 +76,5 @@ def fixed_arguments_of(job: Reading, arguments: dict[str, str]) -> list[str]:
 
 def is_value(name: str, value: object) -> bool:
     """Return whether `arguments=` takes a value: no secret, and nothing like an option."""
-    is_text = isinstance(value, str) and bool(value) and not OPTION.match(value)
-    return is_text and not shows_secret(name.lstrip("-"), str(value))
+    is_string = isinstance(value, str) and bool(value) and not OPTION.match(value)
+    return is_string and not shows_secret(name.lstrip("-"), str(value))

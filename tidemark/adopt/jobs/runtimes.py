@@ -1,4 +1,4 @@
-"""What a job runs on, as its old definition says, or the nearest that can be declared."""
+"""The runtime of a job by its old definition, or the nearest that can be declared."""
 
 from collections.abc import Collection
 
@@ -13,7 +13,7 @@ AUTO_SCALING = ("DefaultArguments", "--enable-auto-scaling")
 
 
 def runtime_of(job: Reading) -> JobRuntime:
-    """Return what a job runs on, and account for what says so."""
+    """Return the runtime of a job, and account for its properties."""
     version = _version(job)
     worker = worker_type_of(
         job,
@@ -71,7 +71,7 @@ def _workers(job: Reading, worker: str) -> int:
     try:
         JobRuntime(worker_type=worker, number_of_workers=number)
     except JobDefinitionError as error:
-        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set what it needs")
+        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set the number it needs")
         return 2
     if job.take("NumberOfWorkers") is None:
         job.differ("NumberOfWorkers", why=f"it was not set; the job gets {number}", do=do)
@@ -113,8 +113,9 @@ def timeout_of(job: Reading) -> int:
     default = MINUTES if version in DECLARABLE or version >= "5" else MINUTES_OF_OLD
     job.differ(
         "Timeout",
-        why=f"it has to be from 1 to {MAX_MINUTES:,} minutes; the job gets {default}, Glue's own",
-        do="set what its runs may take at most",
+        why=f"it has to be from 1 to {MAX_MINUTES:,} minutes; the job gets {default}, Glue's "
+        "default",
+        do="set the longest time of its runs",
     )
     return default
 

@@ -1,4 +1,4 @@
-"""What the text of a script tells of what the job uses: pure, nothing is run."""
+"""Reads the resources of a job out of its script: pure, nothing is run."""
 
 import re
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ ADDRESS = re.compile(r"""["'](s3[an]?://[^"'{}\s]+)["']""")
 
 @dataclass(frozen=True)
 class ScriptFacts:
-    """What a script uses, as far as its text tells.
+    """The resources of a script, as far as its code shows them.
 
     Attributes:
         tables: tables of the catalog that it reads, each as `database.table`.
         reads: folders of S3 that it reads, by addresses in its text.
         run_properties: a member of `RunProperties`, by name, or None.
         writes_elsewhere: whether it writes to tables or databases.
-        guesses: what is not certain, and what else to declare.
+        guesses: uncertain facts, and what else to declare.
     """
 
     tables: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class ScriptFacts:
 
 
 def facts_of(text: str, of: str) -> ScriptFacts:
-    """Return what a script uses."""
+    """Return the resources of a script."""
     try:
         sources = state_of_script(text, of.removeprefix("job ")).sources
     except UsageError as error:
@@ -59,7 +59,7 @@ def facts_of(text: str, of: str) -> ScriptFacts:
             Guess(
                 of,
                 f"its script writes to a table or a database ({elsewhere[0]})",
-                "declare what the role needs for that; no run can make its bookmark elsewhere",
+                "declare what the role needs for that; no run can build its bookmark elsewhere",
             )
         )
     return ScriptFacts(tables, places, properties, elsewhere is not None, tuple(found))
@@ -81,7 +81,7 @@ def _guesses(text: str, of: str, tables: tuple[str, ...], places: tuple[Place, .
     found += [
         Guess(
             of,
-            f"its script names {uri}, and not what it does there",
+            f"its script names {uri}, but not how it uses it",
             "declare a Dataset of it in reads= or writes=, or better, pass it as an argument",
         )
         for uri in others

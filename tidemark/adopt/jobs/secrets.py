@@ -1,4 +1,4 @@
-"""Which secrets a job reads, by the text of its script and by its connections: pure."""
+"""The secrets that a job reads, by its script and its connections: pure."""
 
 import ast
 import re
@@ -16,12 +16,12 @@ SECRET = re.compile(
 )
 # Of boto3's GetSecretValue, and of the options of Glue's own connections.
 KEYS = ("SecretId", "secretId")
-OF_CONNECTION = ("SECRET_ID", "SecretArn")
+CONNECTION_KEYS = ("SECRET_ID", "SecretArn")
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """The secrets of a job: those to declare, and what is to be checked."""
+    """The secrets of a job: those to declare, and checks to make."""
 
     names: tuple[str, ...] = ()
     guesses: tuple[Guess, ...] = ()
@@ -36,24 +36,26 @@ def secrets_of(job: str, call: JobCall, found: Found) -> Secrets:
         for name in call.connections
         if (secret := _in_connection(found.connections.get(name, {})))
     ]
-    told = [(f"its script reads the secret {one}", one) for one in in_script]
-    told += [(f"its connection {name} has the secret {one}", one) for name, one in of_connections]
-    names = dict.fromkeys(one for _, one in told if SECRET.fullmatch(one))
+    sources = [(f"its script reads the secret {one}", one) for one in in_script]
+    sources += [
+        (f"its connection {name} has the secret {one}", one) for name, one in of_connections
+    ]
+    names = dict.fromkeys(one for _, one in sources if SECRET.fullmatch(one))
     guesses = [
         Guess(of, what, "see that it reads no other; secrets= has it")
         if one in names
         else Guess(of, what, "declare it in secrets=, by its name or its whole ARN")
-        for what, one in told
+        for what, one in sources
     ]
     return Secrets(tuple(names), tuple(dict.fromkeys(guesses)))
 
 
 def _in_connection(properties: Resource) -> str | None:
-    return next((str(properties[key]) for key in OF_CONNECTION if properties.get(key)), None)
+    return next((str(properties[key]) for key in CONNECTION_KEYS if properties.get(key)), None)
 
 
 def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:
-    """Yield the secrets that a script names, in its text or by an argument of the job."""
+    """Yield the secrets that a script names, literally or by an argument of the job."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -62,14 +64,14 @@ def _in_script(text: str, arguments: Mapping[str, str]) -> Iterator[str]:
     found: dict[str, None] = {}
     for node in ast.walk(tree):
         for value in _values(node):
-            name = _text(value, constants, arguments)
+            name = _string(value, constants, arguments)
             if name:
                 found[name] = None
     yield from found
 
 
 def _values(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what a call or a dict gives as the id of a secret."""
+    """Yield the expressions for the id of a secret in a call or a dict."""
     if isinstance(node, ast.keyword) and node.arg in KEYS:
         yield node.value
     if isinstance(node, ast.Dict):
@@ -95,7 +97,7 @@ def _constants(tree: ast.Module) -> dict[str, str]:
     }
 
 
-def _text(
+def _string(
     value: ast.expr, constants: Mapping[str, str], arguments: Mapping[str, str]
 ) -> str | None:
     if isinstance(value, ast.Constant) and isinstance(value.value, str):

@@ -1,4 +1,4 @@
-"""What a Python shell job runs on, as its old definition says, or the nearest to it."""
+"""The runtime of a Python shell job by its old definition, or the nearest to it."""
 
 from tidemark.adopt.jobs.runtimes import queue, timeout_of
 from tidemark.adopt.reading import Reading
@@ -9,7 +9,7 @@ LIBRARIES = ("DefaultArguments", "library-set")
 
 
 def shell_runtime_of(job: Reading) -> ShellRuntime:
-    """Return what a Python shell job runs on, and account for what says so."""
+    """Return the runtime of a Python shell job, and account for its properties."""
     if job.get("GlueVersion") == GLUE_VERSION:
         job.take("GlueVersion")
     else:

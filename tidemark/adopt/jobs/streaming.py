@@ -1,4 +1,4 @@
-"""What a streaming job runs on, where it continues, and which streams it reads: pure.
+"""The runtime of a streaming job, where it continues, and which streams it reads: pure.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html,
 https://docs.aws.amazon.com/glue/latest/dg/glue-streaming-tutorial-studio.html (the script that Glue
@@ -22,7 +22,7 @@ from tidemark.model.stage.streaming_runtime import STREAMING_WORKER_TYPES, WINDO
 STREAMING = "gluestreaming"
 STREAM = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[\w.-]{1,128}", re.ASCII)
 NAMED = re.compile(r"""["']checkpointLocation["']\s*[:,]\s*["'](s3[an]?://[^"'{}\s]+)["']""")
-OF_STUDIO = re.compile(
+STUDIO_CHECKPOINT = re.compile(
     r"""["']checkpointLocation["']\s*[:,]\s*args\[["']TempDir["']\]\s*\+\s*["']/["']\s*\+\s*"""
     r"""args\[["']JOB_NAME["']\]\s*\+\s*["']/checkpoint/?["']"""
 )
@@ -63,13 +63,13 @@ def checkpoint_of(job: Reading, script: str | None) -> Checkpoint | None:
     if found and (place := place_of(found[1])):
         return Checkpoint(place)
     temp = place_of(str(arguments.get("--TempDir", "")))
-    if temp and OF_STUDIO.search(script or ""):
+    if temp and STUDIO_CHECKPOINT.search(script or ""):
         own = place_of(f"{temp.uri}{job.get('Name')}/checkpoint/")
         return Checkpoint(own, moves=True) if own else None
     return None
 
 
-def why_not_streaming(job: Reading, script: str | None) -> tuple[str, str] | None:
+def streaming_refusal(job: Reading, script: str | None) -> tuple[str, str] | None:
     """Return why a streaming job cannot be declared, and what to do; None if it can."""
     if checkpoint_of(job, script):
         return None
@@ -82,7 +82,7 @@ def why_not_streaming(job: Reading, script: str | None) -> tuple[str, str] | Non
 
 
 def streams_of(texts: Iterable[str], of: str, *, is_connected: bool) -> tuple[list[str], Guess]:
-    """Return the Kinesis streams that texts name, and what is guessed of the sources."""
+    """Return the Kinesis streams that strings name, and guesses about the sources."""
     arns = list(dict.fromkeys(arn for text in texts for arn in STREAM.findall(text)))
     what = f"it reads {', '.join(arns)}, which it names"
     if not arns:
@@ -118,14 +118,14 @@ def streaming_job(job: AdoptedJob, reading: Reading, script: str | None) -> Adop
 
 
 def guess_of_streams(job: AdoptedJob, script: str | None) -> Guess:
-    """Return what is guessed of the streams that a job reads."""
+    """Return the guesses about the streams that a job reads."""
     texts = [*job.arguments.values(), script or ""]
     is_connected = bool(job.connections or job.tables)
     return streams_of(texts, f"job {job.old}", is_connected=is_connected)[1]
 
 
 def streaming_runtime_of(job: Reading) -> StreamingRuntime:
-    """Return what a streaming job runs on, and account for what says so."""
+    """Return the runtime of a streaming job, and account for its properties."""
     version = _version(job)
     worker = worker_type_of(
         job, STREAMING_WORKER_TYPES, do="compare how it keeps up with that of the old job"
@@ -172,7 +172,7 @@ def _workers(job: Reading, worker: str) -> int:
     try:
         StreamingRuntime(worker_type=worker, number_of_workers=number)
     except JobDefinitionError as error:
-        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set what it needs")
+        job.differ("NumberOfWorkers", why=f"{error}; the job gets 2", do="set the number it needs")
         return 2
     return int(job.take("NumberOfWorkers"))
 

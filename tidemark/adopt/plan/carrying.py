@@ -82,9 +82,9 @@ def scratch_run(adoption: Adoption, job: AdoptedJob) -> Step:
 def decision(job: AdoptedJob) -> Step:
     """Return the step for a bookmark that no run can make elsewhere."""
     return Step(
-        f"Decide how {job.name} begins",
-        f"{job.old} may have a bookmark, and it writes to what no argument names, so no run can "
-        "make the new bookmark elsewhere. Its first run reads everything again.",
+        f"Decide how {job.name} starts",
+        f"{job.old} may have a bookmark, and no argument names its output, so no run can build the "
+        "new bookmark elsewhere. Its first run reads everything again.",
         (
             "# if it replaces or merges into its target: nothing to do",
             "# if it appends: stop here. Let the script take its target as an argument, deploy, "
@@ -98,7 +98,7 @@ def decision(job: AdoptedJob) -> Step:
 
 
 def first_crawl(crawler: AdoptedCrawler) -> Step:
-    """Return the step by which a new crawler takes over the tables of the old one."""
+    """Return the step in which a new crawler takes over the tables of the old one."""
     start = f"aws glue start-crawler --name {crawler.name}"
     databases = dict.fromkeys(table.partition(".")[0] for table in crawler.tables)
     made = [

@@ -1,4 +1,4 @@
-"""Writes the stack of an adopted pipeline as Python: pure, plan in, text out."""
+"""Writes the stack of an adopted pipeline as Python: pure, plan in, source out."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,11 +17,11 @@ from tidemark.adopt.names import Variables
 from tidemark.adopt.plan.literals import (
     call,
     dict_of,
-    json_text,
+    json_literal,
     list_of,
     literal,
     quoted,
-    runtime_text,
+    runtime_call,
 )
 from tidemark.model.assembly.definitions import CRAWLER
 from tidemark.model.stage.runtime import JobRuntime
@@ -167,7 +167,7 @@ def _starts(adoption: Adoption) -> str:
         for expression, zone in adoption.schedules
     ]
     for event in adoption.events:
-        given = [json_text(event.pattern)]
+        given = [json_literal(event.pattern)]
         given += [f"batch_size={event.batch_size}"] if event.batch_size > 1 else []
         minutes = event.batch_window_minutes
         given += [f"batch_window_minutes={minutes}"] if minutes else []
@@ -272,7 +272,7 @@ def _keywords(job: AdoptedJob, adoption: Adoption, datasets: Mapping[Place, str]
         "reads": reads if job.reads else "",
         "writes": writes if job.writes else "",
         "arguments": _arguments(job.arguments, job, datasets) if job.arguments else "",
-        "runtime": runtime_text(job.runtime),
+        "runtime": runtime_call(job.runtime),
         "temp": datasets[job.temp] if job.temp else "",
         **{
             key: list_of(map(quoted, texts)) if (texts := getattr(job, key)) else ""
@@ -322,7 +322,7 @@ def _after(wait: Wait, jobs: Iterable[Node]) -> str:
 
 
 def _started(job: AdoptedJob, datasets: Mapping[Place, str]) -> str:
-    """Return what its trigger adds; empty if that is nothing."""
+    """Return the options of its trigger; empty without any."""
     given = {
         name: _arguments(job.started_arguments, job, datasets)
         if name == "arguments"

@@ -1,4 +1,4 @@
-"""Writes values as Python: pure, value in, text out."""
+"""Writes values as Python: pure, value in, source out."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,33 +11,33 @@ ALWAYS = ("capacity", "worker_type", "number_of_workers", "timeout_minutes", "gl
 
 
 def quoted(text: str) -> str:
-    """Return a text as a string of Python."""
+    """Return a string literal of Python."""
     if text.isprintable():
         return json.dumps(text, ensure_ascii=False)
-    # JSON writes what is beyond 16 bits as two halves, which are no character in Python.
+    # JSON writes what is beyond 16 bits as two halves, which are not a character in Python.
     escaped = (f"\\U{ord(c):08x}" if ord(c) > 0xFFFF else json.dumps(c)[1:-1] for c in text)
     return f'"{"".join(escaped)}"'
 
 
-def json_text(value: object) -> str:
+def json_literal(value: object) -> str:
     """Return a value of JSON as Python writes it."""
     match value:
         case Mapping():
-            pairs = (f"{quoted(str(key))}: {json_text(one)}" for key, one in value.items())
+            pairs = (f"{quoted(str(key))}: {json_literal(one)}" for key, one in value.items())
             return "{" + ", ".join(pairs) + "}"
         case list():
-            return list_of(map(json_text, value))
+            return list_of(map(json_literal, value))
         case str():
             return quoted(value)
     return repr(value)
 
 
 def dict_of(texts: Mapping[str, str]) -> str:
-    """Return texts by name as a dict of Python."""
+    """Return strings by name as a dict of Python."""
     return "{" + ", ".join(f"{quoted(k)}: {quoted(v)}" for k, v in texts.items()) + "}"
 
 
-def runtime_text(runtime: Runtime) -> str:
+def runtime_call(runtime: Runtime) -> str:
     """Return the call that makes a runtime: what differs from the default, and what matters."""
     default = type(runtime)()
     given = {
@@ -51,7 +51,7 @@ def runtime_text(runtime: Runtime) -> str:
 
 
 def call(kind: str, given: Mapping[str, object], datasets: Mapping[Place, str]) -> str:
-    """Return the call that makes a group of settings; empty if there are none."""
+    """Return the call that makes a group of settings; empty without any."""
     texts = [f"{name}={literal(value, datasets)}" for name, value in given.items()]
     return f"{kind}({', '.join(texts)})" if texts else ""
 

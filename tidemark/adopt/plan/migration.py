@@ -1,4 +1,4 @@
-"""The steps by which a pipeline takes over from older jobs: pure, on plain data.
+"""The steps in which a pipeline takes over from older jobs: pure, on plain data.
 
 Old and new never write the same data at the same time: nothing starts the new jobs until nothing
 starts the old ones, and the run that makes a bookmark writes elsewhere.
@@ -30,7 +30,7 @@ from tidemark.adopt.plan.switching import (
     take_over_stream,
 )
 
-BEFORE = "before"  # the folder in which the old state is recorded
+BEFORE = "before"  # the folder for the record of the old state
 
 
 def steps_of(adoption: Adoption, found: Found, stack_file: str) -> list[Step]:
@@ -107,7 +107,7 @@ def _review(adoption: Adoption, stack_file: str) -> Step:
 
 
 def in_app(adoption: Adoption, stack_file: str) -> tuple[str, str]:
-    """Return the lines of app.py that make the stack: what it imports, and the call."""
+    """Return the lines of app.py that make the stack: the imports and the call."""
     title = "".join(word.capitalize() for word in adoption.name.split("-"))
     module = stack_file.removesuffix(".py").replace("/", ".")
     return (
@@ -171,10 +171,10 @@ def _roles(adoption: Adoption) -> Iterator[Step]:
         return
     unread = [name for one in adoption.policies.values() for name in one.unread]
     yield Step(
-        "See what the kept roles lack",
-        "The stack attaches one inline policy more to each, with what is declared. Whoever owns a "
-        "role may want to give it only what is missing: then import it with mutable=False."
-        + (f" Not known here, so taken for nothing: {', '.join(unread)}." if unread else ""),
+        "See the missing permissions of the kept roles",
+        "The stack attaches one more inline policy to each, with the declared permissions. The "
+        "owner of a role may want to add only the missing ones: then import it with mutable=False."
+        + (f" Not known here, so counted as missing: {', '.join(unread)}." if unread else ""),
         tuple(
             f"tidemark grants {' '.join(names)} --given {shlex.quote(role_file(adoption, arn))}"
             for arn, names in kept.items()
@@ -186,16 +186,16 @@ def _roles(adoption: Adoption) -> Iterator[Step]:
 
 def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
     yield Step(
-        "Hold back what is delivered to the sources",
-        "Of what arrives between the last old run and the run that makes the new bookmark no run "
-        "would know whose it is: it would be lost. Deliveries wait until the new pipeline runs.",
+        "Hold back deliveries to the sources",
+        "Data that arrives between the last old run and the run that makes the new bookmark would "
+        "be lost. Deliveries wait until the new pipeline runs.",
         (
             f"# stop what writes to the sources of {', '.join(job.old for job in stateful)}",
             *(line for job in adoption.streaming_jobs for line in stop_stream(job.old)),
             "date -u +%Y-%m-%dT%H:%M:%SZ | tee held-since",
         ),
         (*late_objects(adoption, stateful), "# null, and no new rows in databases"),
-        ("# let deliveries go on", "rm held-since"),
+        ("# let deliveries continue", "rm held-since"),
     )
 
 
@@ -216,7 +216,7 @@ def _last_run(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Step:
                 "--query 'JobRuns[0].[StartedOn,JobRunState]'"
                 for job in reached(adoption)
             ),
-            "# each began after the deliveries were held, and SUCCEEDED"
+            "# each started after the deliveries were held, and SUCCEEDED"
             if stateful
             else "# each SUCCEEDED",
         ),
@@ -241,8 +241,8 @@ def _delete(adoption: Adoption, found: Found) -> Step:
         commands = ["# take their resources out of the Terraform configuration", "terraform apply"]
     return Step(
         "Delete the old jobs, weeks later",
-        "Until here there is a way back. AWS deletes a bookmark with its job. What a stack of "
-        "CloudFormation made is deleted there, not by these commands.",
+        "Until here there is a way back. AWS deletes a bookmark with its job. Resources of a "
+        "CloudFormation stack are deleted there, not by these commands.",
         tuple(commands),
         tuple(f"aws glue get-job --job-name {name}  # EntityNotFoundException" for name in names),
         (f"# make them again from {BEFORE}/; their bookmarks are gone",),

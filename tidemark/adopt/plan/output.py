@@ -1,4 +1,4 @@
-"""Writes what was made of adopted jobs: all files or none, and none over another."""
+"""Writes the files of adopted jobs: all or none, and none over another."""
 
 import subprocess
 import sys
@@ -10,11 +10,11 @@ from tidemark.errors import TidemarkError, UsageError
 
 
 def write_new(folder: Path, files: Mapping[str, str]) -> None:
-    """Write new files, path in the folder to text; what fails halfway leaves nothing behind."""
+    """Write new files by their path in the folder; a failure halfway leaves no file."""
     for path in files:
         if (folder / path).exists():
             raise UsageError(
-                f"{folder / path} is there already and stays as it is; nothing was written; take "
+                f"{folder / path} exists already and is not changed; nothing was written; take "
                 "another --out or --name"
             )
     made: list[Path] = []
@@ -41,7 +41,7 @@ def jobs_in(folder: Path) -> frozenset[str]:
 
 
 def formatted(folder: Path, path: str, text: str) -> str:
-    """Return Python source as the project in a folder formats it; as it is without ruff."""
+    """Return Python source as the project in a folder formats it; unchanged without ruff."""
     if find_spec("ruff") is None:
         return text
     where = folder if folder.is_dir() else Path.cwd()

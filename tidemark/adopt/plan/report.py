@@ -12,7 +12,7 @@ Row: TypeAlias = tuple[str, ...]
 
 ADDED = (
     (
-        "a role of its own, without --keep-roles",
+        "its own role, without --keep-roles",
         "it allows what is declared, no more",
     ),
     ("SecurityConfiguration", "logs, bookmarks and data are encrypted with the pipeline's key"),
@@ -21,9 +21,9 @@ ADDED = (
     ("--job-bookmark-option, --job-language", "said, where they were implied"),
     (
         "--checkpoint, --enable-metrics of streaming jobs",
-        "where they continue, and what the alarm looks at that tells while one does not run",
+        "where they continue, and the metric of the alarm that reports one that does not run",
     ),
-    ("NotificationProperty", "Glue tells of runs longer than half of the timeout"),
+    ("NotificationProperty", "Glue reports runs longer than half of the timeout"),
     ("ExecutionClass, ExecutionProperty, JobRunQueuingEnabled, MaxRetries", "said, likewise"),
     ("Connections", "those of the stage, if it has some and the job names none"),
     ("Tags", "the stage and the pipeline"),
@@ -58,11 +58,12 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
         f"Written by `tidemark adopt` from {_plain(found.origin)}. CloudFormation cannot import "
         "Glue jobs, triggers and workflows, and AWS deletes a bookmark with its job, so the new "
         "jobs have other names, and both stand side by side until the last step. Do the steps in "
-        "their order; go on only when the check of one has passed. Lines with # are done by hand. "
+        "their order; continue only when the check of one has passed. Lines with # are done by "
+        "hand. "
         "`export STAGE=...` says the stage.",
         "## Jobs",
         _table(
-            ("until now", "from now on", "what it has read until now"),
+            ("until now", "from now on", "read until now"),
             [(job.old, job.name, _state(job, found)) for job in adoption.jobs],
         ),
     ]
@@ -117,7 +118,7 @@ def _state(job: AdoptedJob, found: Found) -> str:
 
 
 def _differences(differences: tuple[Difference, ...]) -> tuple[tuple[str, ...], list[Row]]:
-    """Return a table in which what is the same of several resources is one row."""
+    """Return a table with one row for equal entries of several resources."""
     alike: dict[tuple[Path, str, str], list[Difference]] = defaultdict(list)
     for one in differences:
         alike[one.path, one.why, one.do].append(one)
@@ -148,5 +149,5 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text that no table or markup of Markdown breaks."""
+    """Return a string escaped for tables and markup of Markdown."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -9,7 +9,7 @@ from tidemark.adopt.plan.carrying import overrides
 
 
 def stack_name(adoption: Adoption) -> str:
-    """Return the stack as the CDK is told it; its stage is in the environment."""
+    """Return the stack's name for the CDK; its stage is in the environment."""
     return f'"*-{adoption.name}" -c stage=$STAGE'
 
 
@@ -40,7 +40,8 @@ def stop(adoption: Adoption, found: Found) -> Step:
         (
             "From here on nothing writes the targets until the new pipeline does."
             if adoption.started_jobs
-            else "From here on nothing starts an old streaming job again; a run goes on until the "
+            else "From here on nothing starts an old streaming job again; a run continues until "
+            "the "
             "new job takes over."
         )
         + _remaining(adoption),
@@ -83,7 +84,7 @@ def _in_source(owner: Owner) -> list[str]:
 def _set_state(switch: Switch, state: str) -> list[str]:
     """Return the commands that switch what starts the old jobs from outside of Glue.
 
-    An update of a schedule replaces all of it, so it is given what it has.
+    An update of a schedule replaces all of it, so it gets its present values.
     """
     name, group = shlex.quote(switch.name), shlex.quote(switch.group)
     if switch.kind == "rule":
@@ -121,7 +122,7 @@ def _callers(adoption: Adoption) -> list[str]:
             *(["StartCrawler"] if adoption.crawlers else []),
         )
     ]
-    return [*found, f"# stop whoever else starts {names}: Step Functions, Airflow, rules, people"]
+    return [*found, f"# stop all other starts of {names}: Step Functions, Airflow, rules, people"]
 
 
 def _remaining(adoption: Adoption) -> str:
@@ -136,7 +137,7 @@ def _remaining(adoption: Adoption) -> str:
 def start(adoption: Adoption, stack_file: str) -> Step:
     """Return the step that starts the new pipeline, and lets it start by itself."""
     deploy = f"npx cdk deploy {stack_name(adoption)}"
-    commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries go on"]
+    commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries continue"]
     back = []
     if adoption.schedules or adoption.events:
         commands.append("# once that run has passed the check, let it start by itself:")
@@ -148,7 +149,7 @@ def start(adoption: Adoption, stack_file: str) -> Step:
         commands.append(deploy)
         back.append(deploy)
     back.append(
-        "# what the new jobs processed the old bookmarks do not know: hold deliveries, and before "
+        "# the old bookmarks do not know the data of the new jobs: hold deliveries, and before "
         "anything starts the old jobs again, let each with a bookmark run once, writing elsewhere"
     )
     back += [
@@ -164,7 +165,7 @@ def start(adoption: Adoption, stack_file: str) -> Step:
         (
             f"aws glue get-workflow --name {adoption.name} "
             "--query 'Workflow.LastRun.[Status,Statistics]'",
-            "# COMPLETED, no failed action; the targets hold what is new, and nothing twice",
+            "# COMPLETED, no failed action; the targets hold the new data, and nothing twice",
         ),
         tuple(back),
     )
@@ -176,13 +177,13 @@ def _set_switch(value: str, stack_file: str) -> str:
 
 
 def take_over_stream(job: AdoptedJob) -> Step:
-    """Return the step by which a streaming job continues where the old one ended."""
+    """Return the step in which a streaming job continues where the old one ended."""
     old, new = (place.uri if place else "" for place in (job.old_checkpoint, job.checkpoint))
     copy = () if old == new else (f"aws s3 sync {old} {new}",)
     where = f"from the same checkpoint, {new}" if old == new else f"from a copy, {new}, of {old}"
     return Step(
         f"Let {job.name} continue the stream of {job.old}",
-        f"A checkpoint has one writer, so the old job stops first; the new one begins {where}. "
+        f"A checkpoint has one writer, so the old job stops first; the new one starts {where}. "
         "Records wait in the stream meanwhile, for as long as it keeps them.",
         (*stop_stream(job.old), *copy, f"aws glue start-job-run --job-name {job.name}"),
         (

@@ -27,7 +27,7 @@ def read_account(
     *,
     with_roles: bool = False,
 ) -> Found:
-    """Return what an account has of jobs, or of the jobs of a workflow."""
+    """Return the named jobs of an account, or the jobs of a workflow, with their surroundings."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -123,7 +123,7 @@ class _Account:
         return f"arn:{arn[1]}:glue:{self._glue.meta.region_name}:{arn[4]}:{kind}/{name}"
 
     def _get(self, operation: str, key: str, **request: str) -> Resource | None:
-        """Return a resource; None if there is none."""
+        """Return a resource; None if it is missing."""
         from botocore.exceptions import ClientError
 
         try:

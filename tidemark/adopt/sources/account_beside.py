@@ -1,4 +1,4 @@
-"""Reads what stands beside jobs in an account: rules of EventBridge, policies of roles."""
+"""Reads the surroundings of jobs in an account: rules of EventBridge, policies of roles."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ def workflows_by_event(triggers: Iterable[Resource], nodes: Iterable[str]) -> li
 def read_rules(
     session: "boto3.Session", workflows: Mapping[str, str]
 ) -> tuple[dict[str, tuple[Resource, ...]], list[Difference]]:
-    """Return the rules of the default event bus that start workflows, and what was not readable."""
+    """Return the rules of the default event bus that start workflows, and the unreadable parts."""
     from botocore.exceptions import ClientError
 
     found: dict[str, tuple[Resource, ...]] = {}
@@ -54,7 +54,7 @@ def read_rules(
 def read_schedules(
     session: "boto3.Session",
 ) -> tuple[tuple[Resource, ...], list[Difference]]:
-    """Return the schedules of EventBridge Scheduler of all groups, and what was not readable."""
+    """Return the schedules of EventBridge Scheduler of all groups, and the unreadable parts."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

@@ -1,4 +1,4 @@
-"""Writes what a template has as Glue's API does: numbers and switches may be texts there."""
+"""Writes values of a template as Glue's API does: numbers and switches may be strings there."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from tidemark.model.assembly.glue_shapes import LATE, plain, shape_of
 def as_api_has_it(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[Path]]:
     """Return the properties of a resource as a shape of the API has its members.
 
-    What the shape does not have stays as it is.
+    Members that the shape does not have stay unchanged.
     """
     misfits: list[Path] = []
     found = _value(properties, shape_of(name), (), misfits)

@@ -35,7 +35,7 @@ SHAPES = {
     "AWS::Glue::Workflow": "Workflow",
     "AWS::Glue::Crawler": "Crawler",
 }
-OF_GLUE = ("AWS::Glue::", "AWS::LakeFormation::")
+GLUE_TYPES = ("AWS::Glue::", "AWS::LakeFormation::")
 STARTERS = ("AWS::Events::Rule", "AWS::MWAA::Environment", "AWS::Scheduler::Schedule")
 # What starts jobs where its definition names one, or Glue.
 CALLERS = (
@@ -46,10 +46,10 @@ CALLERS = (
     "AWS::StepFunctions::StateMachine",
 )
 OWN_NAMES = ("StateMachineName", "FunctionName", "Name")
-# What is listed in any case, or is not part of the code.
+# Resources that are always listed, or not part of the code.
 ACCOUNTED = ("CrawlerSecurityConfiguration", "Name", "Role", "SecurityConfiguration")
 GIVE = "give it (--parameter {}=VALUE), or correct the stack by hand"
-LOOK_UP = "look it up in what is deployed, and correct the stack by hand"
+LOOK_UP = "look it up in the deployment, and correct the stack by hand"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Read:
 
 @dataclass
 class _Reader:
-    """What is read of all templates together."""
+    """The contents of all templates together."""
 
     where: str
     kinds: dict[str, dict[str, Resource]] = field(
@@ -78,7 +78,7 @@ class _Reader:
 
 
 def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
-    """Return what a template, or the templates of an assembly of the CDK, declare."""
+    """Return the declarations of a template, or of the templates of an assembly of the CDK."""
     assembly = read_assembly(path) if path.is_dir() else None
     alone = None if assembly else Stack(path.stem, read_template_file(path), file=path)
     stacks = assembly.stacks if assembly else (alone,) if alone else ()
@@ -164,7 +164,7 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
     if kind in (*STARTERS, *CALLERS):
         name = next((str(properties[key]) for key in OWN_NAMES if properties.get(key)), id_)
     is_nested = id_ in values.nested
-    if (kind.startswith((*OF_GLUE, SAM)) or kind in STARTERS) and not is_nested:
+    if (kind.startswith((*GLUE_TYPES, SAM)) or kind in STARTERS) and not is_nested:
         reader.resources.append((kind, name))
     if kind in PLACES and id_ not in values.nested:
         reader.unread_of_all.append(not_at_hand(id_, PLACES[kind]))
@@ -192,11 +192,13 @@ def _add(reader: _Reader, id_: str, resource: Mapping[str, Any], values: Values)
 
 
 def _callers(reader: _Reader) -> Iterator[tuple[str, str]]:
-    """Yield what may start a job, since its definition names Glue or something of it."""
+    """Yield resources that may start a job, since their definition names Glue or a part of it."""
     nodes = {name for named in reader.kinds.values() for name in named}
     for one in (one for one in reader.others if not one.kind.startswith(SAM)):
-        told = str(one.properties)
-        if one.kind in CALLERS and ("glue" in told.lower() or any(it in told for it in nodes)):
+        definition = str(one.properties)
+        if one.kind in CALLERS and (
+            "glue" in definition.lower() or any(it in definition for it in nodes)
+        ):
             yield one.kind, one.name
 
 
@@ -286,7 +288,7 @@ def _note_exports(values: Values, exports: dict[str, Any]) -> None:
 
 
 def _note_scripts(reader: _Reader, assets: tuple[FileAsset, ...], values: Values) -> None:
-    """Note which file an app uploads to which address."""
+    """Note the files that an app uploads, by address."""
     for asset in assets:
         if not asset.is_zipped:
             reader.scripts[f"s3://{values.resolve(asset.bucket)}/{asset.key}"] = asset.source

@@ -1,4 +1,4 @@
-"""Reads what stands beside jobs in a template: rules, schedules, connections, roles: pure.
+"""Reads the surroundings of jobs in a template: rules, schedules, connections, roles: pure.
 
 Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
 aws-resource-events-rule.html and aws-resource-scheduler-schedule.html, aws-resource-iam-role.html.
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tidemark.adopt.model import Resource, RolePolicies
 
-OF_SECRETS = "AWS::SecretsManager::Secret"  # its Ref is an ARN, whose end only AWS knows
+SECRETS = "AWS::SecretsManager::Secret"  # its Ref is an ARN, whose end only AWS knows
 
 
 class Read(Protocol):
@@ -91,9 +91,7 @@ def clock_of(resources: Sequence[Read]) -> tuple[Resource, ...]:
 
 def connections_of(resources: Sequence[Read]) -> dict[str, Resource]:
     """Return the properties of connections, by name; a secret of the template by its name."""
-    secrets = {
-        f"{{{one.id}}}": one.name for one in _of(resources, OF_SECRETS) if one.name != one.id
-    }
+    secrets = {f"{{{one.id}}}": one.name for one in _of(resources, SECRETS) if one.name != one.id}
     found: dict[str, Resource] = {}
     for one in _of(resources, "AWS::Glue::Connection"):
         given = _mapping(_mapping(one.properties.get("ConnectionInput")), "ConnectionProperties")

@@ -1,4 +1,4 @@
-"""What a file that declares jobs has, whoever wrote it, and what of that is adopted: pure."""
+"""The contents of a file that declares jobs, of any tool, and the adopted part: pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Policies = Callable[[Iterable[str]], dict[str, RolePolicies]]
 
 @dataclass
 class Contents:
-    """What a file declares, spelt as boto3 spells it.
+    """The declarations of a file, spelt as in boto3.
 
     Attributes:
         where: the file, for people.
@@ -22,13 +22,13 @@ class Contents:
         types: how the file calls a job and a workflow.
         jobs: jobs by name; likewise triggers, workflows, crawlers.
         connections: their properties, by name.
-        scripts: the text of a script, or the file that has it, by its URI.
+        scripts: the source of a script, or its file, by its URI.
         locations: where tables have their data, by `database.table`.
         rules: rules of EventBridge that start workflows, by name of the workflow.
         clock: schedules of EventBridge Scheduler, as GetSchedule has them.
         other_rules: rules with another target; its ARN is their `Target`.
-        policies: tells what roles may do, by ARN.
-        unread: what this version does not know, or cannot resolve, of one resource.
+        policies: returns the permissions of roles, by ARN.
+        unread: the parts of one resource that this version does not know or cannot resolve.
         unread_of_all: likewise, of the file.
         resources: all that has to do with Glue: type and name.
     """
@@ -55,7 +55,7 @@ class Contents:
 def found_in(
     contents: Contents, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Found:
-    """Return what a file has of jobs, or of the jobs of a workflow."""
+    """Return the named jobs of a file, or the jobs of a workflow, with their surroundings."""
     of_job, of_workflow = contents.types
     if workflow is not None:
         _check(contents, workflow, contents.workflows, of_workflow)

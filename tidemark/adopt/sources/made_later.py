@@ -1,4 +1,4 @@
-"""Names what a template does not have yet: what is made of it when a stack is deployed."""
+"""Names resources that a template does not have yet: a deployment creates them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,19 +10,19 @@ MAX_NAMED = 20  # of what a macro may change
 
 
 def transformed(stack: str, name: str, template: Mapping[str, Any]) -> Difference:
-    """Return what a macro may make or change: that of SAM its own kinds, any other one all."""
+    """Return the resources that a macro may change: SAM's its own kinds, any other one all."""
     wanted = SAM if name.startswith(SAM.rstrip(":")) else ""
     ids = [
         str(id_)
         for id_, resource in template.get("Resources", {}).items()
         if isinstance(resource, Mapping) and str(resource.get("Type", "")).startswith(wanted)
     ]
-    told = f"{', '.join(ids[:MAX_NAMED])}{', ...' if len(ids) > MAX_NAMED else ''}"
+    named = f"{', '.join(ids[:MAX_NAMED])}{', ...' if len(ids) > MAX_NAMED else ''}"
     return Difference(
         f"template {stack}",
         ("Transform",),
         name,
-        f"it makes resources, or changes {told or 'none of these'}, when a stack is deployed",
+        f"it makes resources, or changes {named or 'none of these'}, when a stack is deployed",
         "see whether it makes jobs or triggers; if so, give the template that it makes: "
         "aws cloudformation get-template --template-stage Processed",
     )
@@ -47,7 +47,7 @@ def not_at_hand(id_: str, place: str) -> Difference:
         f"nested stack {id_}",
         (place,),
         None,
-        "it has a template of its own, which is not at hand here",
-        "put it beside this one and name its file there, or adopt what it has by a call of its "
-        "own, with that template",
+        "it has its own template, which is missing here",
+        "put it next to this one and name its file there, or adopt its jobs in another call, with "
+        "that template",
     )

@@ -1,9 +1,10 @@
-"""Finds the templates of nested stacks beside the template that has them.
+"""Finds the templates of nested stacks next to the template that has them.
 
 The CDK names the file in the metadata or among its assets; templates that are to be packaged name
 one where others have an address.
 
-Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-stack.html,
+Sources:
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-stack.html,
 https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-resource-application.html
 """
 
@@ -18,7 +19,7 @@ from tidemark.adopt.sources.template_file import read_template_file
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import NESTED_STACK, nested_template
 
-# Where a resource that has a template of its own says which.
+# The property of a resource that names its own template.
 PLACES = {NESTED_STACK: "TemplateURL", "AWS::Serverless::Application": "Location"}
 
 

@@ -21,7 +21,7 @@ from tidemark.errors import UsageError
 def read_state_file(
     file: Path, jobs: Iterable[str], workflow: str | None, *, with_roles: bool = False
 ) -> Found:
-    """Return what a state file has of jobs, or of the jobs of a workflow."""
+    """Return the named jobs of a state file, or the jobs of a workflow, with their surroundings."""
     contents = _contents(read_state(_document(file), str(file)), file)
     return found_in(contents, jobs, workflow, with_roles=with_roles)
 
@@ -60,7 +60,7 @@ def _document(file: Path) -> object:
 
 
 def _scripts(state: TerraformState, folder: Path) -> dict[str, str | Path]:
-    """Return the scripts that Terraform uploaded from files, or from texts, by their URIs."""
+    """Return the scripts that Terraform uploaded from files, or from strings, by their URIs."""
     found: dict[str, str | Path] = {}
     for uri, uploaded in state.objects.items():
         if uploaded.get("content"):

@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.extras import require
 
-# What is not a string in YAML: the form, and the characters it may begin with.
+# Scalars that are not strings in YAML: their form, and the characters they may start with.
 PLAIN = {
     "bool": (re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), "tTfF"),
     "int": (re.compile(r"[-+]?(0|[1-9][0-9]*)$"), "-+0123456789"),
@@ -24,7 +24,7 @@ PLAIN = {
 ALONE = {"Condition": "Condition", "Ref": "Ref"}  # short functions whose long names have no Fn::
 # What stands in place of resources, and makes them when a stack is deployed.
 LATER = ("Fn::ForEach", "Fn::Transform")
-# What a template may leave empty.
+# Properties that a template may leave empty.
 SECTIONS = ("Conditions", "Mappings", "Outputs", "Parameters")
 HOW = (
     "write one: aws cloudformation get-template --stack-name STACK --query TemplateBody "
@@ -65,15 +65,16 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
 
 
 def _is_included(resource: Any) -> bool:
-    """Return whether a transform says what a resource is: AWS::Include reads it from a file.
+    """Return whether a transform defines a resource: AWS::Include reads it from a file.
 
-    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-include.html
+    Source:
+        https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-include.html
     """
     return isinstance(resource, dict) and "Fn::Transform" in resource
 
 
 def template_of(text: str, where: str) -> Any:
-    """Return the document that a text is, JSON or YAML."""
+    """Parse a document, JSON or YAML."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -87,7 +88,7 @@ def _yaml(text: str, where: str) -> Any:
     require("yaml")
     import yaml
 
-    # Keys and all other texts stay texts: Yes may name a condition, and a date a version.
+    # Keys and all other strings stay strings: Yes may name a condition, and a date a version.
     loader: Any = type("Loader", (yaml.SafeLoader,), {})
     loader.yaml_implicit_resolvers = {}
     for tag, (form, first) in PLAIN.items():
@@ -96,8 +97,8 @@ def _yaml(text: str, where: str) -> Any:
     try:
         return _with_texts_as_keys(yaml.load(text, loader))  # noqa: S506 (a SafeLoader: it makes plain data only)
     except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
-        told = " ".join(str(error).split())
-        raise UsageError(f"{where} is neither JSON nor YAML: {told}; {HOW}") from error
+        reason = " ".join(str(error).split())
+        raise UsageError(f"{where} is neither JSON nor YAML: {reason}; {HOW}") from error
 
 
 def _with_texts_as_keys(value: Any) -> Any:

@@ -2,7 +2,8 @@
 
 What only a deployment knows stands in braces, `{Bucket}`, and is named.
 
-Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
+Source:
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
 """
 
 import base64
@@ -20,7 +21,7 @@ UNKNOWN = re.compile(r"\{([A-Za-z][A-Za-z0-9:._-]*)\}", re.ASCII)
 LATE = re.compile(r"\{\{(resolve:[^{}]+)\}\}")  # what CloudFormation asks other services for
 SUBSTITUTED = re.compile(r"\$\{([^}]+)\}")
 OUTPUTS = "Outputs."  # of a nested stack
-OF_AWS = {"AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
+PARTITION_VALUES = {"AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
 # What Fn::GetAtt returns, by resource type and attribute, of a resource whose name is known.
 ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("AWS::S3::Bucket", "Arn"): "arn:{partition}:s3:::{name}",
@@ -42,7 +43,7 @@ NO_NAME = ("AWS::SecretsManager::Secret", "AWS::SNS::Topic")
 
 @dataclass
 class Values:
-    """What the functions of one template are resolved against.
+    """The values of the functions of one template.
 
     Attributes:
         template: the template.
@@ -70,7 +71,7 @@ class Values:
         if (name := self._given_name(id_)) is not None:
             return name
         if id_ not in self._names:
-            self._names[id_] = None  # as long as it is looked for: no name is made of itself
+            self._names[id_] = None  # while it is resolved: no name is made of itself
             resource = self.template.get("Resources", {}).get(id_, {})
             own = OTHER_NAMES.get(resource.get("Type", ""))
             stated = resource.get("Properties", {}).get(own) if own else stated_name(resource)
@@ -87,7 +88,7 @@ class Values:
             found = self.resolve(properties.get("Parameters") or {})
             resolved = found if isinstance(found, Mapping) else {}
             parameters = {
-                name: ",".join(map(_text, value)) if isinstance(value, list) else _text(value)
+                name: ",".join(map(_string, value)) if isinstance(value, list) else _string(value)
                 for name, value in resolved.items()
             }
             prefix = f"{self.stack}{id_}."
@@ -99,22 +100,22 @@ class Values:
                 self.exports,
                 prefix,
                 inner.nested,
-                _unknown=self._unknown,  # what a deployment knows passes through parameters
+                _unknown=self._unknown,  # values of a deployment pass through parameters
             )
         return self._children.get(id_)
 
     def stated_name_of(self, id_: str) -> str | None:
-        """Return the name that the template, or a parameter, says; braces for what is not known."""
+        """Return the name that the template, or a parameter, states; braces for unknown parts."""
         if (name := self._given_name(id_)) is not None:
             return name
         stated = stated_name(self.template["Resources"][id_])
-        return None if stated is None else _text(self.resolve(stated))
+        return None if stated is None else _string(self.resolve(stated))
 
     def _given_name(self, id_: str) -> str | None:
         return self.given.get(f"{self.stack}{id_}", self.given.get(id_))
 
     def unknown_in(self, value: object) -> list[str]:
-        """Return what of a resolved value only a deployment knows, each once."""
+        """Return the parts of a resolved value that only a deployment knows, each once."""
         if isinstance(value, Mapping):
             found = [name for one in value.values() for name in self.unknown_in(one)]
         elif isinstance(value, list):
@@ -174,8 +175,8 @@ class Values:
             return NO_VALUE
         if name in self.given:
             return self._parameter(name, self.given[name])
-        if name in OF_AWS:
-            return OF_AWS[name]
+        if name in PARTITION_VALUES:
+            return PARTITION_VALUES[name]
         resource = self.template.get("Resources", {}).get(name)
         if resource is not None and resource.get("Type") not in NO_NAME:
             own = self.name_of(name)
@@ -190,7 +191,7 @@ class Values:
         kind = str(self.template.get("Parameters", {}).get(name, {}).get("Type", ""))
         if kind == "CommaDelimitedList" or kind.startswith("List<"):
             return [one.strip() for one in str(value).split(",")]
-        return _text(value)
+        return _string(value)
 
     def _get_att(self, argument: Any) -> Any:
         id_, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
@@ -211,7 +212,7 @@ class Values:
 
     def _sub(self, argument: Any) -> str:
         text, own = (argument, {}) if isinstance(argument, str) else argument
-        known = {key: _text(self.resolve(one)) for key, one in own.items()}
+        known = {key: _string(self.resolve(one)) for key, one in own.items()}
 
         def replaced(found: re.Match[str]) -> str:
             name = found[1].strip()
@@ -219,7 +220,7 @@ class Values:
                 return f"${{{name[1:]}}}"
             if name in known:
                 return known[name]
-            return _text(self._get_att(name) if "." in name else self._ref(name))
+            return _string(self._get_att(name) if "." in name else self._ref(name))
 
         return SUBSTITUTED.sub(replaced, text)
 
@@ -227,8 +228,8 @@ class Values:
         separator, parts = argument
         resolved = self.resolve(parts)
         if not isinstance(resolved, list):
-            return _text(resolved)
-        return str(separator).join(map(_text, resolved))
+            return _string(resolved)
+        return str(separator).join(map(_string, resolved))
 
     def _select(self, argument: Any) -> Any:
         index, values = self.resolve(argument)
@@ -242,7 +243,7 @@ class Values:
         return self.resolve(found)
 
     def _import(self, argument: Any) -> Any:
-        name = _text(self.resolve(argument))
+        name = _string(self.resolve(argument))
         return self.exports.get(name, self._braces(f"import:{name}"))
 
     def _if(self, argument: Any) -> Any:
@@ -259,7 +260,7 @@ class Values:
             declared = self.template.get("Conditions", {}).get(argument)
             return None if declared is None else self._holds(declared)
         if name == "Fn::Equals":
-            one, other = (_text(it) for it in self.resolve(argument))
+            one, other = (_string(it) for it in self.resolve(argument))
             return None if self.unknown_in([one, other]) else one == other
         parts = [self._holds(one) for one in argument]
         if name == "Fn::Not":
@@ -275,7 +276,7 @@ class Values:
         return f"{{{text}}}"
 
 
-def _text(value: Any) -> str:
+def _string(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else json.dumps(value)

@@ -2,7 +2,7 @@
 
 Sources: https://developer.hashicorp.com/terraform/internals/json-format,
 https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_job and
-glue_trigger, glue_workflow, glue_crawler beside it.
+glue_trigger, glue_workflow, glue_crawler next to it.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from tidemark.errors import UsageError
 
 VERSION = 4
 TYPES = ("aws_glue_job", "aws_glue_trigger", "aws_glue_workflow", "aws_glue_crawler")
-OF_GLUE = ("aws_glue_", "aws_lakeformation_")
+GLUE_TYPES = ("aws_glue_", "aws_lakeformation_")
 STARTERS = (
     "aws_cloudwatch_event_rule",
     "aws_mwaa_environment",
@@ -42,7 +42,7 @@ MAPS = {
     "default_run_properties",
     "tags",
 }
-LISTS = {"actions", "conditions"}  # blocks of which there can be several
+LISTS = {"actions", "conditions"}  # blocks that can be repeated
 KNOWN: dict[str, set[str]] = {
     "aws_glue_job": {
         "command",
@@ -112,12 +112,12 @@ KNOWN: dict[str, set[str]] = {
 
 @dataclass
 class TerraformState:
-    """What a state file has, spelt as boto3 spells it.
+    """The contents of a state file, spelt as in boto3.
 
     Attributes:
         jobs: jobs by name; likewise triggers, workflows, crawlers.
         objects: objects of S3 that Terraform uploaded, by URI, with their attributes.
-        beside: attributes of what stands beside the jobs, by type: rules, roles.
+        beside: attributes of other resources than jobs, by type: rules, roles.
         unread: attributes that this version does not know.
         resources: all that has to do with Glue: type and name.
     """
@@ -133,7 +133,7 @@ class TerraformState:
 
 
 def read_state(document: object, where: str) -> TerraformState:
-    """Return what a state file has."""
+    """Return the contents of a state file."""
     version = document.get("version") if isinstance(document, dict) else None
     if not isinstance(document, dict) or version != VERSION:
         raise UsageError(
@@ -145,7 +145,7 @@ def read_state(document: object, where: str) -> TerraformState:
     try:
         for kind, name, values in _instances(document):
             own = str(values.get("name") or values.get("function_name") or name)
-            if kind.startswith(OF_GLUE) or kind in STARTERS:
+            if kind.startswith(GLUE_TYPES) or kind in STARTERS:
                 state.resources.append((kind, own))
             if kind in CALLERS:
                 callers.append((kind, own, str(values)))
@@ -158,7 +158,7 @@ def read_state(document: object, where: str) -> TerraformState:
         ) from error
     nodes = [*state.jobs, *state.workflows, *state.crawlers, "glue"]
     state.resources += [
-        (kind, own) for kind, own, told in callers if any(it in told for it in nodes)
+        (kind, own) for kind, own, definition in callers if any(it in definition for it in nodes)
     ]
     return state
 
@@ -167,7 +167,7 @@ def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str
     """Yield the resources that Terraform manages: type, name in the configuration, attributes."""
     for resource in document.get("resources", []):
         kind = resource["type"]
-        is_wanted = kind.startswith(OF_GLUE) or kind in (*OBJECTS, *BESIDE, *STARTERS, *CALLERS)
+        is_wanted = kind.startswith(GLUE_TYPES) or kind in (*OBJECTS, *BESIDE, *STARTERS, *CALLERS)
         if resource.get("mode") == "managed" and is_wanted:
             for instance in resource.get("instances", []):
                 yield kind, str(resource.get("name")), instance["attributes"]
@@ -254,5 +254,5 @@ def _camel_case(key: str) -> str:
 
 
 def _is_empty(value: Any) -> bool:
-    """Return whether Terraform writes a value for what is not set."""
+    """Return whether Terraform writes this value for an unset attribute."""
     return value is None or (value in ("", [], {}, 0) and value is not False)

@@ -1,8 +1,8 @@
-"""Reads what stands beside jobs in a state of Terraform: rules of EventBridge, policies of roles.
+"""Reads the surroundings of jobs in a state of Terraform: rules of EventBridge, policies of roles.
 
 Sources: https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/
 cloudwatch_event_rule and cloudwatch_event_target, iam_role, iam_role_policy, iam_policy,
-iam_role_policy_attachment beside it.
+iam_role_policy_attachment next to it.
 """
 
 import json

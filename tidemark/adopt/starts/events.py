@@ -17,7 +17,7 @@ from tidemark.model.schedules.event_patterns import MAX_EVENTS, MAX_WINDOW_MINUT
 from tidemark.model.schedules.schedules import Schedule
 
 BATCH = "EventBatchingCondition"
-HAND = "declare what it matches by hand, in starts="
+HAND = "declare its events by hand, in starts="
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Events:
     """What rules of EventBridge say of a start.
 
     Attributes:
-        events: what can be declared.
+        events: those that can be declared.
         schedules: cron expressions of rules that are schedules.
         differences: rules that cannot be declared.
     """
@@ -47,7 +47,7 @@ def events_of(trigger: Reading, rules: Iterable[Resource]) -> Events:
 
 
 def _add(found: Events, rule: Resource, size: int, minutes: int | None) -> None:
-    """Add what a rule says, or why it cannot be declared."""
+    """Add a rule, or why it cannot be declared."""
 
     def differ(why: str, do: str = HAND, value: str | None = None) -> None:
         found.differences.append(Difference(f"rule {rule['Name']}", (), value, why, do))

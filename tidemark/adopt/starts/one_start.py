@@ -9,7 +9,7 @@ from tidemark.model.assembly.definitions import CRAWLER
 Reason = tuple[str, str]
 # Glue's events for the end of a crawl or a run, and their spelling of a state.
 # Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
-OF_CRAWLS, OF_RUNS = "Glue Crawler State Change", "Glue Job State Change"
+CRAWLER_EVENT, JOB_EVENT = "Glue Crawler State Change", "Glue Job State Change"
 
 
 def one_start(
@@ -29,7 +29,7 @@ def one_start(
         apart[job] = (
             f"it is started by {theirs}, and {first.removeprefix(CRAWLER)} by {ours}; a pipeline "
             "starts its first jobs together",
-            "adopt it by a call of its own, with what waits for it"
+            "adopt it in another call, with the jobs that wait for it"
             if not job.startswith(CRAWLER)
             else "keep it with its trigger",
         )
@@ -72,9 +72,9 @@ def event_of(wait: Wait) -> AdoptedEvent | None:
         return None
     ((node, state),) = wait.conditions
     detail: dict[str, Any] = {"jobName": [node], "state": [state]}
-    kind = OF_RUNS
+    kind = JOB_EVENT
     if node.startswith(CRAWLER):
-        kind = OF_CRAWLS
+        kind = CRAWLER_EVENT
         detail = {"crawlerName": [node.removeprefix(CRAWLER)], "state": [state.capitalize()]}
     pattern = {"source": ["aws.glue"], "detail-type": [kind], "detail": detail}
     return AdoptedEvent(f"{node} {state}", pattern)

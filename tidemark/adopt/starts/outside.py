@@ -16,19 +16,19 @@ from tidemark.model.schedules.schedules import Schedule
 
 GLUE_CALLS = {"startjobrun": "JobName", "startworkflowrun": "Name"}
 STOP = "the step that stops what starts the old jobs disables it"
-DECLARE = f"{STOP}; declare in starts= what is to start the new pipeline instead"
+DECLARE = f"{STOP}; declare the new pipeline's start in starts= instead"
 
 
 @dataclass(frozen=True)
 class Adopted:
-    """What a pipeline has of the old.
+    """The old jobs and workflow that a pipeline replaces.
 
     Attributes:
         jobs: names of the old jobs that are read, declared or not.
         workflow: name of the workflow that is adopted as a whole, or None.
         workflows: names of all workflows that start one of the jobs.
         only_first: the old job that the pipeline starts with, if it is the only one.
-        left_out: those of the jobs that are not adopted, and go on as they are.
+        left_out: the jobs that are not adopted, and continue unchanged.
     """
 
     jobs: frozenset[str]
@@ -43,9 +43,9 @@ class Outside:
     """What starts from outside say.
 
     Attributes:
-        schedules: what can be declared: cron expressions, each with its time zone.
-        switches: what starts the old, declared or not, and has to be disabled.
-        differences: what cannot, and what is not the same.
+        schedules: those that can be declared: cron expressions, each with its time zone.
+        switches: the starts of the old jobs, declared or not, that have to be disabled.
+        differences: starts that cannot be declared, and changed ones.
     """
 
     schedules: list[tuple[str, str]] = field(default_factory=list)
@@ -59,7 +59,7 @@ def outside_of(
     adopted: Adopted,
     rules: Mapping[str, Iterable[Resource]] | None = None,
 ) -> Outside:
-    """Return which schedules start the pipeline, and what is to be known of every other start."""
+    """Return the schedules that start the pipeline, and the facts about every other start."""
     found = Outside()
     for workflow in sorted(adopted.workflows):
         found.switches += [
@@ -85,14 +85,14 @@ def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
     given = _input(target.get("Input"))
     started = given.get(key) if isinstance(given, Mapping) else None
     if not isinstance(started, str):
-        why = f"its input does not say {key}, so it cannot be known what it starts"
+        why = f"its input does not say {key}, so its target is not known"
         found.differences.append(Difference(of, ("Target", "Input"), None, why, DECLARE))
         return
     if started not in (adopted.jobs if key == "JobName" else adopted.workflows):
         return
     if key == "JobName" and started in adopted.left_out:
         why = f"it starts the job {started}, which is not adopted"
-        do = "it goes on as it is: see Not adopted"
+        do = "it continues unchanged: see Not adopted"
         found.differences.append(Difference(of, ("Target", "Input", key), started, why, do))
         return
     if schedule.get("State", "ENABLED") == "ENABLED":
@@ -107,7 +107,7 @@ def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
         return
     if (expression, zone) not in found.schedules:
         found.schedules.append((expression, zone))
-    why = "the new pipeline has it in starts=; the old one goes on until it is disabled"
+    why = "the new pipeline has it in starts=; the old one continues until it is disabled"
     found.differences.append(Difference(of, ("State",), "ENABLED", why, STOP))
     found.differences += _details(of, schedule, {k: v for k, v in given.items() if k != key})
 
@@ -130,7 +130,7 @@ def _why_not(
 
 
 def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Difference]:
-    """Return what a declared schedule has and `Schedule` has not."""
+    """Return the properties of a declared schedule that `Schedule` does not have."""
     window = schedule.get("FlexibleTimeWindow") or {}
     found: list[Difference] = []
     if window.get("Mode", "OFF") != "OFF":
@@ -155,7 +155,7 @@ def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Diffe
 
 
 def _glue_key(arn: object) -> str | None:
-    """Return which key of the input of a universal target says what it starts."""
+    """Return the key of a universal target's input that names what it starts."""
     _, is_glue, call = str(arn or "").lower().partition(":aws-sdk:glue:")
     return GLUE_CALLS.get(call) if is_glue else None
 
@@ -168,6 +168,6 @@ def _input(text: object) -> Any:
 
 
 def _unknown(of: str, arn: object, what: str) -> Difference:
-    why = "what its target does cannot be read here, so it may start one of the old jobs"
-    do = f"see what the target does; if it starts an old job, disable {what} with the old starts"
+    why = "the action of its target cannot be read here, so it may start one of the old jobs"
+    do = f"see the target; if it starts an old job, disable {what} with the old starts"
     return Difference(of, ("Target", "Arn"), shown(("Arn",), arn), why, do)

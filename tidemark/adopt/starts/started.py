@@ -1,21 +1,23 @@
-"""What a trigger adds to the runs of a job, as fields of `ActionOptions`."""
+"""The options of a trigger for the runs of a job, as fields of `ActionOptions`."""
 
 from collections.abc import Iterable, Mapping
 
-from tidemark.adopt.jobs.job import BOOKMARKS, is_open, why_not
+from tidemark.adopt.jobs.job import BOOKMARKS, is_open, refusal
 from tidemark.adopt.model import Resource
 from tidemark.adopt.reading import Reading
 from tidemark.model.assembly.arguments import DISABLE, ENABLE, PAUSE
 
 MAX_MINUTES = 10_080  # as ActionOptions checks it: a test compares
 OPTION = "--job-bookmark-option"
-OF_RUNS = {OPTION: ("the job says it now, in bookmark=", "nothing, if nothing else starts it")}
+RUN_ARGUMENTS = {
+    OPTION: ("the job says it now, in bookmark=", "nothing, if nothing else starts it")
+}
 
 
 def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
     """Return the bookmark option that triggers add to the runs of a job; None if none does.
 
-    Where they differ, it is the one that keeps most: what is lost cannot be had again.
+    Where they differ, it is the one that keeps most: lost data cannot be had again.
     """
     options = {
         (action.get("Arguments") or {}).get(OPTION)
@@ -34,7 +36,7 @@ def bookmark_of_runs(triggers: Iterable[Resource], job: Reading) -> str | None:
 
 
 def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> dict[str, object]:
-    """Return what an action of a trigger adds, and account for it."""
+    """Return the options of an action of a trigger, and account for it."""
     fields: dict[str, object] = {}
     if arguments := _arguments(trigger, ("Actions", number, "Arguments")):
         fields["arguments"] = arguments
@@ -50,12 +52,12 @@ def started_of(trigger: Reading, number: str, timeout_minutes: int | None) -> di
     if _is_minutes(minutes) and (ends is None or minutes < ends):
         fields["notify_after_minutes"] = int(trigger.take(*path))
     elif minutes is not None:
-        _differ(trigger, path, f"Glue tells of a long run before it ends, after {ends} minutes")
+        _differ(trigger, path, f"Glue reports a long run before it ends, after {ends} minutes")
     return fields
 
 
 def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
-    """Return the arguments of the script; what it cannot get is listed."""
+    """Return the arguments of the script; those that cannot be declared are listed."""
     given = trigger.get(*path)
     if not isinstance(given, Mapping):
         return {}
@@ -63,7 +65,7 @@ def _arguments(trigger: Reading, path: tuple[str, ...]) -> dict[str, str]:
         trigger.take(*path)
     found = {}
     for name, value in given.items():
-        if reason := OF_RUNS.get(name) or why_not(name, value):
+        if reason := RUN_ARGUMENTS.get(name) or refusal(name, value):
             trigger.differ(*path, name, why=reason[0], do=reason[1])
         else:
             found[name.removeprefix("--")] = str(trigger.take(*path, name))

@@ -1,4 +1,4 @@
-"""Translates triggers into what each job waits for, and when the pipeline starts: pure.
+"""Translates triggers into the conditions of each job, and the starts of the pipeline: pure.
 
 Jobs and crawlers stand together; a crawler is named `CRAWLER` + its name.
 """
@@ -26,7 +26,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     "State": FACT,
     "Description": ("triggers of a pipeline have none", "nothing"),
     "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),
-    "WorkflowName": ("the pipeline has a workflow of its own", "nothing"),
+    "WorkflowName": ("the pipeline has its own workflow", "nothing"),
     "EventBatchingCondition": (
         "the trigger does not say which events start it: rules of EventBridge send them, and none "
         "that can be declared was found",
@@ -34,7 +34,7 @@ FIELDS: dict[str, tuple[str, str]] = {
         "declare their patterns: starts=[OnEvent(...), OnObjects(...)], with the same batch",
     ),
 }
-OF_AN_ACTION: dict[str, tuple[str, str]] = {
+ACTION_FIELDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("Arguments", "NotificationProperty", "Timeout"),
         (
@@ -47,18 +47,18 @@ OF_AN_ACTION: dict[str, tuple[str, str]] = {
 }
 OFF = "nothing, if that is wanted; otherwise declare the events in starts="
 NO_EVENT = "its workflow has no active EVENT trigger, so the rule starts nothing"
-OF_STREAMS = "it starts streaming jobs only, which nothing starts in a pipeline"
-START_AGAIN = "an alarm tells while the new job does not run; start it again by hand"
+STREAMS_ONLY = "it starts streaming jobs only, which nothing starts in a pipeline"
+START_AGAIN = "an alarm reports a new job that does not run; start it again by hand"
 SAY_WHEN = ("Type", "Schedule", "Predicate", "EventBatchingCondition")
 START_TYPES = ("SCHEDULED", "EVENT", "ON_DEMAND")
 
 
 @dataclass
 class Starts:
-    """What the triggers say of the jobs.
+    """The starts and conditions of jobs by the triggers.
 
     Attributes:
-        waits: what each job waits for, by name; None of one that starts with the pipeline.
+        waits: the conditions of each job, by name; None for one that starts with the pipeline.
         started: fields of `ActionOptions` of each job, once the triggers are accounted for.
         left_out: jobs whose start cannot be declared, with the reason and what to do.
         schedules: cron expressions of the active start triggers.
@@ -66,7 +66,7 @@ class Starts:
         streaming: streaming jobs of the pipeline, which no trigger starts.
         start_triggers: triggers that start something by themselves, by name.
         other_triggers: the others.
-        differences: what is not the same.
+        differences: those of the triggers.
         groups: the triggers that start each first job, by name of the job.
         is_late: whether the pipeline starts when something has ended that it does not hold.
         apart: triggers of jobs of the pipeline that it does not declare: why, and what to do.
@@ -186,7 +186,7 @@ def _why_apart(
     own = nodes_of(trigger)
     is_of_streams = starts.streaming.intersection(own) and not declared.keys() & own
     if is_of_streams and trigger.get("Type") != "CONDITIONAL":
-        return OF_STREAMS, START_AGAIN
+        return STREAMS_ONLY, START_AGAIN
     return None
 
 
@@ -255,14 +255,14 @@ def _account_for_action(
         reading.differ(*path, key, why="the pipeline does not have it", do="see Not adopted")
     for key in action:
         if any(left[:3] == (*path, key) for left in reading.left()):
-            why, do = OF_AN_ACTION.get(key, UNKNOWN)
+            why, do = ACTION_FIELDS.get(key, UNKNOWN)
             reading.differ(*path, key, why=why, do=do)
 
 
 def _account_for_run(
     reading: Reading, number: str, job: str, starts: Starts, timeout_minutes: int | None
 ) -> None:
-    """Account for what an action adds to the runs of a job, which has one `started`."""
+    """Account for the options of an action for a job, which has one `started`."""
     before = starts.started.get(job)
     if before is None:
         starts.started[job] = started_of(reading, number, timeout_minutes)
@@ -300,7 +300,7 @@ def _account_for_start(
 
 def _account_for_start_by_others(reading: Reading, *, is_off: bool) -> None:
     why = "a pipeline starts when StartWorkflowRun is called"
-    do = "let whoever calls StartTrigger call StartWorkflowRun for the new workflow"
+    do = "let the callers of StartTrigger call StartWorkflowRun for the new workflow"
     if reading.get("Type") == "EVENT":
         why, do = FIELDS["EventBatchingCondition"]
         if is_off:

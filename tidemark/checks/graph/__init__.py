@@ -1,1 +1,1 @@
-"""Proves at synthesis that the graph of jobs and triggers does what it says."""
+"""Proves at synthesis that the graph of jobs and triggers works as declared."""

@@ -1,4 +1,4 @@
-"""Compares folders of S3 of which parts are known at a query only: pure, on plain data.
+"""Compares folders of S3 with parts that only a query knows: pure, on plain data.
 
 Athena works out the folder of a partition from `storage.location.template` of its table.
 Source: https://docs.aws.amazon.com/athena/latest/ug/partition-projection-setting-up.html
@@ -61,7 +61,7 @@ def inside(inner: Address, outer: Address) -> bool:
 
 
 def literal(address: Address) -> Address:
-    """Return the first names of an address, as far as they are known."""
+    """Return the first names of an address, as far as known."""
     return tuple(takewhile(lambda name: isinstance(name, str), address))
 
 
@@ -118,7 +118,7 @@ def _date_part(found: re.Match[str]) -> tuple[str, str]:
 def _parts(
     varying: re.Pattern[str], text: str, read: Callable[[re.Match[str]], tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text, each as a pattern and a text that it matches."""
+    """Yield the parts of a string, each as a pattern and a string that it matches."""
     end = 0
     for found in varying.finditer(text):
         known = text[end : found.start()]

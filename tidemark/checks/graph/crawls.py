@@ -1,4 +1,4 @@
-"""Finds folders of which two tables would be made in one database: pure, on plain data.
+"""Finds folders that would become two tables of one database: pure, on plain data.
 
 A crawler that finds a name taken by a table that is not its own makes another one, with a suffix.
 Source: https://docs.aws.amazon.com/glue/latest/dg/crawler-running.html
@@ -43,24 +43,24 @@ def _of_tables(one: Job, other: Job, mine: str, theirs: str) -> tuple[str, str]:
     """Return what two crawlers do to tables, and what to do."""
     named = [table for table in (mine, theirs) if not table.endswith("*")]
     if not named:
-        text = f"each makes tables of its own, {mine} and {theirs}"
+        text = f"each creates its own tables, {mine} and {theirs}"
         return text, "let one crawl both, or give one another database or table_prefix"
     if len(named) > 1:
-        text = f"both bring the table {mine} up to date, so that each may undo what the other did"
+        text = f"both update the table {mine}, so that each may undo the changes of the other"
         return text, "let one of them crawl it"
     making = one if mine.endswith("*") else other
-    text = f"the {making} makes tables of it beside {named[0]}, which the other brings up to date"
+    text = f"the {making} creates tables of it next to {named[0]}, which the other updates"
     return text, f"leave the folder out of the {making}, or give that another database"
 
 
 def _of_declared(crawler: Job, graph: Graph) -> Iterator[Problem]:
-    """Yield the declared tables of whose data a crawler makes a table of its own."""
+    """Yield the declared tables whose data a crawler turns into another table."""
     for table, location in graph.located.items():
         database = table.rpartition(".")[0]
         makes = [one for one in crawler.crawled if one.endswith("*")]
         in_database = any(one.rpartition(".")[0] == database for one in makes)
         found = [uri for uri, _ in overlap(crawler.reads, [location] if in_database else [])]
-        # Of other folders in that of a table the rule of nested tables tells.
+        # The rule of nested tables reports other folders in that of a table.
         found = [uri for uri in found if is_partition(relative(uri, location))]
         if found:
             yield Problem(

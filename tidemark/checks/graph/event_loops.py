@@ -42,7 +42,7 @@ def _direct(job: Job, cause: Cause, workflow: str) -> Problem:
     return Problem(
         RULE,
         job.at,
-        f"the {job} {cause.text} start its workflow '{workflow}' again, without end",
+        f"the {job} {cause.text} start its workflow '{workflow}' again and again",
         "start the workflow by events that others send or objects that others deliver, or write "
         f"to another folder{'' if cause.is_certain else OR_ACKNOWLEDGE}",
         cause.is_certain,
@@ -55,12 +55,12 @@ def _cycles(edges: Edges) -> Iterator[Problem]:
         name: {other: step for other, step in steps.items() if step[1].is_certain}
         for name, steps in edges.items()
     }
-    told: set[str] = set()
+    reported: set[str] = set()
     for known, is_error in ((certain, True), (edges, False)):
         for first in known:
             path = _way_back(known, first)
-            if path and first not in told and (is_error or not told & set(path)):
-                told |= set(path)
+            if path and first not in reported and (is_error or not reported & set(path)):
+                reported |= set(path)
                 yield _ring(known, path, is_error)
 
 

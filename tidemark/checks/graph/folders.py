@@ -26,7 +26,7 @@ class Folders:
                 self._inside[parent][job.at] = job
 
     def touching(self, uris: Iterable[str]) -> list[Job]:
-        """Return the jobs that use one of these folders, a part of it, or what it is a part of."""
+        """Return the jobs that use one of these folders, a part of it, or a folder around it."""
         found: dict[str, Job] = {}
         for uri in uris:
             found |= self._inside.get(_folder(uri), {})
@@ -36,7 +36,7 @@ class Folders:
 
 
 def overlap(uris: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the pairs of folders of which one is the other, or a part of it."""
+    """Return the pairs of folders that are the same, or one a part of the other."""
     return [
         (uri, other)
         for uri, other in product(uris, others)

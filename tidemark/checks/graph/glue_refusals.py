@@ -1,4 +1,4 @@
-"""What Glue's API would refuse of the resources of a template, also of what an override changed."""
+"""Finds resources of a template, also overridden ones, that Glue's API would refuse."""
 
 from collections.abc import Iterator
 

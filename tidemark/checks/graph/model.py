@@ -1,4 +1,4 @@
-"""A graph of Glue jobs and triggers as plain data, and what can be wrong with it."""
+"""A graph of Glue jobs and triggers as plain data, and the problems it can have."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +14,8 @@ class Job:
     """One Glue job, or one crawler (`CRAWLER` + name); `at` is where its resource stands.
 
     Attributes:
-        reads: URIs of what it reads, `delivered` those of them that others deliver.
-        writes: URIs of what it writes, `published` those of them that others read.
+        reads: URIs of its inputs; `delivered`: those of them that others deliver.
+        writes: URIs of its outputs; `published`: those of them that others read.
         declared: the name that its construct gave it; empty if that is not known.
         tables: tables of the Data Catalog that a job uses, each as `database.table`.
         changes: those of them that it writes.
@@ -23,7 +23,7 @@ class Job:
         crawled: tables that a crawler writes, likewise; a `*` at the end stands for any text.
         described: those of them that a dataset of the job describes, and the app is to create.
         filled: those of them that a dataset it writes has, each with the URI of its data.
-        kept: URIs of where it keeps what is no data, by the parameter that sets it: `temp`.
+        kept: URIs of files of its own that are not data, by the parameter that sets it: `temp`.
         queues: whether a run waits where Glue has no place for it.
     """
 
@@ -107,8 +107,8 @@ class Part:
 
     Attributes:
         table: as `database.table`.
-        uri: of its data; a `${key}` stands for what only a query knows.
-        projection: parameters of the table that say what a key may be; empty if it is registered.
+        uri: of its data; a `${key}` stands for a value that only a query knows.
+        projection: parameters of the table that limit a key; empty if it is registered.
     """
 
     at: str
@@ -119,7 +119,7 @@ class Part:
 
 @dataclass(frozen=True)
 class OpenSecret:
-    """A text that looks like a secret, by its name; `of` says what the resource `at` has."""
+    """A string that looks like a secret, by its name; `of` is its place in the resource `at`."""
 
     at: str
     of: str
@@ -128,7 +128,7 @@ class OpenSecret:
 
 @dataclass(frozen=True)
 class Named:
-    """A name that the resource `at` states; `of` says what is named so."""
+    """A name that the resource `at` states; `of` says what it names."""
 
     at: str
     of: str
@@ -158,7 +158,7 @@ class Graph:
     `tables` are those of the Data Catalog that templates define, each as `database.table`, and
     `located` where their data are, as far as templates say so. `placed` are these and the tables of
     datasets, each as where it is declared, its name and the URI of its data. `parts` are partitions
-    with folders of their own. `streamed` are the
+    with their folders. `streamed` are the
     workflows of pipelines that have streaming jobs, which no trigger starts.
     """
 
@@ -188,7 +188,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong (`text`) with the resource `at`, by which rule, and what to do (`fix`)."""
+    """A problem (`text`) of the resource `at` by a rule, and what to do (`fix`)."""
 
     rule: str
     at: str

@@ -8,7 +8,7 @@ from tidemark.model.assembly.resources import Templates, resources_of
 from tidemark.model.assembly.symbolic_names import SymbolicNames
 
 # Where resources state a name that is theirs alone; where it has two parts, both. Jobs and crawlers
-# have rules of their own.
+# have their own rules.
 NAMES: dict[str, tuple[str, *tuple[tuple[str, ...], ...]]] = {
     "AWS::DynamoDB::Table": ("table of DynamoDB", ("TableName",)),
     "AWS::Glue::DataQualityRuleset": ("ruleset", ("Name",)),

@@ -1,7 +1,7 @@
 """Finds tables with data of others in their folders: pure, on plain data.
 
 Athena reads a folder with all that is below it, so one table has the rows of the other too. Two
-tables on one folder are two views of the same rows; only who fills both adds to each the rows that
+tables on one folder are two views of the same rows; only jobs that fill both add rows to each that
 are meant for the other.
 Sources: https://docs.aws.amazon.com/athena/latest/ug/tables-location-format.html,
 https://docs.aws.amazon.com/athena/latest/ug/partitions.html
@@ -24,7 +24,7 @@ from tidemark.checks.graph.folders import is_partition, is_same, relative
 from tidemark.checks.graph.model import Graph, Part, Problem
 
 RULE = "nested-tables"
-SIDE_BY_SIDE = "give each a folder of its own, side by side; or acknowledge it with a reason"
+SIDE_BY_SIDE = "give each its own folder, side by side; or acknowledge it with a reason"
 
 
 class _Placed(NamedTuple):
@@ -55,9 +55,9 @@ def nested_tables(graph: Graph) -> Iterator[Problem]:
     found: dict[tuple[str, str, str], Problem] = {}
     for one, whole in _nested(inner, outer):
         common = homes.get(one.table, set()) & homes[whole.table]
-        told = {home for home in own.get(one.table, ()) if one.is_part} | common
+        reported = {home for home in own.get(one.table, ()) if one.is_part} | common
         key = one.at, one.table or one.uri, whole.table
-        for problem in _of_pair(one, whole, told):
+        for problem in _problems_of_pair(one, whole, reported):
             if problem.is_error or key not in found:
                 found[key] = problem
     yield from found.values()
@@ -83,7 +83,7 @@ def _nested(
         yield from ((one, it) for it in around.values() if it.table != one.table)
 
 
-def _of_pair(one: _Placed, whole: _Placed, told: set[Address]) -> Iterator[Problem]:
+def _problems_of_pair(one: _Placed, whole: _Placed, reported: set[Address]) -> Iterator[Problem]:
     """Yield that data are in a folder, and not in one that is shared or judged by itself."""
     pairs = [
         (mine, theirs)
@@ -92,7 +92,7 @@ def _of_pair(one: _Placed, whole: _Placed, told: set[Address]) -> Iterator[Probl
         if len(mine) > len(theirs)
         and inside(mine, theirs)
         and (one.table or not is_partition("/".join(map(str, mine[len(theirs) :]))))
-        and not any(mine[: len(home)] == home for home in told)
+        and not any(mine[: len(home)] == home for home in reported)
     ]
     if pairs:
         is_error = any(is_certain(*pair) for pair in pairs)
@@ -130,7 +130,7 @@ def _part(part: Part) -> _Placed:
 
 
 def _parts_of_one_table(graph: Graph) -> Iterator[Problem]:
-    """Yield the registered partitions of a table of which one holds the objects of the other."""
+    """Yield the pairs of a table's registered partitions where one holds objects of the other."""
     tables: dict[str, list[Part]] = defaultdict(list)
     for part in graph.parts:
         if not part.projection:
@@ -147,7 +147,7 @@ def _parts_of_one_table(graph: Graph) -> Iterator[Problem]:
                     other.at,
                     f"two partitions of the table '{table}' have their data in {one.uri} and "
                     f"{other.uri}; Athena and other readers would find rows twice",
-                    "give each partition a folder of its own, side by side; or acknowledge it with "
+                    "give each partition its own folder, side by side; or acknowledge it with "
                     "a reason",
                 )
 
@@ -182,8 +182,7 @@ def _over_tables(graph: Graph) -> Iterator[Problem]:
                     job.at,
                     f"the {job} reads {uri} with all folders below, where the table '{table}' has "
                     f"its data, in {where}{others}; it would find the rows of all of them together",
-                    "read each by a dataset of its own, with its table; or acknowledge it with a "
-                    "reason",
+                    "read each by its own dataset, with its table; or acknowledge it with a reason",
                 )
 
 

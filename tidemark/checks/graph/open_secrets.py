@@ -1,4 +1,4 @@
-"""Reads out of templates the texts that show a secret to everybody who may read a template."""
+"""Finds strings of templates that show a secret to everybody who may read a template."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ IN_INPUT = (
 
 @dataclass(frozen=True)
 class _Place:
-    """Where resources of a type have texts that everybody sees.
+    """The places where resources of a type have strings that everybody sees.
 
     With `is_resolved`, a dynamic reference or a parameter without echo is right: CloudFormation
     puts the secret in while it deploys, and the service keeps it.
@@ -44,29 +44,29 @@ PLACES = (
     _Place("AWS::Events::Rule", INPUT, ("Targets",)),
     _Place("AWS::Scheduler::Schedule", INPUT, ("Target",)),
 )
-# What is put in later: by CloudFormation, or by Glue from the secret of the connection, as in
+# References that CloudFormation fills later, or Glue from the secret of the connection, as in
 # https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_connection
 RESOLVED = re.compile(
     r"\{\{resolve:(?:secretsmanager|ssm-secure):[^{}]*\}\}|(?:\w+=)?\$\{\w+\}(?!\w)"
 )
-# In authentication settings: a map in which every text is a secret, and a code that logs in once.
+# In authentication settings: a map whose every string is a secret, and a code that logs in once.
 ALL_SECRET, CODE = "CustomAuthenticationCredentials", "AuthorizationCode"
-PATHS = "InputPathsMap"  # of a rule: where in an event a text is
-GIVEN = "given"  # a text that only a deployment knows
+PATHS = "InputPathsMap"  # of a rule: paths of strings in an event
+GIVEN = "given"  # a string that only a deployment knows
 HIDDEN = "password=given"  # one that CloudFormation hides, and the service shows
 
 
 def read_open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[OpenSecret]:
-    """Yield the texts of jobs, workflows, triggers, connections and starts that show secrets."""
+    """Yield the strings of jobs, workflows, triggers, connections and starts that show secrets."""
     for place in PLACES:
         for stack, id_, resource in resources_of(templates, place.kind):
             properties = resource.get("Properties", {})
             excused = resource.get("Metadata", {}).get(METADATA, {}).get("notSecret", {})
             parameters = templates[stack].get("Parameters", {})
             for key in place.keys:
-                for path, value in _texts(properties.get(key), (key,)):
+                for path, value in _strings(properties.get(key), (key,)):
                     text = _literal(value, parameters, place)
-                    # What another stack exports is a text of that stack.
+                    # An export of another stack is a string of that stack.
                     whole = "" if isinstance(value, str) else names.text(stack, value)
                     is_shown = shows_secret(_judged_as(path), text)
                     is_shown |= shows_secret("", _open(whole, place))
@@ -74,29 +74,29 @@ def read_open_secrets(names: SymbolicNames, templates: Templates) -> Iterator[Op
                         yield OpenSecret(f"{stack}/{id_}", place.of, path[-1])
 
 
-def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each text or intrinsic below a value, with the names that lead to it."""
+def _strings(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each string or intrinsic below a value, with the names that lead to it."""
     match value:
         case {"Fn::If": [_, *branches]}:
             value = branches
         case Mapping() if not is_intrinsic(value):
             for key, item in value.items():
-                yield from _texts(item if key != PATHS else None, (*path, str(key)))
+                yield from _strings(item if key != PATHS else None, (*path, str(key)))
             return
     if isinstance(value, list):
         for item in value:
-            yield from _texts(item, path)
+            yield from _strings(item, path)
     elif value is not None:
         yield path, value
 
 
 def _judged_as(path: tuple[str, ...]) -> str:
-    """Return the name that tells whether a text is a secret."""
+    """Return the name that decides whether a string is a secret."""
     return "password" if ALL_SECRET in path or path[-1] == CODE else path[-1]
 
 
 def _literal(value: Any, parameters: Mapping[str, Any], place: _Place) -> str:
-    """Return what the template itself says of a text, without what it refers to."""
+    """Return the literal part of a string, without its references."""
     match value:
         case {"Ref": str(name)}:
             return _parameter(parameters.get(name), place)
@@ -117,7 +117,7 @@ def _literal(value: Any, parameters: Mapping[str, Any], place: _Place) -> str:
 
 
 def _parameter(parameter: Mapping[str, Any] | None, place: _Place) -> str:
-    """Return what is known of a parameter of the template: that it is a secret, or its default."""
+    """Return the known value of a template's parameter: that it is a secret, or its default."""
     if parameter is None:
         return ""
     if str(parameter.get("NoEcho")).lower() == "true" and not place.is_resolved:
@@ -126,5 +126,5 @@ def _parameter(parameter: Mapping[str, Any] | None, place: _Place) -> str:
 
 
 def _open(text: str, place: _Place) -> str:
-    """Return a text without the secrets that AWS puts in, where that is right."""
+    """Return a string without references to secrets, where AWS resolves them."""
     return RESOLVED.sub("", text) if place.is_resolved else text

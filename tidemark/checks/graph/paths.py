@@ -1,4 +1,4 @@
-"""Follows the paths on which one run of a workflow comes to each job: pure, on plain data."""
+"""Follows the paths on which one run of a workflow reaches each job: pure, on plain data."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +10,11 @@ from tidemark.checks.graph.model import CONDITIONAL, Condition, Trigger
 
 MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
 Path: TypeAlias = frozenset[tuple[str, str]]
-"""Jobs and the states they ended in: one path on which a run comes to a job."""
+"""Jobs and the states they ended in: one path on which a run reaches a job."""
 
 
 def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
-    """Return jobs of which each waits for the one before, the last being the first again."""
+    """Return jobs that each wait for the one before; the last one is the first again."""
     try:
         TopologicalSorter(_waits(triggers)).prepare()
     except CycleError as error:

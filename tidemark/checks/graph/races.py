@@ -11,7 +11,7 @@ from tidemark.checks.graph.folders import Folders, is_same, overlap
 from tidemark.checks.graph.model import Graph, Job, Problem
 from tidemark.checks.graph.together import Together
 
-# What a job keeps that is no data, by the parameter that says where.
+# Files of a job that are not data, by the parameter that says where.
 KEPT = {
     "temp": "temporary files",
     "spark_ui": "event logs",
@@ -40,7 +40,7 @@ def races(graph: Graph) -> Iterator[Problem]:
 
 
 def _pairs(graph: Graph, written: Folders) -> list[tuple[Job, Job]]:
-    """Return the pairs of jobs, in their order, of which one uses what the other writes."""
+    """Return the pairs of jobs, in order, where one uses the output of the other."""
     order = {job.at: number for number, job in enumerate(graph.nodes)}
     found: dict[int, set[int]] = defaultdict(set)
     for job in graph.nodes:
@@ -83,15 +83,15 @@ def _kept(job: Job, used: Folders) -> Iterator[Problem]:
 
 
 def _own_runs(job: Job) -> Iterator[Problem]:
-    """Yield what a job writes whose runs may run at the same time."""
+    """Yield the output of a job whose runs may run at the same time."""
     if job.max_concurrent_runs > 1 and job.writes:
         yield Problem(
             "two-writers",
             job.at,
             f"up to {job.max_concurrent_runs} runs of the job '{job.name}' can write "
-            f"{job.writes[0]} at the same time; each may delete what the other has not committed",
-            "set max_concurrent_runs to 1, or let an argument of each run name a folder of its "
-            "own in it; " + ACKNOWLEDGE.format("two-writers"),
+            f"{job.writes[0]} at the same time; each may delete uncommitted files of the other",
+            "set max_concurrent_runs to 1, or let an argument of each run name its "
+            "own folder; " + ACKNOWLEDGE.format("two-writers"),
         )
 
 
@@ -101,17 +101,17 @@ def _of_pair(one: Job, other: Job, together: Together) -> Iterator[Problem]:
             "two-writers",
             other.at,
             f"the jobs '{one.name}' and '{other.name}' can write {_both(mine, theirs)} at the same "
-            "time; each may delete what the other has not committed",
-            "let one wait for the other with after=, or give each a folder of its own; "
+            "time; each may delete uncommitted files of the other",
+            "let one wait for the other with after=, or give each its own folder; "
             + ACKNOWLEDGE.format("two-writers"),
         )
-        return  # whoever fixes that has fixed the rest
+        return  # the fix of that fixes the rest
     yield from _unwaited(one, other, together)
     yield from _unwaited(other, one, together)
 
 
 def _unwaited(reader: Job, writer: Job, together: Together) -> Iterator[Problem]:
-    """Yield what is read while it is written; a job of another workflow no one can wait for."""
+    """Yield data read while it is written; nobody can wait for a job of another workflow."""
     if not together.share_a_workflow(reader.name, writer.name):
         return
     for uri, written in overlap(reader.reads, writer.writes)[:1]:

@@ -1,4 +1,4 @@
-"""Proves that a graph of Glue jobs and triggers does what it says: pure checks on plain data.
+"""Proves that a graph of Glue jobs and triggers works as declared: pure checks on plain data.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html,
 https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
@@ -26,7 +26,7 @@ RULES: Mapping[str, str] = {
     "duplicate-job-name": "Two jobs have one name, so one bookmark and one row of watermarks.",
     "renamed-job": "An override gives a job another name than its role, alarms and state know.",
     "duplicate-crawler-name": "Two crawlers have one name, which Glue refuses.",
-    "duplicate-name": "Two resources state a name of which an account has one.",
+    "duplicate-name": "Two resources state the same name; an account has it once.",
     "bookmark-concurrent": "A bookmarked job may run twice at once: the second run cannot commit.",
     "queue-refused": "A job queues its runs and is FLEX or has retries, which AWS's CDK refuses.",
     "unknown-job": "A trigger names a job that this stage does not define.",
@@ -52,17 +52,17 @@ RULES: Mapping[str, str] = {
     "unreachable-job": "A job can start in no run, whatever state each job ends in.",
     "open-secret": "An argument, a run property, an input or a connection shows a secret to all.",
     "two-writers": "Two jobs, or two runs of one, can write the same data or table at a time.",
-    "reads-own-output": "A job reads what it writes (without a bookmark a warning).",
-    "temp-overlaps": "Temporary files, event logs or virtual environments are where data is.",
-    "reads-without-waiting": "A job or crawler reads what a job of its workflow may be writing.",
+    "reads-own-output": "A job reads its own output (without a bookmark a warning).",
+    "temp-overlaps": "Temporary files, event logs or virtual environments lie in a data folder.",
+    "reads-without-waiting": "A job or crawler reads data while a job of its workflow writes it.",
     "table-without-waiting": "A job uses a table that a crawler or job of its workflow may change.",
     "table-without-data": "A job uses a table of the app, and declares none of its data.",
     "crawled-twice": "Two crawlers describe one folder in tables of one database.",
     "crawled-and-declared": "A crawler makes a second table of data that has a declared one.",
-    "nested-tables": "A table, partition or what a job reads has another table in its folder.",
+    "nested-tables": "A table, a partition or a job's input has another table in its folder.",
     "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
-    "output-never-read": "No job or crawler reads what a job writes (a warning).",
-    "input-nobody-writes": "No job writes what a job or crawler reads (a warning).",
+    "output-never-read": "No job or crawler reads an output of a job (a warning).",
+    "input-nobody-writes": "No job writes an input of a job or crawler (a warning).",
 }
 
 
@@ -151,7 +151,7 @@ def _shared_triggers(graph: Graph) -> Iterator[Problem]:
                 trigger.at,
                 f"the trigger '{trigger.name}' of workflow '{trigger.workflow}' belongs to "
                 f"'{other.workflow}' as well ({other.at}); Glue allows one",
-                "give each workflow a trigger of its own name",
+                "give the trigger of each workflow its own name",
             )
 
 
@@ -195,7 +195,7 @@ def _starts(at: str, workflow: str, triggers: Iterable[Trigger]) -> Iterator[Pro
             trigger.at,
             f"the workflow '{workflow}' has the start trigger {starts[0].at} already; Glue allows "
             "one",
-            "let one trigger start all first jobs, or make a workflow of its own",
+            "let one trigger start all first jobs, or make another workflow for it",
         )
     if not starts:
         yield Problem(
@@ -227,7 +227,7 @@ def _unreachable(triggers: list[Trigger]) -> Iterator[Problem]:
                 "unreachable-job",
                 trigger.at,
                 f"the job '{name}' can never start: {reason}",
-                "wait for what can happen in one run that a start trigger of the workflow begins",
+                "wait for states that can occur in one run that a start trigger starts",
             )
 
 

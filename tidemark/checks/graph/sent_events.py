@@ -1,7 +1,7 @@
 """Tells which events a job or a crawler sends, as far as a template shows it: pure.
 
-What a script does a template does not show: such events it may send. Of a pattern, fields that only
-a run knows, such as a time, are taken to match.
+A template does not show the actions of a script: it may send such events. Fields of a pattern that
+only a run knows, such as a time, count as a match.
 
 Sources: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-glue.html,
 https://docs.aws.amazon.com/glue/latest/dg/data-quality-alerts.html,
@@ -19,7 +19,7 @@ from tidemark.model.schedules.event_matching import OR, matches
 
 Event: TypeAlias = Mapping[str, Any]
 Sent: TypeAlias = tuple[Event, str]
-"""An event, and what of a job it tells."""
+"""An event, and the action of a job that it reports."""
 JOB, RUN, CRAWL = "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change"
 ENDS = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
 TABLE = "Glue Data Catalog Table State Change"
@@ -40,7 +40,7 @@ TABLE_CALLS = (
         for many in ("", "Batch")
     ),
 )
-# Fields of events that a template tells, at whatever depth; of the others only a run does.
+# Fields of events that a template shows, at any depth; only a run knows the others.
 KNOWN = {"source", "detail-type", "detail", OR, "jobName", "state", "severity", "crawlerName"}
 KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "reason"}
 KNOWN |= {"context", "contextType"}
@@ -49,14 +49,14 @@ WHO = {"account", "requester", "userIdentity", "userAgent", "sourceIPAddress", "
 
 
 class Cause(NamedTuple):
-    """What of a job sends events of a rule, and whether it does so for certain."""
+    """The action of a job that sends events of a rule, and whether it is certain."""
 
     text: str
     is_certain: bool = True
 
 
 def cause_of(rule: EventRule, job: Job) -> Cause | None:
-    """Return what of a job or crawler sends events of a rule, None if nothing does."""
+    """Return the action of a job or crawler that sends events of a rule, None without one."""
     cause = _cause_of(rule, job)
     if cause and cause.is_certain and _says_who(rule.pattern):
         return cause._replace(is_certain=False)  # it may be others only
@@ -64,7 +64,7 @@ def cause_of(rule: EventRule, job: Job) -> Cause | None:
 
 
 def _says_who(pattern: Mapping[str, Any]) -> bool:
-    """Return whether a pattern asks who did something: what no template tells of a run."""
+    """Return whether a pattern asks who did something, which no template shows."""
     for name, wanted in pattern.items():
         parts = wanted if isinstance(wanted, list) else [wanted]
         if name in WHO or any(_says_who(one) for one in parts if isinstance(one, Mapping)):
@@ -95,7 +95,7 @@ def _written(job: Job) -> tuple[str, ...]:
 
 
 def _known(pattern: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a pattern with the fields only that a template tells of events."""
+    """Return a pattern with only the fields that a template shows."""
     known: dict[str, Any] = {}
     for name, wanted in pattern.items():
         if name == OR:
@@ -140,12 +140,12 @@ def _objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
 
 
 def _possible(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
-    """Yield the events that a job or crawler may send: only its script, or a run, tells."""
+    """Yield the events that a job or crawler may send: only its script, or a run, shows them."""
     yield from _possible_objects(job, pattern)
     for table in (*job.crawled, *job.changes):
         yield from _possible_of_table(table, pattern)
     for name, parameters in _starts(job).items():
-        yield _call("glue", name, parameters), f"be told of by calls of {name}, which"
+        yield _call("glue", name, parameters), f"be reported by calls of {name}, which"
     if not job.name.startswith(CRAWLER):
         yield from _quality(contextType="GLUE_JOB", jobName=job.name)
         for table in job.changes:
@@ -162,14 +162,14 @@ def _possible_objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
                 text = f"write such an object into {uri}, by {reason}; these"
                 yield _object(CREATED, bucket, key, reason), text
             deleted = _object(DELETED, bucket, key, "DeleteObject")
-            yield deleted, f"delete what it writes, in {uri}; such events"
+            yield deleted, f"delete its output in {uri}; such events"
             for name in MAY_CALL:
                 call = _call("s3", name, {"bucketName": bucket, "key": key})
                 yield call, f"call {name} in {uri}; such calls"
 
 
 def _starts(job: Job) -> dict[str, dict[str, str]]:
-    """Return the calls that start a node, and that by which an event comes to its workflow."""
+    """Return the calls that start a node, and the one with which an event starts its workflow."""
     if job.name.startswith(CRAWLER):
         return {"StartCrawler": {"name": job.name.removeprefix(CRAWLER)}, "NotifyEvent": {}}
     return {"StartJobRun": {"jobName": job.name}, "NotifyEvent": {}}
@@ -223,14 +223,14 @@ def _names_job(pattern: Mapping[str, Any], event: Event) -> bool:
 
 
 def _arrivals(uri: str, pattern: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield buckets and keys of what may be written to a folder, such that a pattern may match."""
+    """Yield buckets and keys of objects in a folder that a pattern may match."""
     bucket, _, folder = uri.partition("://")[2].partition("/")
     for key in sorted(_samples(folder, _wanted(pattern, "key"))):
         yield bucket, key
 
 
 def _samples(start: str, wanted: set[str]) -> set[str]:
-    """Return texts with a start, such that what a pattern wants of texts may match one of them."""
+    """Return strings with a start that the pattern's wanted strings may match."""
     found = {f"{start}x", f"{start}{ANY}"}
     for text in wanted:
         first, _, _ = text.partition("*")
@@ -241,21 +241,21 @@ def _samples(start: str, wanted: set[str]) -> set[str]:
 
 
 def _wanted(pattern: Mapping[str, Any], field: str) -> set[str]:
-    """Return the texts that a pattern has for a field, at whatever depth."""
+    """Return the strings that a pattern has for a field, at any depth."""
     found: set[str] = set()
     for name, wanted in pattern.items():
         if name == field:
-            found |= set(_texts(wanted))
+            found |= set(_strings(wanted))
         for one in wanted if name == OR else [wanted]:
             if isinstance(one, Mapping):
                 found |= _wanted(one, field)
     return found
 
 
-def _texts(wanted: Any) -> Iterator[str]:
+def _strings(wanted: Any) -> Iterator[str]:
     if isinstance(wanted, str):
         yield wanted
     for one in wanted.values() if isinstance(wanted, Mapping) else ():
-        yield from _texts(one)
+        yield from _strings(one)
     for one in wanted if isinstance(wanted, list) else ():
-        yield from _texts(one)
+        yield from _strings(one)

@@ -1,4 +1,4 @@
-"""Finds what is wrong with what starts a workflow: schedules together, events, batches."""
+"""Finds problems of the starts of a workflow: schedules together, events, batches."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ MAX_EVENTS, MAX_SECONDS = 100, 900  # of a batch
 
 
 def problems_of_starts(graph: Graph) -> Iterator[Problem]:
-    """Yield what keeps starts from beginning a run, or lets them begin too many."""
+    """Yield the reasons why starts start no run, or too many."""
     for trigger in graph.triggers:
         yield from _batch(trigger)
         if trigger.kind == EVENT and trigger.workflow is not None:
@@ -78,12 +78,12 @@ def _undelivered(graph: Graph, rule: EventRule) -> Iterator[Problem]:
 
 
 def _too_close(timers: list[Timer]) -> Iterator[Problem]:
-    """Yield the schedules of one workflow that fire when another of them has just begun a run."""
+    """Yield the schedules of one workflow that fire when another of them has just started a run."""
     for one, other in combinations(timers, 2):
         try:
             schedules = [Schedule(it.expression, it.time_zone) for it in (one, other)]
         except ScheduleError:
-            continue  # another rule tells
+            continue  # another rule reports it
         clash = first_clash(*schedules, since=datetime.now(UTC))
         if clash:
             yield Problem(

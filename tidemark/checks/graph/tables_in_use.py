@@ -1,6 +1,6 @@
 """Finds tables of the Data Catalog that jobs use in ways that go wrong: pure, on plain data.
 
-Folders have rules of their own; these are for jobs that name a table only.
+Folders have their own rules; these are for jobs that name only a table.
 """
 
 from collections import defaultdict
@@ -47,8 +47,8 @@ def _both_write(table: str, one: Job, other: Job, together: Together) -> Iterato
             "two-writers",
             other.at,
             f"the jobs '{one.name}' and '{other.name}' can write the table '{table}' at the same "
-            "time; one may fail at its commit, or undo what the other has written",
-            "let one wait for the other with after=, or give each a table of its own; "
+            "time; one may fail at its commit, or undo the changes of the other",
+            "let one wait for the other with after=, or give each its own table; "
             + ACKNOWLEDGE.format("two-writers"),
         )
 
@@ -80,7 +80,7 @@ def _without_data(job: Job, graph: Graph) -> Iterator[Problem]:
                 "table-without-data",
                 job.at,
                 f"the job '{job.name}' uses the table '{table}', and not its data in {where[0]}, "
-                "so that AWS denies what it reads there",
-                "add the dataset to reads= (to writes= of who writes it), whose table= says the "
-                "table too; " + ACKNOWLEDGE.format("table-without-data"),
+                "so that AWS denies reading it there",
+                "add the dataset with its table= to reads=, or to writes= of a job that writes it; "
+                + ACKNOWLEDGE.format("table-without-data"),
             )

@@ -46,7 +46,7 @@ def read_graph(templates: Templates) -> Graph:
     """Return the graph of the Glue jobs, triggers and workflows of templates deployed together.
 
     Resources stand at ``<stack>/<logical id>``. Names that only a deployment knows are replaced by
-    texts that are equal if and only if the names will be.
+    strings that are equal if and only if the names will be.
     """
     names = SymbolicNames(templates)
     return Graph(
@@ -220,7 +220,7 @@ def _event_rules(names: SymbolicNames, templates: Templates) -> Iterator[EventRu
 
 
 def _resolved(names: SymbolicNames, stack: str, value: Any) -> Any:
-    """Return a pattern with its references as the texts that names are compared by."""
+    """Return a pattern with its references as the strings by which names are compared."""
     if isinstance(value, list):
         return [_resolved(names, stack, one) for one in value]
     if not isinstance(value, Mapping):

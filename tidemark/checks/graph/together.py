@@ -11,8 +11,8 @@ from tidemark.checks.graph.paths import Path, agree, cycle_of, paths_to_start, p
 class Together:
     """Tells which jobs of a graph can run at the same time.
 
-    Of a workflow in which jobs wait for each other in a circle nothing is known: its jobs are taken
-    never to, since the circle has to be fixed first.
+    If jobs of a workflow wait for each other in a circle, they are taken never to run together: the
+    circle has to be fixed first.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -41,7 +41,7 @@ class Together:
 
 @dataclass(frozen=True)
 class _Runs:
-    """The runs of one workflow: how each job starts, and what has ended by then."""
+    """The runs of one workflow: how each job starts, and which jobs have ended by then."""
 
     paths: Mapping[str, set[Path]]
     before: Mapping[str, frozenset[str]]

@@ -1,4 +1,4 @@
-"""Finds what is wrong with one trigger, or with one schedule that starts a workflow."""
+"""Finds problems of one trigger, or of one schedule that starts a workflow."""
 
 from collections.abc import Iterator
 

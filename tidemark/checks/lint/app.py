@@ -22,7 +22,7 @@ class AppJob:
     Attributes:
         job: its definition.
         has_bookmarks: whether jobs of its kind can have bookmarks.
-        starts: every way in which triggers start it; without a trigger, the job by itself.
+        starts: every way in which triggers start it; without a trigger, a start of the job itself.
     """
 
     job: JobDefinition

@@ -40,7 +40,7 @@ class Start:
     by: str  # such as trigger nightly
     arguments: Mapping[str, str]
     is_in_workflow: bool = False
-    is_abbreviating: bool = True  # Glue up to 5.1 takes the beginning of a name for the name
+    is_abbreviating: bool = True  # Glue up to 5.1 takes the start of a name for the name
 
     @property
     def names(self) -> set[str]:
@@ -50,7 +50,7 @@ class Start:
 
 
 def own_argument_findings(facts: Facts) -> Iterator[Finding]:
-    """Yield what is wrong about arguments in the script alone."""
+    """Yield the problems with arguments in the script alone."""
     for ask in facts.asks:
         for name in sorted(REFUSED & set(ask.names or ())):
             text = f"getResolvedOptions refuses to be asked for {name}: the run fails"

@@ -1,4 +1,4 @@
-"""How a script reads its arguments beside the lists that it gives to getResolvedOptions."""
+"""How a script reads its arguments in addition to the lists for getResolvedOptions."""
 
 import ast
 from collections.abc import Iterator
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from tidemark.checks.lint.facts import Facts
 from tidemark.checks.lint.job_calls import asked_options, is_ask
 from tidemark.checks.script.bindings import changed_names
-from tidemark.checks.script.literals import texts
+from tidemark.checks.script.literals import strings
 from tidemark.checks.script.names import Names, identifier
 from tidemark.checks.script.place import Place, place_of
 
-# What the result of getResolvedOptions has besides what was asked for.
+# Keys of the result of getResolvedOptions in addition to the requested ones.
 ALWAYS_RETURNED = {
     "job_bookmark_option",
     "job_bookmark_from",
@@ -75,7 +75,7 @@ def _results(tree: ast.Module, names: Names) -> dict[str, set[str]]:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if is_ask(call):
                 options = asked_options(call)
-                asked = texts(options, names.constants) if options is not None else None
+                asked = strings(options, names.constants) if options is not None else None
                 if asked is not None:
                     found[name] = {item.replace("-", "_") for item in asked}
     changed = changed_names(tree)

@@ -1,4 +1,4 @@
-"""Judges what a script does to its job bookmark; for jobs with bookmarks only."""
+"""Judges the use of the job bookmark in a script; for jobs with bookmarks only."""
 
 from collections.abc import Iterator
 
@@ -17,12 +17,12 @@ def bookmark_findings(facts: Facts, is_promised: bool) -> Iterator[Finding]:
         text = "job.init is not given the job's arguments: bookmarks are off, every run reads all"
         yield error("init-without-args", place, text)
     for place in facts.commits_in_finally:
-        text = "job.commit() in a finally block marks as read what a failed run did not process"
+        text = "job.commit() in a finally block marks as read data a failed run did not process"
         yield error("commit-in-finally", place, text)
     for handler, commit in facts.commits_after_error:
         text = (
             "an exception that ends here leads on to job.commit() on line "
-            f"{commit.line}, which marks as read what was not written"
+            f"{commit.line}, which marks unwritten data as read"
         )
         yield error("commit-after-error", handler, text)
     for opened in facts.opened:
@@ -41,10 +41,10 @@ def _init(facts: Facts) -> Iterator[Finding]:
         return
     early = [opened.operator.place for opened in sources if not opened.is_after_init]
     if early:
-        text = "there is a way to this source on which job.init was not called"
+        text = "this source can be reached without a call of job.init"
         yield error("init-not-on-every-path", min(early, key=_line), text)
     elif facts.commits_before_init:
-        text = "there is a way to job.commit() on which job.init was not called: it does nothing"
+        text = "job.commit() can be reached without a call of job.init: it does nothing then"
         yield error("init-not-on-every-path", min(facts.commits_before_init, key=_line), text)
 
 
@@ -82,7 +82,7 @@ def _ctx(opened: Opened) -> Iterator[Finding]:
             yield error("ctx-not-literal", operator.place, text)
         case Ctx.CHANGING:
             text = (
-                f"the transformation_ctx is {operator.text}: should it ever come out otherwise, "
+                f"the transformation_ctx is {operator.text}: if its value ever changes, "
                 "the bookmark of this source is silently lost"
             )
             yield warning("ctx-not-literal", operator.place, text)
@@ -99,7 +99,9 @@ def _duplicates(facts: Facts) -> Iterator[Finding]:
         at = "here again" if others == [operator.place.line] else f"on line {others[0]} too"
         text = f"the transformation_ctx {operator.text!r} is used {at}"
         if operator.is_bookmarked and lines & set(others):
-            yield error("ctx-duplicate", operator.place, f"{text}: each loses what the other read")
+            yield error(
+                "ctx-duplicate", operator.place, f"{text}: each loses the data that the other read"
+            )
         else:
             yield warning("ctx-duplicate", operator.place, f"{text}: it must be unique in a job")
 

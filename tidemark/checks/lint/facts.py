@@ -1,4 +1,4 @@
-"""What a script does, as plain data: the rules judge nothing else."""
+"""The actions of a script as plain data: the rules judge nothing else."""
 
 from dataclasses import dataclass, field
 
@@ -25,7 +25,7 @@ class End:
 
 @dataclass(frozen=True)
 class Ask:
-    """One call of getResolvedOptions; names is None if they cannot be told."""
+    """One call of getResolvedOptions; names is None if they are not known."""
 
     place: Place
     names: tuple[str, ...] | None

@@ -1,4 +1,4 @@
-"""What the linter can find: the rules by their stable ids, and one finding of a rule."""
+"""The rules of the linter by their stable ids, and one finding of a rule."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -7,7 +7,7 @@ from tidemark.checks.script.place import Place
 
 Severity = Literal["error", "warning", "note"]
 
-# What to do about a finding of each rule; docs/lint.md says what each one catches.
+# What to do about a finding of each rule; docs/lint.md describes each one.
 REMEDIES = {
     "init-missing": (
         "call job.init(args['JOB_NAME'], args) before the first source is opened; without it every "
@@ -19,14 +19,14 @@ REMEDIES = {
     ),
     "commit-missing": "make job.commit() the last statement of the job",
     "commit-not-on-every-path": "call job.commit() there too, or let the run fail by an exception",
-    "commit-in-finally": "move job.commit() behind the block, as the last statement of the job",
+    "commit-in-finally": "move job.commit() after the block, as the last statement of the job",
     "commit-after-error": (
         "raise the exception again, or keep it and raise before job.commit(), so that the run "
         "fails and the next one reads the same again"
     ),
-    "ctx-missing": "give it a transformation_ctx of its own, a literal that never changes",
+    "ctx-missing": "give it its own transformation_ctx, a literal that never changes",
     "ctx-not-literal": "write the transformation_ctx as a literal",
-    "ctx-duplicate": "give each operator a transformation_ctx of its own",
+    "ctx-duplicate": "give each operator its own transformation_ctx",
     "dataframe-reader": (
         "read with create_dynamic_frame or create_data_frame and a transformation_ctx, or set "
         "--job-bookmark-option to job-bookmark-disable"
@@ -74,7 +74,7 @@ class Finding:
 
 
 def error(rule: str, place: Place, text: str) -> Finding:
-    """Return a finding by which data are lost, or the run fails."""
+    """Return a finding that loses data, or fails the run."""
     return Finding(rule, "error", place, text)
 
 

@@ -22,7 +22,7 @@ NEVER_RAISES = (ast.Break, ast.Continue, ast.Pass)
 
 
 class Flow:
-    """Walks through statements and expressions in the order in which Python runs them."""
+    """Walks through statements and expressions in the order of Python."""
 
     def __init__(self) -> None:
         self._jumps = Jumps()
@@ -65,7 +65,7 @@ class Flow:
         return point
 
     def _maybe(self, nodes: list[ast.expr] | list[ast.AST], point: Point) -> Point:
-        """Return the point after expressions of which a later one may not be evaluated."""
+        """Return the point after expressions; later ones may not be evaluated."""
         reached = [point]
         for node in nodes:
             reached.append(self.expression(node, reached[-1]))
@@ -128,10 +128,10 @@ class Flow:
 
     def _on_While(self, node: ast.While, point: Point) -> Point:  # noqa: N802
         is_endless = truth(node.test) is True
-        return self._loop(node, point, lambda begin: self._tested(node.test, begin), is_endless)
+        return self._loop(node, point, lambda entry: self._tested(node.test, entry), is_endless)
 
     def _on_For(self, node: ast.For | ast.AsyncFor, point: Point) -> Point:  # noqa: N802
-        return self._loop(node, self.expression(node.iter, point), lambda begin: begin, False)
+        return self._loop(node, self.expression(node.iter, point), lambda entry: entry, False)
 
     _on_AsyncFor = _on_For  # noqa: N815
 
@@ -139,21 +139,21 @@ class Flow:
         self,
         node: ast.For | ast.AsyncFor | ast.While,
         point: Point,
-        begin: Callable[[Point], Point],
+        enter: Callable[[Point], Point],
         is_endless: bool,
     ) -> Point:
-        """Return the point behind a loop whose body runs any number of times."""
+        """Return the point after a loop whose body runs any number of times."""
         breaks: list[Point] = []
         while True:
             outer, self._jumps = self._jumps, replace(self._jumps, breaks=breaks, continues=[])
-            end = self.block(node.body, begin(point))
+            end = self.block(node.body, enter(point))
             again = join(point, end, *self._jumps.continues)
             self._jumps = outer
             if again == point:
                 break
             point = again
-        behind = NOWHERE if is_endless else self.block(node.orelse, begin(point))
-        return join(behind, *breaks)
+        after = NOWHERE if is_endless else self.block(node.orelse, enter(point))
+        return join(after, *breaks)
 
     def _on_With(self, node: ast.With | ast.AsyncWith, point: Point) -> Point:  # noqa: N802
         for item in node.items:
@@ -208,16 +208,16 @@ class Flow:
             self._may_raise(failed)
         ends = [end]
         for handler in node.handlers:
-            begin = failed
-            if self._writes > writes and is_broad(handler) and not self.tells(handler):
+            start = failed
+            if self._writes > writes and is_broad(handler) and not self.reports(handler):
                 place = place_of(handler)
-                told = Caught(replace(place, end_line=place.line), _touched(node, handler))
-                begin = failed.each(caught(told))
-            ended = self.block(handler.body, begin)
+                passed = Caught(replace(place, end_line=place.line), _touched(node, handler))
+                start = failed.each(caught(passed))
+            ended = self.block(handler.body, start)
             ends.append(ended.each(handled) if _raises(handler) else ended)
         return join(*ends)
 
-    def tells(self, handler: ast.ExceptHandler) -> bool:
+    def reports(self, handler: ast.ExceptHandler) -> bool:
         """Return whether a handler hands the failure on to what cannot be followed."""
         return any(
             isinstance(node, ast.Return) and node.value is not None for node in ast.walk(handler)
@@ -225,7 +225,7 @@ class Flow:
 
 
 def _suppressed(node: ast.With | ast.AsyncWith) -> ast.expr | None:
-    """Return the exceptions that ``with suppress(…)`` catches, None if that is not what it is."""
+    """Return the exceptions that ``with suppress(…)`` catches, None for another one."""
     caught = [
         value
         for item in node.items
@@ -237,7 +237,7 @@ def _suppressed(node: ast.With | ast.AsyncWith) -> ast.expr | None:
 
 
 def _raises(handler: ast.ExceptHandler) -> bool:
-    """Return whether a handler raises on some way: what goes on was expected, or is a retry."""
+    """Return whether a handler raises on some way: others were expected, or lead to a retry."""
     return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
 
 
@@ -256,7 +256,7 @@ def is_normal_exit(call: ast.Call) -> bool:
 
 
 def truth(test: ast.expr) -> bool | None:
-    """Return what a test always is in a job run, None if that depends."""
+    """Return the constant value of a test in a job run, None if it varies."""
     match test:
         case ast.Constant(value=value):
             return bool(value)
@@ -280,7 +280,7 @@ def identifiers(node: ast.AST) -> Iterator[str]:
 
 
 def _touched(node: ast.Try, handler: ast.ExceptHandler) -> frozenset[str]:
-    """Return the names by which code behind a try can learn that it failed."""
+    """Return the names that tell code after a try that it failed."""
     found: set[str] = set()
     for part in (*node.body, *node.orelse, handler):
         for one in ast.walk(part):

@@ -22,7 +22,7 @@ class Ignore:
 
     @property
     def mistake(self) -> str | None:
-        """Return what is wrong with the comment, None if it counts."""
+        """Return the problem with the comment, None if it counts."""
         unknown = [rule for rule in self.rules if rule not in REMEDIES]
         if not self.rules:
             return "the comment names no rule"

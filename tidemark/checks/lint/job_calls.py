@@ -26,7 +26,7 @@ def is_init_without_args(node: ast.Call) -> bool:
 
 
 def is_of_a_job(node: ast.Call, names: Names) -> bool:
-    """Return whether a call is a method of what is known to be a Job."""
+    """Return whether a call is a method of a known Job."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else node
     return identifier(owner) in names.jobs or names.makes_a_job(owner)
 

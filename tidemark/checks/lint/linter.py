@@ -1,4 +1,4 @@
-"""Lints one script, or the script of every job of an assembly with what the job passes to it."""
+"""Lints one script, or each job's script of an assembly with the arguments of the job."""
 
 import ast
 import tokenize
@@ -24,7 +24,7 @@ NOT_SOURCES = {"cdk.out", "node_modules", "site-packages"}
 
 @dataclass(frozen=True)
 class Linted:
-    """What was found in one script, as one job runs it if a job is known."""
+    """The findings in one script, as one job runs it if a job is known."""
 
     file: str
     job: str | None
@@ -59,7 +59,7 @@ def lint_file(file: Path, option: str | None) -> Linted:
 
 
 def local_notes(file: Path) -> tuple[Finding, ...]:
-    """Return what a script uses and this machine does not run; nothing of what is no Python."""
+    """Return the used names that do not run on this machine; empty if it is not Python."""
     try:
         text = _read(file)
         found = local_findings(ast.parse(text))
@@ -70,7 +70,7 @@ def local_notes(file: Path) -> tuple[Finding, ...]:
 
 
 def lint_jobs(assembly: Assembly, project: Path) -> list[Linted]:
-    """Return what is found in the script of each job, as its template starts it."""
+    """Return the findings in the script of each job, as its template starts it."""
     assets = {asset.key: asset for asset in assembly.assets if not asset.is_zipped}
     return [_lint_job(one, assets, project) for one in read_jobs(assembly)]
 

@@ -1,4 +1,4 @@
-"""Names what of awsglue a script uses and this machine does not run, from the coverage data.
+"""Names members of awsglue that a script uses and this machine does not run, by the coverage data.
 
 On AWS it runs: these are notes, which fail nothing.
 """
@@ -22,7 +22,7 @@ from tidemark.model.awsglue_api.not_yet import names_of as refused_in
 RULE = "not-run-locally"
 CONTEXT = "GlueContext"
 REFUSED = {f"{module}.{name}" for module in NOT_YET for name in refused_in(module)}
-OF_CONTEXT = set(members_of("awsglue.context", CONTEXT))
+CONTEXT_MEMBERS = set(members_of("awsglue.context", CONTEXT))
 CONTEXT_NAMES = {"gluecontext", "gluectx", "glue"}  # without underscores, in lower case
 # A method -> whether it reads, and where connection_type and format stand in a call.
 OPENS = {
@@ -36,26 +36,30 @@ OPENS = {
 
 
 def local_findings(tree: ast.Module) -> list[Finding]:
-    """Return a note for each use of what does not run here, by line."""
+    """Return a note for each used name that does not run here, by line."""
     names = names_of(tree)
     origins = _origins(tree)
     found = dict[tuple[int, str], Finding]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name | ast.Attribute | ast.Call):
-            for text in _texts(node, names, origins):
+            for text in _notes_on(node, names, origins):
                 place = place_of(node)
                 found.setdefault((place.line, text), note(RULE, place, text))
     return [found[key] for key in sorted(found)]
 
 
-def _texts(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator[str]:
+def _notes_on(node: ast.expr, names: Names, origins: dict[str, str]) -> Iterator[str]:
     if isinstance(node, ast.Call):
         yield from _targets(node, names)
         return
     origin = _origin(node, origins)
     if origin in REFUSED:
         yield str(refusal(origin.rpartition(".")[2]))
-    if isinstance(node, ast.Attribute) and node.attr in OF_CONTEXT and _is_context(node, names):
+    if (
+        isinstance(node, ast.Attribute)
+        and node.attr in CONTEXT_MEMBERS
+        and _is_context(node, names)
+    ):
         yield str(refusal(f"{CONTEXT}.{node.attr}"))
 
 
@@ -66,7 +70,7 @@ def _is_context(node: ast.Attribute, names: Names) -> bool:
 
 
 def _origins(tree: ast.Module) -> dict[str, str]:
-    """Return what the imported names of a script are, those of AWS that a star brings too."""
+    """Return the meaning of a script's imported names, with those of AWS that a star brings."""
     found = dict[str, str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -82,7 +86,7 @@ def _origins(tree: ast.Module) -> dict[str, str]:
 
 
 def _origin(node: ast.expr, origins: dict[str, str]) -> str:
-    """Return the full name of what an expression stands for, ``""`` if nothing imported."""
+    """Return the full name of an imported expression, ``""`` of another one."""
     match node:
         case ast.Name(id=name):
             return origins.get(name, "")
@@ -93,7 +97,7 @@ def _origin(node: ast.expr, origins: dict[str, str]) -> str:
 
 
 def _targets(call: ast.Call, names: Names) -> Iterator[str]:
-    """Yield what is wrong about the connection type and the format of a source or a sink."""
+    """Yield the problems with the connection type and the format of a source or a sink."""
     opens = _opens(call, names)
     if opens is None:
         return
@@ -120,7 +124,7 @@ def _opens(call: ast.Call, names: Names) -> tuple[bool, int, int] | None:
 
 
 def _given(call: ast.Call, name: str, place: int, names: Names) -> str | None:
-    """Return the text that a parameter is always given, None if it is not known."""
+    """Return the string that a parameter always gets, None if it is not known."""
     words = {word.arg: word.value for word in call.keywords}
     plain = call.args[: place + 1]
     is_open = any(isinstance(value, ast.Starred) for value in plain)

@@ -1,4 +1,4 @@
-"""What has happened to the bookmark of a job at a point of its script, on every way there."""
+"""The state of a job's bookmark at a point of its script, on every way there."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from tidemark.checks.script.place import Place
 
 @dataclass(frozen=True)
 class Caught:
-    """An exception handler that a way went through, and the names by which it may say so."""
+    """An exception handler on a way, and the names with which it may report that."""
 
     place: Place
     names: frozenset[str]
@@ -16,7 +16,7 @@ class Caught:
 
 @dataclass(frozen=True)
 class Path:
-    """What has happened on one way; read and written count from the last commit."""
+    """The state on one way; read and written count from the last commit."""
 
     is_init: bool = False
     has_read: bool = False
@@ -26,7 +26,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a script: what each way there has done; no path, and nothing gets there."""
+    """A point of a script with the state on each way there; without a path nothing gets there."""
 
     paths: frozenset[Path] = frozenset()
     opened: frozenset[tuple[str, int, int]] = frozenset()  # ctx and place, on any way
@@ -79,22 +79,22 @@ def committed(path: Path) -> Path:
 
 
 def caught(by: Caught) -> Callable[[Path], Path]:
-    """Return what a handler does to the paths that fail with something read and uncommitted."""
+    """Return the effect of a handler on paths that fail with something read and uncommitted."""
     return lambda path: replace(path, caught=by) if path.has_read else path
 
 
 def handled(path: Path) -> Path:
-    """Return a path after a handler that raises what it does not expect."""
+    """Return a path after a handler that raises unexpected exceptions."""
     return replace(path, caught=None)
 
 
 def resolved(names: Iterable[str]) -> Callable[[Path], Path]:
-    """Return what a test of names does: a failure that one of them tells of is dealt with."""
+    """Return the effect of a test of names: a failure that one of them reports is handled."""
     asked = frozenset(names)
 
     def change(path: Path) -> Path:
-        told = path.caught is not None and path.caught.names & asked
-        return replace(path, caught=None) if told else path
+        is_handled = path.caught is not None and path.caught.names & asked
+        return replace(path, caught=None) if is_handled else path
 
     return change
 

@@ -1,4 +1,4 @@
-"""Reads a job script: follows it and notes what its calls do to bookmark and arguments."""
+"""Reads a job script: follows it and notes the effect of its calls on bookmark and arguments."""
 
 import ast
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from tidemark.checks.lint.job_calls import (
 )
 from tidemark.checks.lint.paths import NOWHERE, START, Jumps, Point, join
 from tidemark.checks.script.expressions import Value
-from tidemark.checks.script.literals import Scope, literal, local_constants, texts
+from tidemark.checks.script.literals import Scope, literal, local_constants, strings
 from tidemark.checks.script.names import (
     FUNCTION,
     Function,
@@ -36,7 +36,7 @@ MAX_INLINED_CALLS = 5_000  # a script that needs more is followed no further
 
 
 def read_script(text: str, file: str) -> Facts:
-    """Return what a script does."""
+    """Return the facts of a script."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -97,7 +97,7 @@ class ScriptReader(Flow):
         return facts
 
     def _note_what_is_not_reached(self) -> None:
-        """Note the calls in functions that nothing visible calls, as far as that tells anything."""
+        """Note the calls in functions that nothing visible calls, as far as they say anything."""
         facts = self._facts
         for call in self._hidden_calls():
             operator = operator_of(call, self._names, self._scope)
@@ -157,10 +157,10 @@ class ScriptReader(Flow):
         return point.each(paths.committed)
 
     def _glue(self, node: ast.Call, point: Point) -> Point:
-        """Note what a call of Glue or Spark does."""
+        """Note the effect of a call of Glue or Spark."""
         if is_ask(node):
             options = asked_options(node)
-            known = texts(options, self._scope) if options is not None else None
+            known = strings(options, self._scope) if options is not None else None
             self._facts.asks.append(Ask(place_of(node), known))
             return Point(point.paths, point.opened, point.asked | set(known or ()))
         if is_spark_read(node, self._names):
@@ -240,9 +240,9 @@ class ScriptReader(Flow):
             point = point.each(paths.read)
         return point
 
-    def tells(self, handler: ast.ExceptHandler) -> bool:
+    def reports(self, handler: ast.ExceptHandler) -> bool:
         """Return whether a handler hands the failure on to what cannot be followed."""
-        return super().tells(handler) or any(
+        return super().reports(handler) or any(
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and node.func.id in self._names.imports

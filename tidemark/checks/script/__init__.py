@@ -1,1 +1,1 @@
-"""Reads a job script without running it: its names, its calls, what its expressions are worth."""
+"""Reads a job script without running it: its names, its calls, the values of its expressions."""

@@ -1,4 +1,4 @@
-"""What the names of a script are bound to, and which of them are changed in place."""
+"""The values bound to the names of a script, and which names are changed in place."""
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
@@ -55,7 +55,7 @@ def attributes(tree: ast.Module) -> dict[str, list[ast.expr | None]]:
 
 
 def changed_names(tree: ast.AST) -> set[str]:
-    """Return the names of what is changed in place, or bound by more than an assignment."""
+    """Return the names that are changed in place, or bound by more than an assignment."""
     found: set[str] = set()
     for node in ast.walk(tree):
         match node:
@@ -73,7 +73,7 @@ def changed_names(tree: ast.AST) -> set[str]:
 
 
 def bound_once(body: Iterable[ast.AST], changed: Collection[str]) -> dict[str, ast.expr | None]:
-    """Return the names that a scope binds with their values, None for what has no one value."""
+    """Return the names that a scope binds with their values, None for several values."""
     found: dict[str, list[ast.expr | None]] = {}
     for name, value in bindings(body):
         found.setdefault(name, []).append(value)

@@ -1,17 +1,17 @@
-"""What an expression is worth that is written out: the one evaluator of scripts."""
+"""The value of an expression that is written out: the one evaluator of scripts."""
 
 import ast
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 Value: TypeAlias = Any
-"""A string, or a list or dict of values; None for what is not certain."""
+"""A string, or a list or dict of values; None if it is not certain."""
 
 Read: TypeAlias = Callable[[ast.expr], Value]
 
 
 def written(node: ast.expr, read: Read) -> Value:
-    """Return what an expression is; None if it is not written out, or a part is not certain."""
+    """Return the value of an expression; None if it is not written out, or a part is uncertain."""
     match node:
         case ast.Constant(value=constant):
             return "" if constant is None else str(constant)
@@ -58,7 +58,7 @@ def _dict(node: ast.expr, read: Read) -> Value:
 
 
 def _merged(pairs: Iterable[tuple[Value, Value]]) -> dict[str, Value]:
-    """Return a dict of pairs; what has no key is a dict by itself, as in ``**options``."""
+    """Return a dict of pairs; a value without a key is a dict itself, as in ``**options``."""
     found: dict[str, Value] = {}
     for key, value in pairs:
         if key is not None:

@@ -11,7 +11,7 @@ Scope = Mapping[str, Value]
 
 
 def literal(node: ast.expr, scope: Scope) -> Value:
-    """Return what an expression always is, None if that is not known or not a string or list."""
+    """Return the constant value of an expression, None if not known or not a string or list."""
     match node:
         case ast.Name(id=name):
             return scope.get(name)
@@ -22,7 +22,7 @@ def literal(node: ast.expr, scope: Scope) -> Value:
     return written(node, lambda part: literal(part, scope))
 
 
-def texts(node: ast.expr, scope: Scope) -> tuple[str, ...] | None:
+def strings(node: ast.expr, scope: Scope) -> tuple[str, ...] | None:
     """Return the strings of a list that always has them, None if that is not known."""
     value = literal(node, scope)
     is_known = isinstance(value, list) and all(isinstance(item, str) for item in value)
@@ -30,7 +30,7 @@ def texts(node: ast.expr, scope: Scope) -> tuple[str, ...] | None:
 
 
 def module_constants(tree: ast.Module) -> Scope:
-    """Return the names of a module, and ``.attributes`` of its classes, with what they hold."""
+    """Return the names of a module, and ``.attributes`` of its classes, with their values."""
     known: dict[str, Value] = {f".{name}": None for name in changed_names(tree)}
     for name, values in attributes(tree).items():
         one = values[0] if len(values) == 1 else None
@@ -39,7 +39,7 @@ def module_constants(tree: ast.Module) -> Scope:
 
 
 def local_constants(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Scope:
-    """Return the names that a function binds, with what they hold; `scope` is around it."""
+    """Return the names that a function binds, with their values; `scope` is around it."""
     return _constants(function.body, scope, changed_names(function))
 
 

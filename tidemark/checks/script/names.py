@@ -1,4 +1,4 @@
-"""What the names of a script stand for: its functions, its Job objects, what it imports."""
+"""The meaning of the names of a script: its functions, its Job objects, its imports."""
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ READER_CLASSES = {
     "DynamicFrameReader": "create_dynamic_frame",
     "DataFrameReader": "create_data_frame",
 }
-# What is another value in every run.
-OF_THIS_RUN = {
+# Calls with another value in every run.
+VARYING_CALLS = {
     "now",
     "utcnow",
     "today",
@@ -57,7 +57,7 @@ class Names:
         return READER_CLASSES.get(self.class_of(value)) or self.readers.get(name, name)
 
     def class_of(self, call: ast.expr) -> str:
-        """Return the last part of what a call calls, under its own name: ``Job``."""
+        """Return the last part of the called name, under its own name: ``Job``."""
         if not isinstance(call, ast.Call):
             return ""
         name = identifier(call.func) or ""
@@ -112,7 +112,7 @@ def is_of_this_run(value: ast.expr) -> bool:
     """Return whether an expression has another value in every run: a time, an id, a random one."""
     for node in ast.walk(value):
         match node:
-            case ast.Call(func=function) if identifier(function) in OF_THIS_RUN:
+            case ast.Call(func=function) if identifier(function) in VARYING_CALLS:
                 return True
             case ast.Constant(value="JOB_RUN_ID"):
                 return True
@@ -132,7 +132,7 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 
 
 def _holders(nodes: Sequence[ast.AST], names: Names, is_made: IsMade) -> frozenset[str]:
-    """Return the names of variables, attributes and parameters that hold what is made so."""
+    """Return the names of variables, attributes and parameters that hold such an object."""
     found: set[str] = set()
     while True:
         more = {name for node in nodes for name in _held(node, names, is_made, found)}
@@ -165,14 +165,14 @@ def _targets(
 
 
 def _elements(value: ast.expr, number: int, names: Names) -> Iterator[ast.expr]:
-    """Yield what the part of a tuple can be, of one that is written out or returned."""
+    """Yield the values of a part of a tuple that is written out or returned."""
     for one in (value, *_returned(value, names)):
         if isinstance(one, ast.Tuple) and number < len(one.elts):
             yield one.elts[number]
 
 
 def _returned(value: ast.expr, names: Names) -> Iterator[ast.expr]:
-    """Yield what the function that a value calls returns, if it is one of the script."""
+    """Yield the return values of the called function, if it is one of the script."""
     for function in called_functions(value, names) if isinstance(value, ast.Call) else ():
         for node in ast.walk(function):
             if isinstance(node, ast.Return) and node.value is not None:
@@ -231,7 +231,7 @@ def parameters(function: Function) -> list[str]:
 
 
 def bound_arguments(function: Function, call: ast.Call, names: Names) -> dict[str, ast.expr]:
-    """Return what a call gives to the parameters of a function, defaults included."""
+    """Return the arguments of a call by the function's parameters, defaults included."""
     by_position = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
     defaults = function.args.defaults
     bound = dict(zip(by_position[len(by_position) - len(defaults) :], defaults, strict=True))

@@ -56,7 +56,7 @@ GLUE_WRITES = re.compile(
 
 
 class Ctx(Enum):
-    """What is known about the transformation_ctx of an operator."""
+    """The knowledge about the transformation_ctx of an operator."""
 
     LITERAL = "a literal"
     MISSING = "missing or empty"
@@ -72,13 +72,13 @@ class Operator:
     name: str  # such as create_dynamic_frame.from_options
     place: Place
     ctx: Ctx
-    text: str  # the ctx itself if it is a literal, else its source text
+    text: str  # the ctx itself if it is a literal, else its source code
     is_source: bool
     is_bookmarked: bool  # job bookmarks keep a state for it
 
 
 def operator_of(call: ast.Call, names: Names, scope: Scope) -> Operator | None:
-    """Return what a call is if it takes a transformation_ctx."""
+    """Return the operator of a call if it takes a transformation_ctx."""
     name, position = _source(call, names)
     is_source = bool(name)
     is_bookmarked = is_source and _is_bookmarked_source(call, name, scope)

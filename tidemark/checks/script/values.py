@@ -1,9 +1,9 @@
 """Tells what expressions of a script are worth, as text: nothing is run.
 
-What a name stands for is followed where that is certain: constants, names and attributes that are
-assigned once, loops over lists that are written out, and the arguments with which the script calls
-a function of its own. What a run is given stands as ``{--name}``, and what only a run knows as
-``<its expression>``, with what is known of it put in.
+Names are followed where their value is certain: constants, names and attributes that are
+assigned once, loops over lists that are written out, and the arguments of the script's calls of its
+own functions. An argument of a run stands as ``{--name}``, a value that only a run knows as ``<its
+expression>``, with its known parts filled in.
 """
 
 import ast
@@ -27,14 +27,14 @@ Bound: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Enclosing:
-    """Where something stands: in which functions and loops, the innermost last."""
+    """A place in a script: its functions and loops, the innermost last."""
 
     functions: tuple[Function, ...] = ()
     loops: tuple[Loop, ...] = ()
 
 
 class ScriptValues:
-    """The calls of a script, and what its names stand for."""
+    """The calls of a script, and the values of its names."""
 
     def __init__(self, module: ast.Module) -> None:
         changed = changed_names(module)
@@ -103,7 +103,7 @@ class ScriptValues:
                 }
 
     def read(self, node: ast.expr, place: Enclosing, bound: Bound, depth: int = 0) -> Any:
-        """Return a value: text, or a list or dict of values; as ``<code>`` what is not certain."""
+        """Return a value: string, list or dict of values; ``<code>`` if it is not certain."""
         known = self._known(node, place, bound, depth)
         if known is not None:
             return known
@@ -111,7 +111,7 @@ class ScriptValues:
         return f"<{ast.unparse(filled.visit(deepcopy(node)))}>"
 
     def _known(self, node: ast.expr, place: Enclosing, bound: Bound, depth: int) -> Any:
-        """Return what a value is, None if that is not certain."""
+        """Return a value, None if it is not certain."""
         match node:
             case ast.Name(id=name):
                 return self._name(name, place, bound, depth)
@@ -127,14 +127,14 @@ class ScriptValues:
         return written(node, lambda inner: self.read(inner, place, bound, depth))
 
     def _attribute(self, node: ast.expr, value: ast.expr, depth: int) -> Any:
-        """Return what an attribute is; of several objects, the values that it has in them."""
+        """Return the value of an attribute; of several objects, its values in them."""
         function = self._functions_of.get(value)
         place = Enclosing((function,) if function else ())
         each = [self.read(value, place, bound, depth) for bound in self.bindings(place, depth)]
         if not all(map(is_certain, each)):
             return None
-        texts = sorted(set(map(str, each)))
-        return each[0] if len(texts) == 1 else f"<{ast.unparse(node)}: {', '.join(texts)}>"
+        strings = sorted(set(map(str, each)))
+        return each[0] if len(strings) == 1 else f"<{ast.unparse(node)}: {', '.join(strings)}>"
 
     def _name(self, name: str, place: Enclosing, bound: Bound, depth: int) -> Any:
         if name in bound:
@@ -151,7 +151,7 @@ class ScriptValues:
 
 
 class _Filled(ast.NodeTransformer):
-    """Puts what is known into an expression, in place of the names for it."""
+    """Replaces the names in an expression by their known values."""
 
     def __init__(self, known: Callable[[ast.expr], Any]) -> None:
         self._known = known
@@ -165,7 +165,7 @@ class _Filled(ast.NodeTransformer):
 
 
 def is_certain(value: Any) -> bool:
-    """Return whether a value is known but for what a run is given."""
+    """Return whether a value is known apart from arguments of a run."""
     return "<" not in str(value)
 
 
@@ -178,19 +178,19 @@ def parsed(text: str, job: str) -> ast.Module:
 
 
 def with_arguments(text: str, arguments: Mapping[str, Any]) -> str:
-    """Return a text with the values that the template gives to the job's arguments."""
+    """Return a string with the values that the template gives to the job's arguments."""
     return re.sub(r"\{(--[^}]+)\}", lambda match: str(arguments.get(match[1], match[0])), text)
 
 
 def given_to(parameters: Sequence[str], call: ast.Call) -> dict[str, ast.expr]:
-    """Return what a call gives for each parameter."""
+    """Return the argument of a call for each parameter."""
     certain = takewhile(lambda value: not isinstance(value, ast.Starred), call.args)
     given = dict(zip(parameters, certain, strict=False))
     return given | {word.arg: word.value for word in call.keywords if word.arg}
 
 
 def _part(owner: Any, key: object) -> Any:
-    """Return what stands under a key; of what is not known, the argument of that name."""
+    """Return the value of a key; if the dict is not known, the argument of that name."""
     if isinstance(owner, dict):
         return owner.get(str(key))
     if isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
@@ -208,7 +208,7 @@ def _unpacked(target: ast.expr, item: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _calls(module: ast.Module) -> Iterator[tuple[ast.Call, Enclosing]]:
-    """Yield every call of a script, with the functions and loops in which it stands."""
+    """Yield every call of a script, with the functions and loops around it."""
     left: list[tuple[ast.AST, Enclosing]] = [(module, Enclosing())]
     while left:
         node, place = left.pop()

@@ -1,1 +1,1 @@
-"""What an app keeps outside of its code, and what a change of the app would lose of it."""
+"""The state that an app keeps outside of its code, and the losses by a change of the app."""

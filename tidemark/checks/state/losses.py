@@ -1,4 +1,4 @@
-"""Finds what a change of an app would lose of its state, with what to do about it."""
+"""Finds the state that a change of an app would lose, with remedies."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +37,8 @@ class Loss:
         kind: what happens to it.
         subject: the job, by its new name if it was renamed; or the resource.
         ctx: the transformation_ctx, by its old name, or the cursor of the watermark; empty if it
-            is about neither.
-        lost: what that means, in words.
+            concerns neither.
+        lost: the loss, in words.
         remedy: what to do, in words.
     """
 
@@ -50,7 +50,7 @@ class Loss:
 
 
 def losses_of(old: Manifest, app: Manifest, plan: Sequence[Entry] = ()) -> list[Loss]:
-    """Return what an app would lose of what a manifest records; additions lose nothing."""
+    """Return the losses of an app by its recorded manifest; additions lose nothing."""
     return [*_of_jobs(old, app, plan), *_of_resources(old, app)]
 
 
@@ -97,13 +97,13 @@ def _of_checkpoint(subject: str, was: JobState, app: Manifest) -> Iterator[Loss]
             Kind.CHECKPOINT_GONE,
             subject,
             f"how far it has come is in {was.checkpoint}, which no job uses any more: it starts "
-            "where its options say, and skips or repeats what is in between",
+            "where its options say, and skips or repeats the rows in between",
             f"keep the checkpoint, or {_add(remedy, job=subject, reason='...')}",
         )
 
 
 def _gone(name: str, was: JobState, old: Manifest, app: Manifest) -> Iterator[Loss]:
-    """Yield what is lost with a job that the app has no more, or has under another name."""
+    """Yield the losses by a job that the app no longer has, or has under another name."""
     candidate = _successor(was, old, app)
     discard = _add("discard", job=name, reason="...")
     if was.watermark_table:
@@ -204,9 +204,9 @@ def _source_moved(job: str, ctx: str, places: str) -> Loss:
     return Loss(
         Kind.SOURCE_MOVED,
         job,
-        f"{ctx} now reads {places} with the position of another place: what is older there is "
+        f"{ctx} now reads {places} with the position of another place: older data there is "
         "never read, without an error",
-        f"give the new place a transformation_ctx of its own; or, to start over there, {reread}; "
+        f"give the new place its own transformation_ctx; or, to start over there, {reread}; "
         f"or, if nothing older is there, {discard}",
         ctx,
     )
@@ -266,7 +266,7 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
                 Kind.RESOURCE_REPLACED,
                 id_,
                 f"{', '.join(differences)}: {_what_follows(was, now)}",
-                f"leave that as it was, or {discard}",
+                f"undo that change, or {discard}",
             )
         elif was.is_retained and not now.is_retained:
             yield Loss(

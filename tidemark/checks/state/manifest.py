@@ -1,4 +1,4 @@
-"""The state manifest: what an app keeps outside of its code, as plain data and as a file.
+"""The state manifest: the state that an app keeps outside of its code, as plain data and a file.
 
 It says nothing of an account, a stage or a machine, and changes only if the state does.
 """
@@ -24,14 +24,14 @@ GLUE_TABLE = "AWS::Glue::Table"
 
 @dataclass(frozen=True)
 class JobState:
-    """What is kept under the name of a job.
+    """The state under the name of a job.
 
     Attributes:
         resource: stack and logical id of the job: another one means another job.
         bookmark: its job-bookmark-option.
-        watermark_table: the table of its watermarks; empty if it keeps none.
-        sources: what its script reads through the bookmark; None if the script is not known.
-        cursors: the names of its watermarks, as far as its script tells.
+        watermark_table: the table of its watermarks; empty without watermarks.
+        sources: the bookmarked sources of its script; None if the script is not known.
+        cursors: the names of its watermarks, as far as its script shows them.
         checkpoint: where a streaming job keeps how far it has come; empty for other jobs.
     """
 
@@ -48,7 +48,7 @@ class JobState:
         return self.bookmark != DISABLE
 
     def places_of(self, ctx: str) -> frozenset[tuple[str, str, tuple[str, ...]]]:
-        """Return what a transformation_ctx reads: kind, place and keys, once for each place."""
+        """Return the sources of a transformation_ctx: kind, place and keys, once for each place."""
         return frozenset(
             (source.kind, place, source.keys)
             for source in self.sources or ()
@@ -81,7 +81,7 @@ class StatefulResource:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an app keeps.
+    """The state of an app.
 
     Attributes:
         jobs: by job name.
@@ -94,7 +94,7 @@ class Manifest:
     carry_over: tuple[Mapping[str, Any], ...] = ()
 
     def to_text(self) -> str:
-        """Return the text of the file: JSON, sorted, one line for each fact."""
+        """Return the content of the file: JSON, sorted, one line for each fact."""
         document = {
             "about": ABOUT,
             "version": VERSION,
@@ -108,7 +108,7 @@ class Manifest:
 
     @classmethod
     def from_text(cls, text: str, name: str) -> "Manifest":
-        """Return what `to_text` wrote."""
+        """Return the manifest of a file's content."""
         try:
             document = parse_json(text)
             if document["version"] != VERSION:
@@ -123,8 +123,8 @@ class Manifest:
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
-                f"{name} is no state manifest ({type(error).__name__}: {error}); restore the one "
-                "that was committed, after a merge that of the branch you merge into, and run "
+                f"{name} is not a state manifest ({type(error).__name__}: {error}); restore that "
+                "of the last commit, after a merge that of the branch you merge into, and run "
                 "`tidemark state write`"
             ) from error
 

@@ -18,7 +18,7 @@ REREAD = "reread"
 
 @dataclass(frozen=True)
 class RenameJob:
-    """The state under one job name goes on under another."""
+    """The state under one job name continues under another."""
 
     from_job: str
     to_job: str
@@ -28,7 +28,7 @@ class RenameJob:
 
 @dataclass(frozen=True)
 class RenameCtx:
-    """The position of one transformation_ctx of a job goes on under another."""
+    """The position of one transformation_ctx of a job continues under another."""
 
     job: str
     from_ctx: str
@@ -126,7 +126,7 @@ def parse_plan(document: object, name: str) -> tuple[PlanEntry, ...]:
     """Return the entries of a plan that was read as JSON."""
     if not isinstance(document, list):
         raise UsageError(
-            f"{name} is no JSON list; write it as [ENTRY, ...], with entries such as "
+            f"{name} is not a JSON list; write it as [ENTRY, ...], with entries such as "
             f"{json.dumps(entry_document('rename_job', from_='old-name', to='new-name'))}"
         )
     entries = []
@@ -145,7 +145,7 @@ def parse_plan(document: object, name: str) -> tuple[PlanEntry, ...]:
 def _entry(item: object) -> Entry:
     """Return an entry; raise a ValueError if it is not one."""
     if not isinstance(item, dict) or len(item) != 1:
-        raise ValueError(f"{json.dumps(item)} is no object with one of {', '.join(_KINDS)}")
+        raise ValueError(f"{json.dumps(item)} is not an object with one of {', '.join(_KINDS)}")
     kind, values = str(next(iter(item))), next(iter(item.values()))
     if kind not in _KINDS:
         raise ValueError(f"{kind!r} is unknown; allowed are {', '.join(_KINDS)}")
@@ -203,7 +203,7 @@ def _check_together(entries: Sequence[Entry]) -> None:
 
 
 def in_order(entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries as they are to be carried out: jobs, their ctxs, all else.
+    """Return entries in the order to carry them out: jobs, their ctxs, the rest.
 
     Of renames one after the other, that of the oldest name comes first.
     """
@@ -249,7 +249,7 @@ def _check_renames(renames: Sequence[tuple[str, str]]) -> None:
 
 
 def final_name(name: str, renames: Mapping[str, str]) -> str:
-    """Return what a name has become by renames; a name on a circle if they go round in one."""
+    """Return the new name after renames; a name on the circle if they form one."""
     seen = set()
     while name in renames and name not in seen:
         seen.add(name)

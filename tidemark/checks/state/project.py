@@ -19,15 +19,15 @@ def stage_names(project: Path) -> tuple[str, ...]:
         context = json.loads((project / "cdk.json").read_text(encoding="utf-8"))["context"]
         return tuple(context[STAGES])
     except (OSError, ValueError, KeyError, TypeError):
-        return ()  # the synthesis names what is wrong with the file
+        return ()  # the synthesis reports the problem of the file
 
 
-def review_project(project: Path, assembly: Path, *, may_begin: bool = False) -> Review:
+def review_project(project: Path, assembly: Path, *, may_start: bool = False) -> Review:
     """Compare an assembly with the manifest and the plan of a project."""
     old = read_manifest(project / MANIFEST)
-    if old is None and not may_begin:
+    if old is None and not may_start:
         raise TidemarkError(
-            f"there is no {MANIFEST} in {project}, so what a change would lose is not known; run "
+            f"there is no {MANIFEST} in {project}, so the losses by a change are not known; run "
             "`tidemark state write` and commit the file"
         )
     app = read_app_folder(assembly, stage_names(project))
@@ -42,7 +42,7 @@ def review_since(project: Path, assembly: Path, revision: str) -> Review:
     known = _git(project, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if known.returncode != 0:
         raise UsageError(
-            f"--since {revision!r} is no commit that Git knows in {project}"
+            f"--since {revision!r} is not a commit that Git knows in {project}"
             f"{': ' if known.stderr else ''}{known.stderr.strip()}; name a branch or a commit, and "
             "fetch it first"
         )
@@ -62,8 +62,8 @@ def _git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def write_manifest(project: Path, assembly: Path) -> str:
-    """Make the manifest of a project that of an assembly; return in words what was done."""
-    found = review_project(project, assembly, may_begin=True)
+    """Make the manifest of a project that of an assembly; return the changes in words."""
+    found = review_project(project, assembly, may_start=True)
     check_writable(found)
     if found.is_current:
         return f"{MANIFEST} is up to date"

@@ -1,4 +1,4 @@
-"""Reads out of a cloud assembly what the app keeps outside of its code."""
+"""Reads the state that an app keeps outside of its code out of a cloud assembly."""
 
 import re
 import tokenize
@@ -24,7 +24,7 @@ WATERMARK_ARGUMENT, CHECKPOINT_ARGUMENT = "--watermark_table", "--checkpoint"
 
 
 def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
-    """Return what an app keeps."""
+    """Return the state of an app."""
     jobs: dict[str, JobState] = {}
     resources: dict[str, StatefulResource] = {}
     passed = _passed_by_triggers(assembly)
@@ -53,7 +53,7 @@ def _tagged_stages(assembly: Assembly) -> Iterator[str]:
 
 
 def read_app_folder(folder: Path, stages: Collection[str] = ()) -> Manifest:
-    """Return what the app keeps whose cloud assembly is in a folder; see `read_app`."""
+    """Return the state of the app whose cloud assembly is in a folder; see `read_app`."""
     try:
         return read_app(read_assembly(folder), stages)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -119,7 +119,7 @@ def _job_state(
 
 
 def script_of(name: str, location: str, assets: Collection[FileAsset]) -> str | None:
-    """Return the text of a job's script; None if the script is not part of the assembly."""
+    """Return the source of a job's script; None if the script is not part of the assembly."""
     found = [asset.source for asset in assets if location.endswith(f"/{asset.key}")]
     if not found:
         return None

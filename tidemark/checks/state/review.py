@@ -1,4 +1,4 @@
-"""Tells which decisions of the carry-over plan cover what a change would lose."""
+"""Finds the decisions of the carry-over plan that cover the losses by a change."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class Review:
         unacknowledged: what would be lost, and no one has decided about.
         acknowledged: what would be lost, each with the entry that covers it.
         unused: entries that cover nothing, each with the reason.
-        recorded: the manifest as it is.
+        recorded: the current manifest.
         written: the manifest that is right for the app and the plan.
     """
 
@@ -62,7 +62,7 @@ class Review:
 
 
 def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
-    """Return what an app would lose of what its manifest records, and what the plan covers.
+    """Return the losses of an app by its manifest, and those that the plan covers.
 
     An entry that the manifest has recorded has done that work: it covers nothing else, and stays
     in the plan until it has been carried out in every stage.
@@ -113,7 +113,7 @@ def check_writable(found: Review) -> None:
     """Raise unless the manifest may be replaced by the one that is right now."""
     if not found.is_safe:
         raise TidemarkError(
-            f"{MANIFEST} is left as it is: losses that no one acknowledged: "
+            f"{MANIFEST} is not changed: losses that no one acknowledged: "
             f"{len(found.unacknowledged)}, entries that cover nothing: {len(found.unused)}; "
             "`tidemark state check` lists them with what to do"
         )
@@ -139,7 +139,7 @@ def changes(old: Manifest, new: Manifest) -> list[str]:
 
 
 def _problem(entry: PlanEntry, old: Manifest, app: Manifest, renames: Mapping[str, str]) -> str:
-    """Return why an entry cannot be what it says, empty if it may be."""
+    """Return why an entry cannot be true, empty if it may be."""
     match entry.entry:
         case RenameCtx(job=job, from_ctx=ctx):
             now = app.jobs.get(final_name(job, renames))
@@ -153,5 +153,5 @@ def _problem(entry: PlanEntry, old: Manifest, app: Manifest, renames: Mapping[st
             if job not in app.jobs:
                 return f"the app has no job {job!r}"
             if job in old.jobs:
-                return f"the manifest has a job {job!r} already, with state of its own"
+                return f"the manifest has a job {job!r} already, with its own state"
     return ""

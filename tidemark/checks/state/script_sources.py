@@ -1,4 +1,4 @@
-"""Reads from the text of a job script what it keeps state of: bookmarked sources, watermarks."""
+"""Reads a job script for the sources of its state: bookmarked sources, watermarks."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ class ScriptSource:
 
     Attributes:
         transformation_ctx: its name in the bookmark.
-        kind: what it is: ``s3``, ``jdbc`` and so on, ``catalog``, ``relationalize``.
+        kind: its kind: ``s3``, ``jdbc`` and so on, ``catalog``, ``relationalize``.
         places: where it reads: paths, or the table, sorted.
         keys: its jobBookmarkKeys, in order.
     """
@@ -40,10 +40,10 @@ class ScriptSource:
 
 @dataclass(frozen=True)
 class ScriptState:
-    """What a script keeps state of.
+    """The sources of a script's state.
 
     Attributes:
-        sources: what it reads through the job bookmark, sorted.
+        sources: its sources with a bookmark, sorted.
         cursors: the names of its watermarks, `source.cursor` where it has several, sorted.
     """
 
@@ -52,7 +52,7 @@ class ScriptState:
 
 
 def state_of_script(text: str, name: str) -> ScriptState:
-    """Return what a script keeps state of, as far as its text tells."""
+    """Return the sources of a script's state, as far as its code shows them."""
     try:
         module = parsed(text, name)
         script = ScriptValues(module)

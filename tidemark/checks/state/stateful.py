@@ -1,4 +1,4 @@
-"""Which resources of a template hold what no template has: tables, databases, buckets and keys."""
+"""Finds the resources of a template that hold state: tables, databases, buckets and keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ NAMES = {
 
 
 def holds_state(resource: Mapping[str, Any]) -> bool:
-    """Return whether a resource holds what a new one of its kind would not have.
+    """Return whether a resource holds state that a new one of its kind would not have.
 
     Of the tables of the Data Catalog that is one with partitions that jobs register, and one of
     Iceberg, whose snapshots only the catalog finds.
@@ -31,7 +31,7 @@ def holds_state(resource: Mapping[str, Any]) -> bool:
 
 
 def stateful_resource(resource: Mapping[str, Any], scope: Scope) -> StatefulResource:
-    """Return what the manifest records of a resource that holds state."""
+    """Return the manifest's record of a resource that holds state."""
     kind, properties = resource["Type"], resource.get("Properties", {})
     is_retained = all(
         resource.get(policy, "Delete").startswith("Retain")

@@ -1,4 +1,4 @@
-"""What a carry-over plan does, step by step, here or on AWS: plain data, nothing is done."""
+"""The steps of a carry-over plan, here or on AWS: plain data, nothing is done."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from tidemark.checks.state.plan import (
     in_order,
 )
 
-# Places that a local position names by the very text that the script gives.
+# Places that a local position names by the same string as the script.
 _PLAIN = ("jdbc", "mysql", "oracle", "postgresql", "sqlserver")
 _NO_API = "AWS has no API that writes a bookmark"
 
 
 class Action(Enum):
-    """What a step does."""
+    """The action of a step."""
 
     CARRY_WATERMARKS = "carry watermarks"
     CARRY_BOOKMARK = "carry bookmark"
@@ -37,14 +37,14 @@ class Step:
     """One step.
 
     Attributes:
-        action: what it does.
+        action: its action.
         text: that in words; for a step that does nothing, why.
         job: the job it is about, by its old name if it is renamed.
         to_job: the new name of the job; empty if it keeps its name.
         table: of watermarks, their table.
         ctx: the transformation_ctx, by its old name.
         to_ctx: its new name.
-        places: what a ctx reads now.
+        places: the current places of a ctx.
         keys: its jobBookmarkKeys, as far as the script states them.
     """
 
@@ -62,8 +62,7 @@ class Step:
 def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[Step]:
     """Return the steps of a plan, in an order that may be repeated whatever was done before.
 
-    Jobs are renamed first, then their ctxs, oldest names first; all else speaks of what they are
-    called then.
+    Jobs are renamed first, then their ctxs, oldest names first; all other steps use the new names.
     """
     entries = in_order([entry.entry for entry in plan])
     renames = {e.from_job: e.to_job for e in entries if isinstance(e, RenameJob)}
@@ -80,7 +79,7 @@ def _steps(entry: Entry, app: Manifest, renames: dict[str, str], on_aws: bool) -
                 text = f"{_NO_API}: {job} reads all of {to_ctx} again"
                 yield Step(Action.NOTHING, text, job)
             else:
-                text = f"the position of {ctx} of {job} goes on under {to_ctx}"
+                text = f"the position of {ctx} of {job} continues under {to_ctx}"
                 yield Step(Action.RENAME_CTX, text, job, ctx=ctx, to_ctx=to_ctx)
         case Reread():
             yield _reread(entry, final_name(entry.job, renames), app, on_aws)

@@ -1,4 +1,4 @@
-"""The arguments of a job: which of them win, and what they say of its bookmark.
+"""The arguments of a job: which of them win, and their bookmark option.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 """

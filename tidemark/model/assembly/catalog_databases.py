@@ -26,12 +26,12 @@ class CatalogDatabase:
 
     @property
     def location(self) -> str:
-        """Where tables without a location of their own go; empty if nowhere."""
+        """The location of tables that state none; empty if not set."""
         return str(self.definition.get("LocationUri") or "")
 
     @property
     def description(self) -> str:
-        """What it is for."""
+        """Its description."""
         return str(self.definition.get("Description") or "")
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
 
-# What tells the format of a table that has no classification: a part of its SerDe's class name.
+# The format of a table without a classification: by a part of its SerDe's class name.
 SERDES = {
     "jsonserde": "json",
     "opencsvserde": "csv",
@@ -98,7 +98,7 @@ class CatalogTable:
 
     @property
     def sort_columns(self) -> list[str]:
-        """The columns by which the rows of a bucket are sorted."""
+        """The sort columns of a bucket."""
         return [str(one["Column"]) for one in self._storage.get("SortColumns") or []]
 
     @property
@@ -117,7 +117,7 @@ class CatalogTable:
 
     @property
     def is_view(self) -> bool:
-        """Whether it is a query with a name, without data of its own."""
+        """Whether it is a named query without its own data."""
         return self.definition.get("TableType") == VIEW
 
     @property

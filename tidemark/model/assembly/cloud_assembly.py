@@ -13,7 +13,7 @@ NESTED_STACK = "AWS::CloudFormation::Stack"
 
 @dataclass(frozen=True)
 class Stack:
-    """One stack: its name, its CloudFormation template, and what the CDK's commands call it.
+    """One stack: its name, its CloudFormation template, and its name in the CDK's commands.
 
     `file` is where the template was read; `environment` is `aws://ACCOUNT/REGION`, as far as the
     app says it.
@@ -37,7 +37,7 @@ class Stack:
 class FileAsset:
     """One file or folder that ``cdk deploy`` uploads to ``bucket``/``key`` (unresolved).
 
-    `name` is what the CDK calls it, if it says so: the construct that it belongs to.
+    `name` is the CDK's name for it, if given: the construct that it belongs to.
     """
 
     source: Path

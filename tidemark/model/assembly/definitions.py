@@ -1,4 +1,4 @@
-"""What a template defines, as plain data: jobs, triggers, workflows, tables, buckets."""
+"""The definitions of a template as plain data: jobs, triggers, workflows, tables, buckets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Action:
-    """What a trigger starts, a job or a crawler: arguments it adds, a timeout before the job's."""
+    """The job or crawler that a trigger starts, with its arguments and a timeout that wins."""
 
     job_name: str
     arguments: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Every argument that Glue itself reads: who sets it, for which jobs, and what happens here.
+"""Every argument that Glue itself reads: who sets it, for which jobs, and how it works here.
 
 The documented list, and what Glue passes or reads beyond it. The constructs, the local Glue, the
 linter and docs/glue-arguments.md decide by this table.
@@ -14,7 +14,7 @@ PYTHON = (*SPARK, "pythonshell")
 
 
 class Here(Enum):
-    """What the local Glue does with an argument."""
+    """How the local Glue treats an argument."""
 
     HONOURED = "honoured"
     PASSED_ON = "tunes, logs or measures only"
@@ -28,8 +28,8 @@ class GlueArgument:
     Attributes:
         name: with its dashes.
         field: of `GlueArguments` that sets it; empty if something else does.
-        instead: what sets it, or why nothing does, where no field does.
-        here: what the local Glue does with it.
+        instead: if no field sets it: what does, or why nothing does.
+        here: how the local Glue treats it.
         remedy: what to do instead where it is refused here.
         commands: kinds of jobs that know it, by the name of their command.
         since: the first version of Glue that knows it; empty: every one.
@@ -114,7 +114,7 @@ _TABLE = (
         "--enable-lakeformation-fine-grained-access",
         "lakeformation_fine_grained_access",
         here=_REFUSED,
-        remedy="Lake Formation is not here: leave the argument out; jobs read what they declare",
+        remedy="Lake Formation does not run here: leave it out; jobs read what they declare",
         commands=("glueetl",),
         since="5.0",
     ),
@@ -139,12 +139,10 @@ _TABLE = (
     GlueArgument("--extra-jars", "extra_jars", here=_HONOURED),
     GlueArgument("--extra-py-files", "extra_py_files", here=_HONOURED, commands=PYTHON),
     GlueArgument(
-        "--job-bookmark-from", instead="whoever starts one run, with a range", here=_HONOURED
+        "--job-bookmark-from", instead="the start of one run, with a range", here=_HONOURED
     ),
     GlueArgument("--job-bookmark-option", instead="bookmark=", here=_HONOURED),
-    GlueArgument(
-        "--job-bookmark-to", instead="whoever starts one run, with a range", here=_HONOURED
-    ),
+    GlueArgument("--job-bookmark-to", instead="the start of one run, with a range", here=_HONOURED),
     GlueArgument("--job-language", instead="the construct: python", here=_HONOURED),
     GlueArgument("--mode", instead=_INTERNAL),
     GlueArgument(

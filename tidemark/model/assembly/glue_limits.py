@@ -1,4 +1,4 @@
-"""What Glue's API refuses of what a template declares: its limits, and its rules of jobs.
+"""Checks declarations of a template by the limits of Glue's API and its rules of jobs.
 
 The port asks the same functions of its requests.
 
@@ -17,7 +17,7 @@ JOB = "AWS::Glue::Job"
 
 
 def refused_by_glue(kind: str, properties: Mapping[str, Any]) -> list[str]:
-    """Return what Glue refuses of a resource of a template, one text each.
+    """Return the reasons for which Glue refuses a resource of a template.
 
     What only a deployment knows is not judged.
     """

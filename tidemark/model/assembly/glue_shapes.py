@@ -1,6 +1,6 @@
-"""Writes what a template has as the requests of Glue's API have it.
+"""Writes the properties of a template in the form of Glue's API requests.
 
-Numbers and switches may be texts in a template, and what only a deployment knows is left out.
+Numbers and switches may be strings in a template; values that only a deployment knows are left out.
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_Glue.html
 """
@@ -43,7 +43,7 @@ RENAMED = {
     "AWS::Glue::Schema": {"Name": "SchemaName"},
 }
 TRUE = ("true", "yes", "on")
-LATE = object()  # stands for what is not known, or has another form than the shape
+LATE = object()  # stands for a value that is not known or does not have the form of the shape
 
 
 def shape_of(name: str) -> Shape:
@@ -57,7 +57,7 @@ def _model() -> ServiceModel:
 
 
 def request_of(kind: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of a resource as the request that makes it, as far as it is known."""
+    """Return the properties of a resource as the request that creates it, as far as known."""
     renamed = RENAMED.get(kind, {})
     given = {renamed.get(key, key): value for key, value in properties.items()}
     schedule = given.get("Schedule")
@@ -68,7 +68,7 @@ def request_of(kind: str, properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def known_of(shape: Shape, value: Any) -> Any:
-    """Return what is known of a value and has the form of a shape; `LATE` if nothing is."""
+    """Return the known part of a value in the form of a shape; `LATE` without one."""
     if _is_late(value):
         return LATE
     if isinstance(shape, StructureShape):

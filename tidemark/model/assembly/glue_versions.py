@@ -1,4 +1,4 @@
-"""The versions of Glue: what each brings, which can be declared, and which run on this machine.
+"""The versions of Glue: their contents, which can be declared, and which run on this machine.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/release-notes.html
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GlueVersion:
-    """What a version of Glue brings for Spark jobs.
+    """The contents of a version of Glue for Spark jobs.
 
     Attributes:
         python: major and minor version of Python.

@@ -1,4 +1,4 @@
-"""What the role of a job must allow, from the templates: pure, as an IAM policy has it."""
+"""The permissions that the role of a job needs, from the templates, as IAM statements; pure."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ TRUST = {
 
 @dataclass(frozen=True)
 class Grants:
-    """What the role of one job must allow.
+    """The permissions that the role of one job needs.
 
     Attributes:
         role: its ARN, or what stands for it until a deployment.
@@ -61,7 +61,7 @@ def pseudo_parameters(environment: str) -> dict[str, str]:
 def grants_of(
     templates: Templates, job: str, environments: Mapping[str, str] | None = None
 ) -> Grants:
-    """Return what the role of a job, or of a crawler, must allow."""
+    """Return the permissions that the role of a job or a crawler needs."""
     jobs = {
         str(resource["Properties"].get("Name")): (stack, resource)
         for kind in ("AWS::Glue::Job", "AWS::Glue::Crawler")
@@ -74,19 +74,19 @@ def grants_of(
     stack, resource = jobs[job]
     role = resource["Properties"]["Role"]
     missing = resource.get("Metadata", {}).get(MISSING_GRANTS)
-    given = _given(_Texts(templates), stack, role)
+    given = _given(_Renderer(templates), stack, role)
     found = [(stack, one) for one in missing] if missing else list(given)
-    texts = _Texts(templates, environments)  # of what is printed
+    renderer = _Renderer(templates, environments)  # of the printed ones
     statements = []
     for owner, statement in found:
-        resolved = texts.resolve(owner, statement)
+        resolved = renderer.resolve(owner, statement)
         if resolved not in statements:
             statements.append(resolved)
     return Grants(
-        role=_Texts(templates, environments).text(stack, role),
+        role=_Renderer(templates, environments).render(stack, role),
         statements=tuple(statements),
         is_missing=bool(missing),
-        unknown=tuple(sorted(texts.unknown)),
+        unknown=tuple(sorted(renderer.unknown)),
     )
 
 
@@ -95,29 +95,29 @@ def policy(statements: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:
     return {"Version": VERSION, "Statement": list(statements)}
 
 
-def _given(texts: "_Texts", stack: str, role: Any) -> Iterator[tuple[str, Any]]:
+def _given(renderer: "_Renderer", stack: str, role: Any) -> Iterator[tuple[str, Any]]:
     """Yield the statements of the policies that the templates attach to a role."""
-    arn = texts.text(stack, role)
-    inline, managed, names = [], set(), {arn.rpartition("/")[2]}  # an imported one is a text
-    for owner, id_, resource in resources_of(texts.templates, "AWS::IAM::Role"):
-        if arn != texts.text(owner, {"Fn::GetAtt": [id_, "Arn"]}):
+    arn = renderer.render(stack, role)
+    inline, managed, names = [], set(), {arn.rpartition("/")[2]}  # an imported one is a string
+    for owner, id_, resource in resources_of(renderer.templates, "AWS::IAM::Role"):
+        if arn != renderer.render(owner, {"Fn::GetAtt": [id_, "Arn"]}):
             continue
         properties = resource["Properties"]
-        names = {texts.text(owner, {"Ref": id_})}
-        managed = {texts.text(owner, it) for it in properties.get("ManagedPolicyArns", [])}
+        names = {renderer.render(owner, {"Ref": id_})}
+        managed = {renderer.render(owner, it) for it in properties.get("ManagedPolicyArns", [])}
         inline = [(owner, policy["PolicyDocument"]) for policy in properties.get("Policies", [])]
     for kind in ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy"):
-        for owner, id_, resource in resources_of(texts.templates, kind):
+        for owner, id_, resource in resources_of(renderer.templates, kind):
             properties = resource["Properties"]
-            roles = {texts.text(owner, it) for it in properties.get("Roles", [])}
-            if roles & names or texts.text(owner, {"Ref": id_}) in managed:
+            roles = {renderer.render(owner, it) for it in properties.get("Roles", [])}
+            if roles & names or renderer.render(owner, {"Ref": id_}) in managed:
                 inline.append((owner, properties["PolicyDocument"]))
     for owner, document in inline:
         yield from ((owner, statement) for statement in document["Statement"])
 
 
-class _Texts:
-    """Writes values of templates as texts; `unknown` is what they leave open."""
+class _Renderer:
+    """Writes values of templates as strings; `unknown` names the parts that they leave open."""
 
     def __init__(self, templates: Templates, environments: Mapping[str, str] | None = None) -> None:
         self.templates = templates
@@ -134,17 +134,17 @@ class _Texts:
         }
 
     def resolve(self, stack: str, value: Any) -> Any:
-        """Return a value with every function in it as text."""
+        """Return a value with every function in it as a string."""
         if isinstance(value, list):
             return [self.resolve(stack, item) for item in value]
         if isinstance(value, Mapping):
             if len(value) == 1 and any(k == "Ref" or k.startswith("Fn::") for k in value):
-                return self.text(stack, value)
+                return self.render(stack, value)
             return {key: self.resolve(stack, item) for key, item in value.items()}
         return value
 
-    def text(self, stack: str, value: Any) -> str:
-        """Return a value as text; what a deployment fills in stands in `${}`."""
+    def render(self, stack: str, value: Any) -> str:
+        """Return a value as a string; parts that a deployment fills in stand in `${}`."""
         match value:
             case str():
                 return value
@@ -155,11 +155,11 @@ class _Texts:
             case {"Fn::GetAtt": [str(id_), str(attribute)]}:
                 return self._open(f"{stack}/{id_}.{attribute}")
             case {"Fn::ImportValue": export} if found := self._exports.get(json.dumps(export)):
-                return self.text(*found)
+                return self.render(*found)
             case {"Fn::Join": [str(separator), list(parts)]}:
-                return separator.join(self.text(stack, part) for part in parts)
+                return separator.join(self.render(stack, part) for part in parts)
             case {"Fn::Sub": str(text)}:
-                return "".join(self.text(stack, part) for part in parts_of_sub(text))
+                return "".join(self.render(stack, part) for part in parts_of_sub(text))
         return self._open(json.dumps(value, sort_keys=True))
 
     def _open(self, name: str) -> str:

@@ -27,7 +27,7 @@ REFERENCES = {TOPIC: "TopicArn"}  # by type, the attribute that Ref returns; els
 class Scope:
     """The names visible in one stack: its resources, parameters, and the exports so far.
 
-    With `may_guess`, what only a deployment knows is text in braces: `{Queue.Arn}`.
+    With `may_guess`, a value that only a deployment knows is a name in braces: `{Queue.Arn}`.
     """
 
     stack_name: str

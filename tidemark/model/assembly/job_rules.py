@@ -2,11 +2,11 @@
 
 Synthesis and the port ask the same functions.
 
-Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html (also what a worker
-    type or FLEX needs)
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html (also the needs of a
+    worker type or FLEX)
 Source: https://docs.aws.amazon.com/glue/latest/dg/add-job.html
-Source: https://github.com/aws-samples/cql-replicator/issues/181 (a text of Glue, as are those of
-    the other checks of workers)
+Source: https://github.com/aws-samples/cql-replicator/issues/181 (Glue's own words, as in the other
+    checks of workers)
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,16 +24,16 @@ VERSIONS = (*OLDER_VERSIONS, *GLUE_VERSIONS, AUTO)
 MAX_RETRIES = 10
 MAX_MINUTES = 10_080  # seven days
 DPU_OF_SHELL, DPU_OF_SPARK = (0.0625, 1.0), (2, 100)
-OF_SPARK = (SPARK, STREAMING)
-MIN_WORKERS = 2  # of the types for Spark, whose names begin with
+SPARK_COMMANDS = (SPARK, STREAMING)
+MIN_WORKERS = 2  # of the types for Spark, whose names start with
 WORKERS_OF_SPARK = ("G.", "R.")
 # By worker type: the commands that may have it, and the least version of Glue.
 WORKERS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "Standard": (OF_SPARK, "0.9"),
+    "Standard": (SPARK_COMMANDS, "0.9"),
     "G.025X": ((STREAMING,), "3.0"),
-    **dict.fromkeys(("G.1X", "G.2X"), (OF_SPARK, "0.9")),
-    **dict.fromkeys(("G.4X", "G.8X"), (OF_SPARK, "3.0")),
-    **dict.fromkeys(("G.12X", "G.16X", "R.1X", "R.2X", "R.4X", "R.8X"), (OF_SPARK, "4.0")),
+    **dict.fromkeys(("G.1X", "G.2X"), (SPARK_COMMANDS, "0.9")),
+    **dict.fromkeys(("G.4X", "G.8X"), (SPARK_COMMANDS, "3.0")),
+    **dict.fromkeys(("G.12X", "G.16X", "R.1X", "R.2X", "R.4X", "R.8X"), (SPARK_COMMANDS, "4.0")),
     "Z.2X": ((RAY,), "4.0"),
 }
 FIRST_WITHOUT_CAPACITY = "2.0"  # version whose Spark jobs have workers only
@@ -63,7 +63,7 @@ def command_of(definition: Members) -> str:
 
 
 def of_timeout(members: Members) -> Iterator[str]:
-    """Yield what is wrong with the timeout of a job, a run or an action of a trigger."""
+    """Yield the problem with the timeout of a job, a run or an action of a trigger."""
     minutes = members.get("Timeout", 0)
     if minutes > MAX_MINUTES:
         yield f"Timeout is {minutes} minutes; allowed: at most {MAX_MINUTES}, seven days"
@@ -104,7 +104,7 @@ def _of_class(command: str, version: str | None, members: Members) -> Iterator[s
 
 
 def _is_before(version: str | None, other: str) -> bool:
-    """Return whether a stated version is older; what is no number is told elsewhere."""
+    """Return whether a stated version is older; another check reports one that is not a number."""
     return version in OLDER_VERSIONS and float(version) < float(other)
 
 
@@ -119,7 +119,7 @@ def _of_capacity(command: str, version: str | None, members: Members) -> Iterato
         yield f"{' and '.join(given)} are set; set Max Capacity only"
         return
     is_late = version is not None and not _is_before(version, FIRST_WITHOUT_CAPACITY)
-    if given and command in OF_SPARK and is_late:
+    if given and command in SPARK_COMMANDS and is_late:
         yield (
             f"{given[0]} is set, and GlueVersion is {version}; from {FIRST_WITHOUT_CAPACITY} on "
             "set Worker Type and Number of Workers"
@@ -129,7 +129,7 @@ def _of_capacity(command: str, version: str | None, members: Members) -> Iterato
     for name, dpu in members.items():
         if name == "MaxCapacity" and command == SHELL and dpu not in DPU_OF_SHELL:
             yield f"{name} is {dpu}; allowed for {SHELL}: {small} or {large:g}"
-        elif name in stated and command in OF_SPARK and (dpu % 1 or not least <= dpu <= most):
+        elif name in stated and command in SPARK_COMMANDS and (dpu % 1 or not least <= dpu <= most):
             yield f"{name} is {dpu}; allowed for {command}: {least} to {most}, in whole DPUs"
 
 

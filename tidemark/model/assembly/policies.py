@@ -1,6 +1,6 @@
-"""Tells what a role lacks: statements that are needed, less what its policies allow; pure.
+"""Finds the permissions that a role lacks: needed statements less those its policies allow; pure.
 
-What is not sure is taken for missing: an Allow with a condition that is not the one that is needed,
+An uncertain permission counts as missing: an Allow with another condition than the needed one,
 or with NotResource, and any action that a Deny may refuse.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
@@ -21,21 +21,21 @@ def policy_of(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def statements_of(document: Mapping[str, Any]) -> list[Statement]:
-    """Return the statements of a policy document, of which there may be one without a list."""
+    """Return the statements of a policy document, which may be a single one without a list."""
     found = document.get("Statement", [])
     return [found] if isinstance(found, Mapping) else list(found)
 
 
 def missing(needed: Iterable[Statement], given: Iterable[Statement]) -> list[Statement]:
-    """Return what of the statements that are needed the given ones do not allow."""
+    """Return the needed statements, less the parts that the given ones allow."""
     given = list(given)
     found: list[Statement] = []
     for statement in needed:
         lacking: dict[tuple[str, ...], list[str]] = {}
-        for action in _texts(statement.get("Action")):
+        for action in _strings(statement.get("Action")):
             resources = tuple(
                 resource
-                for resource in _texts(statement.get("Resource"))
+                for resource in _strings(statement.get("Resource"))
                 if not _is_allowed(action, resource, statement.get("Condition"), given)
             )
             if resources:
@@ -52,7 +52,7 @@ def _is_allowed(action: str, resource: str, condition: object, given: Sequence[S
         return False
     return any(
         _has_action(one, action)
-        and any(covers(pattern, resource) for pattern in _texts(one.get("Resource")))
+        and any(covers(pattern, resource) for pattern in _strings(one.get("Resource")))
         and one.get("Condition") in (None, {}, condition)
         for one in given
         if one.get("Effect") == "Allow"
@@ -61,18 +61,18 @@ def _is_allowed(action: str, resource: str, condition: object, given: Sequence[S
 
 def _refuses(statement: Statement, action: str, resource: str) -> bool:
     """Return whether a Deny refuses an action somewhere in a resource, whatever its condition."""
-    resources = _texts(statement.get("Resource"))
+    resources = _strings(statement.get("Resource"))
     is_place = any(covers(one, resource) or covers(resource, one) for one in resources)
     if "NotResource" in statement:
-        is_place = not any(covers(one, resource) for one in _texts(statement["NotResource"]))
+        is_place = not any(covers(one, resource) for one in _strings(statement["NotResource"]))
     return is_place and _has_action(statement, action)
 
 
 def _has_action(statement: Statement, action: str) -> bool:
     if "NotAction" in statement:
-        others = _texts(statement["NotAction"])
+        others = _strings(statement["NotAction"])
         return not any(covers(one.lower(), action.lower()) for one in others)
-    return any(covers(one.lower(), action.lower()) for one in _texts(statement.get("Action")))
+    return any(covers(one.lower(), action.lower()) for one in _strings(statement.get("Action")))
 
 
 def covers(pattern: str, text: str) -> bool:
@@ -84,11 +84,11 @@ def covers(pattern: str, text: str) -> bool:
     )
 
 
-def _texts(value: object) -> list[str]:
+def _strings(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [str(one) for one in value] if isinstance(value, list | tuple) else []
 
 
-def _one_or_all(texts: Sequence[str]) -> str | list[str]:
-    return texts[0] if len(texts) == 1 else list(texts)
+def _one_or_all(strings: Sequence[str]) -> str | list[str]:
+    return strings[0] if len(strings) == 1 else list(strings)

@@ -6,13 +6,13 @@ from typing import Any
 Templates = Mapping[str, Mapping[str, Any]]
 """Stack name to its synthesized template."""
 
-METADATA = "Tidemark"  # key of a job's metadata: what the constructs know and Glue does not
-PIPELINE_TAG = "tidemark:pipeline"  # of all that a pipeline makes: the name of its workflow
+METADATA = "Tidemark"  # key of a job's metadata: facts of the constructs that Glue does not have
+PIPELINE_TAG = "tidemark:pipeline"  # of all resources of a pipeline: the name of its workflow
 MISSING_GRANTS = "TidemarkMissingGrants"  # likewise: the statements that a job's role lacks
 STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
-# The event by which a schedule, or a hand, starts a pipeline that events start.
+# The event with which a schedule, or a person, starts a pipeline that events start.
 REQUEST_SOURCE, REQUEST_TYPE = "tidemark", "Pipeline Start Requested"
-# Where a resource has its name, which is also what a reference to it returns.
+# The property with the name of a resource, which is also what a reference to it returns.
 NAME_PROPERTIES = {
     "AWS::DynamoDB::Table": "TableName",
     "AWS::Glue::Crawler": "Name",

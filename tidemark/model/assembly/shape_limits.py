@@ -1,6 +1,6 @@
 """What AWS checks of a request beyond its form, by the shapes of botocore's service models.
 
-The port asks it of requests, and synthesis of what a template declares.
+The port checks requests with it, synthesis checks the declarations of a template.
 """
 
 import re
@@ -12,7 +12,7 @@ from botocore.model import ListShape, MapShape, Shape, StringShape, StructureSha
 
 from tidemark.errors import show
 
-# What Glue takes beside the values that its model lists, by shape. Sources:
+# Values that Glue takes in addition to those that its model lists, by shape. Sources:
 # https://docs.aws.amazon.com/datazone/latest/APIReference/API_GlueConnectionInput.html,
 # https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/glue_connection
 BESIDE = {
@@ -20,11 +20,11 @@ BESIDE = {
     "ConnectionPropertyKey": ("SparkProperties", "CONNECTION_TYPE"),
 }
 NUMBERS = ("integer", "long", "float", "double")
-OF_JAVA = r"\uD800\uDC00-\uDBFF\uDFFF"  # in patterns: the characters beyond 16 bits
+JAVA_SURROGATES = r"\uD800\uDC00-\uDBFF\uDFFF"  # in patterns: the characters beyond 16 bits
 
 
 def beyond_limits(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
-    """Yield what of a value of the right form AWS refuses: lengths, numbers, enums, patterns."""
+    """Yield why AWS refuses a value of the right form: lengths, numbers, enums, patterns."""
     if isinstance(shape, StructureShape):
         for name, member in shape.members.items():
             if name in value:
@@ -48,10 +48,10 @@ def _of_scalar(shape: Shape, value: Any, path: str) -> Iterator[str]:
         allowed = (*listed, *BESIDE.get(shape.name, ()))
         if listed and value not in allowed:
             yield f"{path} is {show(value)}; allowed: {', '.join(allowed)}"
-        yield from _sizes(shape, len(value), "a text of {} characters", path)
+        yield from _sizes(shape, len(value), "a string of {} characters", path)
         pattern = shape.metadata.get("pattern")
         if pattern and not _fits(pattern, value):
-            yield f"{path} is {show(value)}; allowed: text that matches {pattern}"
+            yield f"{path} is {show(value)}; allowed: a string that matches {pattern}"
     elif shape.type_name in NUMBERS:
         if isinstance(value, bool):
             yield f"{path} is {show(value)}; allowed: a number"
@@ -68,7 +68,7 @@ def _sizes(shape: Shape, size: float, text: str, path: str) -> Iterator[str]:
 
 
 def _fits(pattern: str, text: str) -> bool:
-    """Return whether a whole text is as a pattern of a service model says, which Java reads."""
+    """Return whether a whole string matches a pattern of a service model, which Java reads."""
     found = _compiled(pattern)
     return found is None or found.fullmatch(text) is not None
 
@@ -76,6 +76,6 @@ def _fits(pattern: str, text: str) -> bool:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
-        return re.compile(pattern.replace(OF_JAVA, r"\U00010000-\U0010FFFF"))
+        return re.compile(pattern.replace(JAVA_SURROGATES, r"\U00010000-\U0010FFFF"))
     except re.error:  # classes that only Java has
         return None

@@ -34,7 +34,7 @@ def chosen(value: Any) -> Any:
 
 
 def parts_of_sub(text: str) -> list[object]:
-    """Return the texts and references that a `Fn::Sub` without names of its own joins."""
+    """Return the strings and references that a `Fn::Sub` without its own names joins."""
     parts: list[object] = []
     end = 0
     for found in SUBSTITUTED.finditer(text):
@@ -48,7 +48,7 @@ def parts_of_sub(text: str) -> list[object]:
 
 
 class SymbolicNames:
-    """Tells which names of templates are equal before a deployment gives them."""
+    """Finds equal names of templates before a deployment gives them."""
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
@@ -62,7 +62,7 @@ class SymbolicNames:
                     self._exports[name] = stack, output["Value"]
 
     def own(self, stack: str, id_: str) -> str:
-        """Return the name of a resource, or what a parameter is known by."""
+        """Return the name of a resource or a parameter."""
         if id_ in SHARED:
             return id_.replace("::", ".")
         stated = stated_name(self._templates[stack].get("Resources", {}).get(id_, {}))
@@ -88,7 +88,7 @@ class SymbolicNames:
         return f"{stack}.{json.dumps(value, sort_keys=True)}"
 
     def _imported(self, stack: str, export: object) -> str:
-        """Return an exported value; what another app exports is one value for all who import it."""
+        """Return an exported value; an export of another app is one value for all its importers."""
         if found := self._exports.get(json.dumps(export)):
             return self.text(*found)
         return f"import.{self.text(stack, export)}"

@@ -20,7 +20,7 @@ def synthesize(project: Path, context: Mapping[str, str], output: Path | None = 
     """Run the app command of ``cdk.json`` and return the folder of the cloud assembly."""
     command = app_command(project)
     output = (output or project / DEFAULT_OUTPUT).absolute()
-    # The CDK's own validation, two seconds, is for what is deployed: `cdk` makes it.
+    # The CDK's own validation takes two seconds and is for deployments: `cdk` runs it.
     environment = {"CDK_VALIDATION": "false", **os.environ, "CDK_OUTDIR": str(output)}
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(project) | dict(context))
     run = subprocess.run(  # noqa: S603 (the project's own app)
@@ -37,7 +37,7 @@ def synthesize(project: Path, context: Mapping[str, str], output: Path | None = 
 
 
 def _context(project: Path) -> dict[str, Any]:
-    """Return the context that the CDK command line hands to the app, before what -c says.
+    """Return the context that the CDK command line hands to the app, before the options -c.
 
     Source: https://docs.aws.amazon.com/cdk/v2/guide/context.html
     """
@@ -52,7 +52,7 @@ def _context(project: Path) -> dict[str, Any]:
         try:
             found |= json.loads(text)
         except (ValueError, TypeError) as error:
-            raise UsageError(f"{name} is no JSON object ({error}); correct it") from error
+            raise UsageError(f"{name} is not a JSON object ({error}); correct it") from error
     return found
 
 

@@ -1,4 +1,4 @@
-"""What an assembly was synthesized from: its project and context, noted in its folder."""
+"""The project and context of an assembly, noted in its folder at synthesis."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def digest_of_assembly(folder: Path) -> str:
 
 
 def note_synthesis(folder: Path, synthesis: Synthesis) -> None:
-    """Note in an assembly what it was synthesized from."""
+    """Note in an assembly its project and context."""
     document = {
         "project": synthesis.project,
         "context": dict(synthesis.context),
@@ -42,7 +42,7 @@ def note_synthesis(folder: Path, synthesis: Synthesis) -> None:
 
 
 def read_synthesis(folder: Path) -> Synthesis | None:
-    """Return what an assembly was synthesized from; None if another program has written it."""
+    """Return the project and context of an assembly; None if another program has written it."""
     try:
         document = json.loads((folder / RECORD_FILE).read_text(encoding="utf-8"))
         if document["digest"] != digest_of_assembly(folder):

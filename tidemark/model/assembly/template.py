@@ -33,8 +33,10 @@ from tidemark.model.assembly.resources import (
     stated_name,
 )
 
-OF_SSM = "AWS::SSM::Parameter::"  # types of parameters whose default names where the value is
-# NotificationProperty only says when Glue tells EventBridge: `tidemark run` tells nobody.
+SSM_PREFIX = (
+    "AWS::SSM::Parameter::"  # prefix of parameter types whose default is the name of the value
+)
+# NotificationProperty only says when Glue notifies EventBridge: `tidemark run` notifies nobody.
 ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
@@ -49,7 +51,7 @@ WATERMARK_TABLE = "--watermark_table"
 
 
 def read_deployment(assembly: Assembly, region: str) -> Deployment:
-    """Resolve every stack and return what this machine runs."""
+    """Resolve every stack and return the resources that run on this machine."""
     outputs: dict[str, str] = {}
     resources: dict[tuple[str, str], dict[str, Any]] = {}
     stack_of_job: dict[str, str] = {}
@@ -93,7 +95,7 @@ def resolve_stacks(
 
 
 def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Yield logical id, type, physical name and resolved properties of what this machine runs."""
+    """Yield logical id, type, physical name and properties of each resource that runs here."""
     for logical_id, resource in stack.template.get("Resources", {}).items():
         kind = resource["Type"]
         if kind in NAME_PROPERTIES and kind != "AWS::IAM::Role":
@@ -104,7 +106,7 @@ def stack_resources(stack: Stack, scope: Scope) -> Iterator[tuple[str, str, str,
 def scope_of(
     stack: Stack, region: str, exports: dict[str, Any], *, may_guess: bool = False
 ) -> Scope:
-    """Return what the intrinsics of a stack are resolved against; resources get names here."""
+    """Return the values of the intrinsics of a stack; resources get their names here."""
     resources = stack.template.get("Resources", {})
     names = _generated_names(stack.name, resources)
     scope = Scope(
@@ -115,14 +117,14 @@ def scope_of(
         parameters={
             key: value["Default"]
             for key, value in stack.template.get("Parameters", {}).items()
-            if "Default" in value and not str(value.get("Type")).startswith(OF_SSM)
+            if "Default" in value and not str(value.get("Type")).startswith(SSM_PREFIX)
         },
         exports=exports,
         may_guess=may_guess,
     )
     for logical_id, resource in resources.items():
         stated = stated_name(resource)
-        if resource["Type"] == TOPIC:  # which this machine makes only where rules are followed
+        if resource["Type"] == TOPIC:  # created here only if rules are followed
             stated = resource.get("Properties", {}).get("TopicName")
         if stated is not None:
             names[logical_id] = scope.resolve(stated)
@@ -130,7 +132,7 @@ def scope_of(
 
 
 def _key(kind: str, name: str, properties: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what tells a resource from others: a table's name is unique in its database only."""
+    """Return the key of a resource: a table's name is unique only in its database."""
     database = properties.get("DatabaseName") if kind == "AWS::Glue::Table" else None
     return kind, f"{database}.{name}" if database else name
 
@@ -196,7 +198,7 @@ def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
                 time_zone=scope.resolve(properties.get("ScheduleExpressionTimezone", "UTC")),
             )
         except (UnsupportedError, ValueError, KeyError):
-            continue  # only AWS knows what it starts, or will refuse it
+            continue  # only AWS knows its target, or will refuse it
 
 
 def _with_local_table(arguments: Mapping[str, str]) -> Mapping[str, str]:

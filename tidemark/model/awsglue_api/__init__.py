@@ -1,1 +1,1 @@
-"""What of AWS's awsglue runs here: its names and signatures, and what differs, as plain data."""
+"""The part of AWS's awsglue that runs here: names, signatures and differences, as plain data."""

@@ -1,6 +1,6 @@
-"""Names of awsglue that run here in part, and what differs; what is in no table runs as on AWS.
+"""Names of awsglue that run here in part, with the differences; others run as on AWS.
 
-What does not run at all is in `tidemark.model.awsglue_api.not_yet`.
+Names that do not run at all are in `tidemark.model.awsglue_api.not_yet`.
 """
 
 _ERRORS = "errors of a sink are not counted: `accumulator_size` has no effect"
@@ -72,7 +72,7 @@ DIFFERS: dict[str, str] = {
     "awsglue.dynamicframe.DynamicFrame.write": _ERRORS,
     "awsglue.data_sink.DataSink.setAccumulableSize": _ERRORS,
     "awsglue.context.GlueContext.forEachBatch": (
-        "of a streaming DataFrame of Spark; Kinesis and Kafka are no sources here"
+        "of a streaming DataFrame of Spark; Kinesis and Kafka are not sources here"
     ),
     "awsglue.dynamicframe.DynamicFrame.relationalize": (
         "computed at once and kept by Spark: nothing is written to the staging path"

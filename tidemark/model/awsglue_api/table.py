@@ -29,7 +29,7 @@ class Entry:
     Attributes:
         module: where AWS has it.
         name: of a member with its class: ``GlueContext.getSink``.
-        signature: its parameters with their defaults, None of what is not called.
+        signature: its parameters with their defaults, None if it is not callable.
         state: how much of it runs here.
         note: what differs, or what to do instead.
     """

@@ -1,1 +1,1 @@
-"""What one job run has read, written and moved, recorded under its run id when it committed."""
+"""The data that a job run read, wrote and moved, recorded under its run id at its commit."""

@@ -33,9 +33,9 @@ class DatasetRead:
         dataset: ``s3://bucket/folder/``, or ``jdbc:...#table``, ``dynamodb:table``, or of a format
             such as Iceberg ``table:database.table``.
         source: its transformation_ctx, or the name of its watermark; empty without.
-        table: ``database.table`` of the Data Catalog, empty without.
-        files: how many were chosen; None for what has no files.
-        bytes: of those files; None for what has no files.
+        table: ``database.table`` of the Data Catalog, empty without a table.
+        files: number of chosen files; None for a source without files.
+        bytes: size of those files; None for a source without files.
         rows: that were handed to the script; None if not known.
         before: how far it had been read; None for nothing, or if nobody keeps it.
         after: how far it has been read now.
@@ -63,10 +63,10 @@ class DatasetWritten:
             such as Iceberg ``table:database.table``.
         mode: ``append`` doubles rows that are written again; ``overwrite`` replaces everything,
             ``overwrite_partitions`` the partitions it writes, ``window`` the folder of its window,
-            ``merge`` rows of the same key; ``unknown`` if nobody can tell.
+            ``merge`` rows of the same key; ``unknown`` if that cannot be known.
         table: ``database.table`` of the Data Catalog, empty without.
         rows: None if not known.
-        files: None if not known, or for what has no files.
+        files: None if not known, or for a target without files.
     """
 
     dataset: str
@@ -78,7 +78,7 @@ class DatasetWritten:
 
 @dataclass(frozen=True)
 class BookmarkMove:
-    """What a run did to the bookmark of its job.
+    """The change of a run to the bookmark of its job.
 
     Attributes:
         option: ``job-bookmark-enable``, ``-pause`` or ``-disable``.
@@ -93,16 +93,16 @@ class BookmarkMove:
 
 @dataclass(frozen=True)
 class WatermarkMove:
-    """What a run did to a watermark of its job, or to that of one source of it.
+    """The change of a run to a watermark of its job or of one source of it.
 
     Attributes:
         table: the DynamoDB table.
-        source: the source that it is of; empty for the job's own.
-        before: values as text by name, None for none.
-        after: values as text by name.
+        source: the source of the watermark; empty for the job's own.
+        before: values as strings by name; None without a watermark.
+        after: values as strings by name.
         before_version: of the head, 0 for none.
         after_version: of the head.
-        windows: what was committed, each ``{"cursor", "window_id", "low", "high"}``, as text.
+        windows: the committed ones, each ``{"cursor", "window_id", "low", "high"}``, as strings.
     """
 
     table: str
@@ -116,7 +116,7 @@ class WatermarkMove:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What one job run has read, written and moved.
+    """The data that one job run has read, written and moved.
 
     Attributes:
         job_name: the job.
@@ -124,8 +124,8 @@ class Checkpoint:
         committed_at_ms: epoch milliseconds of its last commit.
         workflow_run_id: ``wr_...``, empty for a run of no workflow.
         bookmark: None for a job without Glue's bookmark.
-        watermarks: those that it moved; empty for a job that keeps none.
-        read: in the order in which they were opened.
+        watermarks: the ones it moved; empty for a job without watermarks.
+        read: in the order of their opening.
         written: in the order of the first write.
         arguments: those of the run, with the dashes; secrets are not among them.
         code: SHA-256 in hexadecimal digits, of ``script`` and of ``libs``, as far as known.

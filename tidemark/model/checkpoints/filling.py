@@ -7,5 +7,5 @@ NOT_GIVEN = "none"
 
 
 def is_filling(arguments: Mapping[str, str]) -> bool:
-    """Return whether a run with these arguments fills a range and is no incremental one."""
+    """Return whether a run with these arguments fills a range and is not incremental."""
     return arguments.get(FROM, NOT_GIVEN) != NOT_GIVEN

@@ -1,4 +1,4 @@
-"""What the library `watermarks` has recorded of runs, as checkpoints."""
+"""The records of the library `watermarks` about runs, as checkpoints."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def move_of(record: "RunRecord", table: str) -> WatermarkMove:
-    """Return what a run has done to watermarks."""
+    """Return the changes of a run to watermarks."""
     return WatermarkMove(
         table,
         record.source,
-        before=texts_of(record.before) if record.before else None,
-        after=texts_of(record.watermarks),
+        before=strings_of(record.before) if record.before else None,
+        after=strings_of(record.watermarks),
         before_version=record.before_version,
         after_version=record.version,
         windows=tuple(
@@ -37,7 +37,7 @@ def move_of(record: "RunRecord", table: str) -> WatermarkMove:
 
 
 def moves_of(records: Iterable["RunRecord"], table: str) -> tuple[WatermarkMove, ...]:
-    """Return what a run has done to the watermarks of its job and of its sources."""
+    """Return the changes of a run to the watermarks of its job and its sources."""
     found = sorted(records, key=lambda record: record.source)
     return tuple(move_of(record, table) for record in found if record.version)
 
@@ -94,12 +94,12 @@ def _ms(at: datetime) -> int:
     return int(at.astimezone(UTC).timestamp() * 1000)
 
 
-def texts_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as text by name, the names of nested ones joined by dots."""
+def strings_of(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as strings by name, the names of nested ones joined by dots."""
     found: dict[str, str] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            found |= {f"{name}.{inner}": text for inner, text in texts_of(value).items()}
+            found |= {f"{name}.{inner}": text for inner, text in strings_of(value).items()}
         else:
             found[name] = str(value)
     return found

@@ -13,13 +13,13 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
 )
 
-# Of two writes the earlier one here says what a repetition of both does: what replaces all is
+# The earlier mode of two writes here says what repeating both does: one that replaces all is
 # safe whatever else was written there, and one that doubles rows makes all others double them.
 _STRONGEST = (OVERWRITE, APPEND, UNKNOWN, PARTITIONS, MERGE, WINDOW)
 
 
 def merged_writes(writes: Iterable[DatasetWritten]) -> tuple[DatasetWritten, ...]:
-    """Return writes of which each dataset has one, in the order of the first write."""
+    """Return one write for each dataset, in the order of the first write."""
     found: dict[str, DatasetWritten] = {}
     for write in writes:
         first = found.get(write.dataset)

@@ -102,7 +102,7 @@ class Cron:
         return min(b - a for a, b in pairwise([*times, times[0] + DAY_MINUTES]))
 
     def times_after(self, after: datetime) -> Iterator[datetime]:
-        """Yield the times at which it fires, on a clock without a time zone."""
+        """Yield the times when it fires, on a clock without a time zone."""
         for year, month in product(sorted(self.years), sorted(self.months)):
             if (year, month) < (after.year, after.month):
                 continue
@@ -115,7 +115,7 @@ class Cron:
                         yield time
 
     def _days(self, year: int, month: int) -> set[int]:
-        """Return the days of a month on which it fires."""
+        """Return the days of a month when it fires."""
         last = monthrange(year, month)[1]
         weekday_of = {
             day: date(year, month, day).isoweekday() % 7 + 1 for day in range(1, last + 1)
@@ -136,7 +136,7 @@ class Cron:
 
 
 def parse_cron(expression: str) -> Cron:
-    """Return what a cron expression means."""
+    """Parse a cron expression."""
     match = re.fullmatch(r"cron\((.*)\)", expression)
     fields = match[1].split(" ") if match else []
     if len(fields) != 6:

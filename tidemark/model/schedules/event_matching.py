@@ -1,6 +1,6 @@
 """Decides whether an event matches a pattern of EventBridge, as plain data.
 
-Only of patterns in which `checks.schedules.event_patterns` finds no fault.
+Only for patterns without faults by `model.schedules.event_patterns`.
 
 Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
 """
@@ -52,7 +52,7 @@ def _is_one(wanted: Any, value: Any) -> bool:
 
 
 def _same(wanted: Any, value: Any) -> bool:
-    """Return whether two scalars of JSON are the same; a number is no text, true no number."""
+    """Return whether two scalars of JSON have the same type and value."""
     if isinstance(wanted, bool) or isinstance(value, bool):
         return wanted is value
     return bool(wanted == value)
@@ -69,7 +69,7 @@ def _suffix(operand: Any, value: Any) -> bool:
 
 
 def _folded(operand: Any, value: Any) -> tuple[str, str | None]:
-    """Return what is looked for and in what, in one case if the operand says so."""
+    """Return the wanted string and the one to search, in one case if the operand says so."""
     text = value if isinstance(value, str) else None
     if isinstance(operand, Mapping):
         return operand["equals-ignore-case"].casefold(), text.casefold() if text else text

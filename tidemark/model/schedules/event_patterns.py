@@ -1,10 +1,10 @@
 """Tells whether EventBridge takes an event pattern: pure, on its JSON.
 
-Synthesis and the port ask the same function. What it takes, the port can match.
+Synthesis and the port ask the same function; the port can match every pattern that it takes.
 
 Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html
 Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
-Source: https://github.com/aws/event-ruler (what the operators take)
+Source: https://github.com/aws/event-ruler (the operands of the operators)
 """
 
 import ipaddress
@@ -22,7 +22,7 @@ OR = "$or"
 LOWER, UPPER = (">", ">="), ("<", "<=")  # bounds of numbers
 MAX_NUMBER = 5_000_000_000
 IGNORE_CASE = "equals-ignore-case"
-EVERY_TEXT: tuple[Mapping[str, Any], ...] = (  # what any text matches
+MATCHES_ALL: tuple[Mapping[str, Any], ...] = (  # any string matches
     {"prefix": ""},
     {"prefix": {IGNORE_CASE: ""}},
     {"suffix": ""},
@@ -40,7 +40,7 @@ MAX_WINDOW_MINUTES = 15
 
 
 def faults_of_pattern(pattern: object) -> list[str]:
-    """Return what of a pattern EventBridge would refuse, one text each; empty if it takes it."""
+    """Return why EventBridge would refuse a pattern; empty if it takes it."""
     if faults := list(_of_fields(pattern, "")):
         return faults
     length = len(json.dumps(pattern, separators=(",", ":"), ensure_ascii=False))
@@ -50,27 +50,27 @@ def faults_of_pattern(pattern: object) -> list[str]:
 
 
 def wrong_with(pattern: object) -> str | None:
-    """Return what keeps EventBridge from taking a pattern, or a template; None if nothing."""
+    """Return why EventBridge or a template cannot take a pattern; None if they can."""
     if faults := faults_of_pattern(pattern):
-        return f"which is no event pattern: {'; '.join(faults)}"
+        return f"which is not an event pattern: {'; '.join(faults)}"
     if not isinstance(pattern, Mapping) or not pattern.get("source"):
         return "which names no source, so that events of any service match"
-    if any(one in EVERY_TEXT for one in pattern["source"]):
-        return "whose source is any text, so that events of any service match"
+    if any(one in MATCHES_ALL for one in pattern["source"]):
+        return "whose source is any string, so that events of any service match"
     for key, value in pattern.items():
         if key not in FIELDS:
             return f"whose field {key!r} no event has"
         if key == "detail" and not isinstance(value, Mapping):
-            return "whose detail is no dict, as that of every event is"
-    return _wrong_in_template(pattern)
+            return "whose detail is not a dict, as that of every event is"
+    return _lost_in_template(pattern)
 
 
-def _wrong_in_template(pattern: Mapping[str, Any]) -> str | None:
-    """Return what a template would lose of a pattern, or show everybody."""
+def _lost_in_template(pattern: Mapping[str, Any]) -> str | None:
+    """Return the part of a pattern that a template would lose, or show to everybody."""
     for key, value in pattern.items():
         inner = [value] if isinstance(value, Mapping) else value if key == OR else []
         for one in inner:
-            if problem := _wrong_in_template(one):
+            if problem := _lost_in_template(one):
                 return problem
         if inner:
             continue
@@ -88,7 +88,7 @@ def _of_fields(pattern: object, path: str) -> Iterator[str]:
     for name, wanted in pattern.items():
         at = f"{path}.{name}" if path else str(name)
         if not isinstance(name, str):
-            yield f"the field {name!r} is no text"
+            yield f"the field {name!r} is not a string"
         elif name == OR:
             yield from _of_alternatives(wanted, at)
         elif isinstance(wanted, Mapping):
@@ -128,12 +128,12 @@ def _is_number(value: object, most: float | None = MAX_NUMBER) -> bool:
     return bool(-most <= number <= most) if most else abs(number) < float("inf")
 
 
-def _is_text(operand: object) -> bool:
+def _is_string(operand: object) -> bool:
     return isinstance(operand, str)
 
 
 def _is_end(operand: object) -> bool:
-    """Return whether it is the begin or end of a text, or that in any case."""
+    """Return whether it is the start or end of a string, in its case or any."""
     if isinstance(operand, Mapping):
         return list(operand) == [IGNORE_CASE] and isinstance(operand[IGNORE_CASE], str)
     return isinstance(operand, str)
@@ -173,21 +173,21 @@ def _is_excluded(operand: object) -> bool:
         if len(operand) != 1 or operator not in IN_ANYTHING_BUT:
             return False
         texts = inner if isinstance(inner, list) else [inner]
-        is_one = _is_wildcard if operator == "wildcard" else _is_text
+        is_one = _is_wildcard if operator == "wildcard" else _is_string
         return bool(texts) and all(bool(text) and is_one(text) for text in texts)
     values = operand if isinstance(operand, list) else [operand]
-    return bool(values) and (all(map(_is_text, values)) or all(map(_is_number, values)))
+    return bool(values) and (all(map(_is_string, values)) or all(map(_is_number, values)))
 
 
-# By operator: what it takes, and that in words.
+# By operator: a check of its operand, and the allowed ones in words.
 OPERANDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "prefix": (_is_end, f'a text, or {{"{IGNORE_CASE}": a text}}'),
-    "suffix": (_is_end, f'a text, or {{"{IGNORE_CASE}": a text}}'),
-    IGNORE_CASE: (_is_text, "a text"),
-    "wildcard": (_is_wildcard, "a text without **, with a backslash before * or a backslash only"),
+    "prefix": (_is_end, f'a string, or {{"{IGNORE_CASE}": a string}}'),
+    "suffix": (_is_end, f'a string, or {{"{IGNORE_CASE}": a string}}'),
+    IGNORE_CASE: (_is_string, "a string"),
+    "wildcard": (_is_wildcard, "a string without **; a backslash stands before * or a backslash"),
     "anything-but": (
         _is_excluded,
-        f"texts only, numbers only, or one of {', '.join(IN_ANYTHING_BUT)} with texts",
+        f"strings only, numbers only, or one of {', '.join(IN_ANYTHING_BUT)} with strings",
     ),
     "numeric": (
         _is_numeric,

@@ -59,7 +59,7 @@ class Schedule:
             check_expression(self.expression)
             if self.next_after(datetime.now(UTC)) is None:
                 raise ScheduleError(
-                    f"no future time in {self.time_zone}; write days and years at which it fires"
+                    f"no future time in {self.time_zone}; write days and years when it fires"
                 )
         except ScheduleError as error:
             raise type(error)(f"schedule {show(self.expression)} has {error}") from None
@@ -70,11 +70,11 @@ class Schedule:
         return parse(self.expression).finest_minutes
 
     def next_after(self, time: datetime) -> datetime | None:
-        """Return the first time after another at which it fires; None if there is none."""
+        """Return the first time after another when it fires; None if it never does."""
         return next(self.times_after(time), None)
 
     def times_after(self, time: datetime) -> Iterator[datetime]:
-        """Yield the times after another at which it fires, in their order."""
+        """Yield the times after another when it fires, in order."""
         meant, zone = parse(self.expression), zone_of(self.time_zone)
         if isinstance(meant, Rate):
             while True:
@@ -83,12 +83,12 @@ class Schedule:
         for wall_clock in meant.times_after(time.astimezone(zone).replace(tzinfo=None)):
             fires = wall_clock.replace(tzinfo=zone).astimezone(UTC)
             is_skipped = fires.astimezone(zone).replace(tzinfo=None) != wall_clock
-            if fires > time and not is_skipped:  # what an hour repeats in autumn has come
+            if fires > time and not is_skipped:  # an hour repeated in autumn counts once
                 yield fires
 
 
 def parse(expression: str) -> Cron | Rate:
-    """Return what an expression means."""
+    """Parse an expression."""
     if not expression.startswith(("cron(", "rate(")):
         raise ScheduleError(f"neither cron(...) nor rate(...); allowed: {FORM}; write one")
     if expression.startswith("cron("):

@@ -27,11 +27,11 @@ class StageConfig:
         region: AWS region, a newer one named in TIDEMARK_NEW_REGIONS; None takes
             the one of the deploying credentials.
         schedule: cron or rate expression; None means the workflow is started by hand.
-        runtime: what every job runs on, unless a job says otherwise.
+        runtime: the runtime of every job, unless a job says otherwise.
         termination_protection: True lets CloudFormation refuse to delete each stack that holds a
             pipeline or a lake.
         metrics: True publishes Glue's job metrics; alarms and dashboard rest on them.
-        alert_email: who gets a mail when a run fails, stalls or takes too long, or None.
+        alert_email: address for mails when a run fails, stalls or takes too long, or None.
         log_retention_days: how long logs of job runs are kept.
         permissions_boundary: name of an IAM policy that bounds every role, or None.
         freshness_hours: after so long without new data an alarm is raised, or None.
@@ -39,8 +39,8 @@ class StageConfig:
         monthly_budget_usd: cost of a pipeline in a month that is mailed, or None.
         github_repository: owner and name of the repository whose GitHub Actions deploy, or None.
         tags: tag name to value, for every resource.
-        time_zone: name of the IANA database, on whose clock the schedule is read.
-        name_prefix: the beginning of the names that the app gives: of stacks, and so of the roles
+        time_zone: name in the IANA database; the schedule follows its clock.
+        name_prefix: the start of the names that the app gives: of stacks, and so of the roles
             and buckets in them, of the key's alias, security configurations and dashboards.
             Jobs, workflows and the watermark table have none.
         connections: names of Glue connections of every job that declares none itself.
@@ -51,7 +51,7 @@ class StageConfig:
 
     Raises:
         ConfigError: the name cannot be part of others, AWS would refuse a value, the schedule or
-            the time zone is not valid, or a limit lacks what measures it or who is told.
+            the time zone is not valid, or a limit lacks its metrics or an address for its alert.
     """
 
     name: str
@@ -119,7 +119,7 @@ class StageConfig:
         Args:
             context: `stage` (a name), `tidemark:stages` (stage name to its fields) and, to
                 override those of the stage, the project's own keys.
-            own_keys: further keys that a stage may have, whose values `own` holds as they are.
+            own_keys: further keys that a stage may have; `own` holds their values unchanged.
 
         Raises:
             ConfigError: a key is missing, unknown or has a value that is not allowed.

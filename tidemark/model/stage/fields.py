@@ -1,4 +1,4 @@
-"""Takes typed values out of JSON objects, and refuses what is left."""
+"""Takes typed values out of JSON objects, and refuses unknown ones."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from tidemark.errors import ConfigError, show
 
 
 class Fields:
-    """The fields of one JSON object, each taken once; what is left at the end is unknown."""
+    """The fields of one JSON object, each taken once; fields left at the end are unknown."""
 
     def __init__(
         self,
@@ -32,22 +32,22 @@ class Fields:
             )
         return self.left.pop(key, default)
 
-    def text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str:
-        """Return a text that the whole pattern matches."""
+    def string(self, key: str, pattern: re.Pattern[str], allowed: str) -> str:
+        """Return a string that the whole pattern matches."""
         value = self.take(key)
         if not isinstance(value, str) or not pattern.fullmatch(value):
             raise self._not_allowed(key, value, allowed)
         return value
 
-    def optional_text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str | None:
-        """Return a text like `text`, or None when the field is null or not there."""
+    def optional_string(self, key: str, pattern: re.Pattern[str], allowed: str) -> str | None:
+        """Return a string like `string`, or None if the field is null or missing."""
         if self.left.get(key) is None:
             self.take(key, None)
             return None
-        return self.text(key, pattern, allowed)
+        return self.string(key, pattern, allowed)
 
     def choice(self, key: str, allowed: tuple[str, ...], default: object = ...) -> str:
-        """Return one of the allowed texts."""
+        """Return one of the allowed strings."""
         value = self.take(key, default)
         if not isinstance(value, str) or value not in allowed:
             raise self._not_allowed(key, value, ", ".join(allowed))
@@ -56,12 +56,12 @@ class Fields:
     def number(self, key: str, low: int, high: int, default: object = ...) -> int:
         """Return an integer between two inclusive bounds."""
         value = self.take(key, default)
-        if type(value) is not int or not low <= value <= high:  # True is an int, but no number
+        if type(value) is not int or not low <= value <= high:  # True is an int, but not a number
             raise self._not_allowed(key, value, f"an integer from {low} to {high}")
         return value
 
     def optional_number(self, key: str, low: int, high: int) -> int | None:
-        """Return a number like `number`, or None when the field is null or not there."""
+        """Return a number like `number`, or None if the field is null or missing."""
         if self.left.get(key) is None:
             self.take(key, None)
             return None
@@ -81,17 +81,18 @@ class Fields:
             raise self._not_allowed(key, value, "true, false")
         return value
 
-    def texts(self, key: str) -> dict[str, str]:
-        """Return an object of texts; an empty one when the field is not there."""
+    def strings(self, key: str) -> dict[str, str]:
+        """Return an object of strings; an empty one if the field is missing."""
         value = self.take(key, {})
         if not isinstance(value, Mapping) or not all(
-            isinstance(name, str) and name and isinstance(text, str) for name, text in value.items()
+            isinstance(name, str) and name and isinstance(string, str)
+            for name, string in value.items()
         ):
             raise self._not_allowed(key, value, "a JSON object of strings")
         return dict(value)
 
     def names(self, key: str, pattern: re.Pattern[str], allowed: str) -> tuple[str, ...]:
-        """Return a list of texts that each match a pattern; none when the field is not there."""
+        """Return a list of strings that each match a pattern; empty if the field is missing."""
         value = self.take(key, ())
         if not isinstance(value, list | tuple) or not all(
             isinstance(name, str) and pattern.fullmatch(name) for name in value

@@ -1,4 +1,4 @@
-"""What a Glue job runs on: version, workers, limits.
+"""The runtime of a Glue job: version, workers, limits.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job.html,
 https://docs.aws.amazon.com/glue/latest/dg/auto-scaling.html,
@@ -32,7 +32,7 @@ MAX_WORKERS, MAX_G2X_WORKERS = 299, 149
 
 @dataclass(frozen=True)
 class JobRuntime:
-    """What a job runs on; `dataclasses.replace(stage.runtime, ...)` changes one thing for a job.
+    """The runtime of a job; `dataclasses.replace(stage.runtime, ...)` changes one thing for a job.
 
     Attributes:
         worker_type: Glue worker type.

@@ -8,11 +8,11 @@ from tidemark.errors import ConfigError, show
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.schedules.schedules import FORM
 from tidemark.model.stage.fields import Fields
-from tidemark.model.stage.regions import FORM as FORM_OF_REGION
+from tidemark.model.stage.regions import FORM as REGION_NAME
 from tidemark.model.stage.regions import check_region
 
 NAME_PREFIX = re.compile(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?")
-ANY = re.compile(r".+", re.DOTALL)  # the stage checks what it means
+ANY = re.compile(r".+", re.DOTALL)  # the stage checks its meaning
 ACCOUNT = re.compile(r"\d{12}")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -52,23 +52,23 @@ RETENTION_DAYS = (
 
 def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
     """Return the settings of a stage, attribute to value: those of cdk.json, or made in code."""
-    flag, text, number = fields.flag, fields.optional_text, fields.optional_number
+    flag, string, number = fields.flag, fields.optional_string, fields.optional_number
     named: dict[str, Callable[[str], object]] = {
-        "account": lambda key: text(key, ACCOUNT, "null or 12 digits in quotes"),
+        "account": lambda key: string(key, ACCOUNT, "null or 12 digits in quotes"),
         "region": lambda key: _region(fields, key),
-        "schedule": lambda key: text(key, ANY, f"null or {FORM}"),
-        "time_zone": lambda key: text(key, ANY, "a name such as Europe/Berlin") or "UTC",
+        "schedule": lambda key: string(key, ANY, f"null or {FORM}"),
+        "time_zone": lambda key: string(key, ANY, "a name such as Europe/Berlin") or "UTC",
         "termination_protection": flag,
         "metrics": lambda key: flag(key, default=False),
-        "alert_email": lambda key: text(key, EMAIL, "null or a mail address"),
+        "alert_email": lambda key: string(key, EMAIL, "null or a mail address"),
         "log_retention_days": lambda key: fields.number_of(key, RETENTION_DAYS, default=30),
-        "permissions_boundary": lambda key: text(
+        "permissions_boundary": lambda key: string(
             key, POLICY_NAME, "null or the name (no ARN) of an IAM policy"
         ),
         "freshness_hours": lambda key: number(key, 1, MAX_HOURS),
         "dpu_hours_per_day": lambda key: number(key, 1, 1_000_000),
         "monthly_budget_usd": lambda key: number(key, 1, 1_000_000),
-        "github_repository": lambda key: text(
+        "github_repository": lambda key: string(
             key, REPOSITORY, "null or owner/name of a GitHub repository"
         ),
         "connections": lambda key: fields.names(
@@ -78,7 +78,7 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
         "public_packages": lambda key: flag(key, default=True),
         "tags": lambda key: _tags(fields, key),
         "name_prefix": lambda key: (
-            text(key, NAME_PREFIX, "up to 20 lower case letters, digits and -, a letter first")
+            string(key, NAME_PREFIX, "up to 20 lower case letters, digits and -, a letter first")
             or "tidemark"
         ),
     }
@@ -86,7 +86,7 @@ def settings(fields: Fields, spelt: Callable[[str], str]) -> dict[str, Any]:
 
 
 def _region(fields: Fields, key: str) -> str | None:
-    region = fields.optional_text(key, FORM_OF_REGION, "null or a region such as eu-west-1")
+    region = fields.optional_string(key, REGION_NAME, "null or a region such as eu-west-1")
     if region is not None:
         check_region(region, fields.where)
     return region
@@ -113,7 +113,7 @@ def camel_case(attribute: str) -> str:
 
 def _tags(fields: Fields, key: str) -> dict[str, str]:
     """Return the tags that AWS takes for any resource."""
-    tags = fields.texts(key)
+    tags = fields.strings(key)
     if len(tags) > MAX_TAGS:
         raise ConfigError(
             f"{fields.where} has {len(tags)} tags; allowed: {MAX_TAGS}; remove some in cdk.json"
@@ -123,12 +123,12 @@ def _tags(fields: Fields, key: str) -> dict[str, str]:
             raise ConfigError(
                 f"{fields.where} has the tag {show(tag)} with the value {show(value)}; allowed: "
                 "names of 1 to 128 and values of up to 256 letters, digits, spaces and _.:/=+-@, "
-                "no name that begins with aws: or tidemark:; correct it in cdk.json"
+                "no name that starts with aws: or tidemark:; correct it in cdk.json"
             )
         if shows_secret(tag, value):
             raise ConfigError(
                 f"{fields.where} has the tag {show(tag)} with a value that looks like a secret, "
-                "which everybody would see; allowed: values that are none; remove it in cdk.json"
+                "which everybody would see; allowed: no secrets; remove it in cdk.json"
             )
     if alike := same_but_for_case(tags):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""What a Python shell job of Glue runs on.
+"""The runtime of a Python shell job of Glue.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job-python.html,
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-glue-job.html
@@ -24,7 +24,7 @@ class ShellCapacity(Enum):
 
 @dataclass(frozen=True)
 class ShellRuntime:
-    """What a Python shell job runs on.
+    """The runtime of a Python shell job.
 
     Attributes:
         capacity: a sixteenth of a DPU (1 GB of memory), or a whole one (16 GB).

@@ -1,4 +1,4 @@
-"""What a streaming job of Glue runs on.
+"""The runtime of a streaming job of Glue.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html,
 https://docs.aws.amazon.com/glue/latest/dg/glue-streaming-maintenance.html,
@@ -25,15 +25,15 @@ WINDOW = re.compile(r"(Sun|Mon|Tue|Wed|Thu|Fri|Sat):([01]?[0-9]|2[0-3])")
 
 @dataclass(frozen=True)
 class StreamingRuntime:
-    """What a streaming job runs on.
+    """The runtime of a streaming job.
 
     Attributes:
         worker_type: Glue worker type; G.025X is for streaming jobs of low volume only.
         number_of_workers: workers of a run; with auto scaling the most that it may have.
         auto_scaling: True lets Glue add and remove workers during a run.
         max_retries: how often Glue starts a failed run again.
-        maintenance_window: day and hour in GMT, `Sun:10`, within three hours of which Glue starts
-            a run of more than 7 days again. None leaves the hour to Glue.
+        maintenance_window: day and hour in GMT, `Sun:10`; within three hours of it Glue starts a
+            run of more than 7 days again. None leaves the hour to Glue.
         timeout_minutes: after this many minutes Glue stops a run, for a stream that is to end.
             None: a run does not end by itself.
         glue_version: Glue version, which brings Spark and Python.

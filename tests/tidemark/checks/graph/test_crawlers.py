@@ -203,10 +203,10 @@ def test_a_folder_in_a_declared_table_that_is_no_partition_of_it_is_told_once():
 @pytest.mark.parametrize(
     ("mine", "theirs", "text"),
     [
-        ("lake.raw_*", "lake.*", "each makes tables of its own"),
-        ("lake.t", "lake.t", "both bring the table lake.t up to date"),
-        ("lake.t", "lake.*", "the crawler 'other' makes tables of it beside lake.t"),
-        ("lake.*", "lake.t", "the crawler 'landing' makes tables of it beside lake.t"),
+        ("lake.raw_*", "lake.*", "each creates its own tables"),
+        ("lake.t", "lake.t", "both update the table lake.t"),
+        ("lake.t", "lake.*", "the crawler 'other' creates tables of it next to lake.t"),
+        ("lake.*", "lake.t", "the crawler 'landing' creates tables of it next to lake.t"),
     ],
 )
 def test_two_crawlers_of_one_folder_are_told_with_what_each_does(mine, theirs, text):

@@ -43,9 +43,9 @@ def test_missing_file_is_an_empty_plan(tmp_path):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({}, r"plan is no JSON list; write it as \[ENTRY, ...\]"),
-        (["x"], r'plan, entry 1: "x" is no object with one of rename_job'),
-        ([{"rename_job": {}, "discard": {}}], "is no object with one of"),
+        ({}, r"plan is not a JSON list; write it as \[ENTRY, ...\]"),
+        (["x"], r'plan, entry 1: "x" is not an object with one of rename_job'),
+        ([{"rename_job": {}, "discard": {}}], "is not an object with one of"),
         ([{"rename": {}}], "'rename' is unknown; allowed are rename_job, rename_ctx"),
         ([{"discard": "a"}], 'discard is "a"; give an object of strings'),
         ([rename("a", "b", why="x")], "rename_job has 'why'; allowed are from, to"),

@@ -210,14 +210,14 @@ def test_file_that_is_not_text_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no state manifest"),
-        ("[]", "is no state manifest"),
+        ("{", "is not a state manifest"),
+        ("[]", "is not a state manifest"),
         (
             "<<<<<<< HEAD",
             "after a merge that of the branch you merge into, and run `tidemark state write`",
         ),
         ('{"version": 1, "jobs": {"a": 1, "a": 2}}', "the key 'a' is there 2 times in one object"),
-        ('{"version": 1}', "is no state manifest"),
+        ('{"version": 1}', "is not a state manifest"),
         ('{"version": 7}', "has version 7, this Tidemark knows 1"),
     ],
 )

@@ -55,10 +55,10 @@ WRONG = {
         "OnObjects has batch_window_minutes '5'",
     ),
     "oo none": (lambda w: tc.OnObjects(None), "OnObjects has dataset None"),
-    "oe str": (lambda w: tc.OnEvent("x"), "OnEvent has pattern 'x', which is no event pattern"),
+    "oe str": (lambda w: tc.OnEvent("x"), "OnEvent has pattern 'x', which is not an event pattern"),
     "oe empty": (
         lambda w: tc.OnEvent({}),
-        "OnEvent has pattern {}, which is no event pattern: the pattern is {}; allowed: an object",
+        "OnEvent has pattern {}, which is not an event pattern: the pattern is {}; allowed: an object",
     ),
     "oe nosource": (
         lambda w: tc.OnEvent({"detail-type": ["x"]}),
@@ -66,12 +66,12 @@ WRONG = {
     ),
     "oe value str": (
         lambda w: tc.OnEvent({"source": "acme"}),
-        "OnEvent has pattern {'source': 'acme'}, which is no event",
+        "OnEvent has pattern {'source': 'acme'}, which is not an event",
     ),
     "oe long": (lambda w: tc.OnEvent({"source": ["a" * 3000]}), "OnEvent has pattern {'source':"),
     "oe set": (
         lambda w: tc.OnEvent({"source": {"acme"}}),
-        "OnEvent has pattern {'source': {'acme'}}, which is no event",
+        "OnEvent has pattern {'source': {'acme'}}, which is not an event",
     ),
     "starts none in list": (
         lambda w: w.pipeline("o", starts=[None]),
@@ -84,7 +84,7 @@ WRONG = {
     ),
     "oe detail list": (
         lambda w: tc.OnEvent({"source": ["acme"], "detail": ["x"]}),
-        "whose detail is no dict",
+        "whose detail is not a dict",
     ),
     "oe secret": (
         lambda w: w.started_by(
@@ -128,7 +128,7 @@ WRONG = {
     ),
     "oe unknown filter": (
         lambda w: tc.OnEvent({"source": [{"prefx": "acme"}]}),
-        "which is no event pattern: source has {'prefx': 'acme'}; allowed: one of prefix",
+        "which is not an event pattern: source has {'prefx': 'acme'}; allowed: one of prefix",
     ),
     "oe nan": (
         lambda w: tc.OnEvent({"source": ["acme"], "detail": {"x": [float("nan")]}}),

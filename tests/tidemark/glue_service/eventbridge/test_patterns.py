@@ -179,7 +179,7 @@ def test_what_eventbridge_refuses_is_refused_at_synthesis_and_by_the_port(port, 
         port.client("events").put_rule(Name="refused", EventPattern=json.dumps(pattern))
 
     assert caught.value.response["Error"]["Code"] == "InvalidEventPatternException"
-    assert "no event pattern" in (wrong_with(pattern) or "")
+    assert "not an event pattern" in (wrong_with(pattern) or "")
 
 
 def test_every_operator_that_is_taken_can_be_matched():

@@ -243,7 +243,7 @@ def test_rules_are_listed_changed_and_deleted(port):
     for pattern in ("{", '{"source": "a"}', '{"a": [{"like": "x"}]}'):
         with pytest.raises(events.exceptions.InvalidEventPatternException):
             events.put_rule(Name="listed-2", EventPattern=pattern)
-    with pytest.raises(events.exceptions.ClientError, match="allowed: text that"):
+    with pytest.raises(events.exceptions.ClientError, match="allowed: a string that"):
         events.put_rule(Name="../ä", EventPattern='{"source": ["a"]}')
     with pytest.raises(events.exceptions.ClientError, match="schedules of EventBridge"):
         events.put_rule(Name="listed-2", ScheduleExpression="rate(1 hour)")

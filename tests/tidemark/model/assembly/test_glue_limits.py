@@ -101,7 +101,7 @@ def test_a_connection_says_its_settings_of_spark_as_one_property(key, is_right):
 @pytest.mark.parametrize(
     ("kind", "properties", "named"),
     [
-        ("AWS::Glue::Trigger", {"Name": ""}, "Name is a text of 0 characters; allowed: at least 1"),
+        ("AWS::Glue::Trigger", {"Name": ""}, "Name is a string of 0 characters; allowed: at least 1"),
         ("AWS::Glue::Trigger", {"Type": "HOURLY"}, "Type is"),
         (
             "AWS::Glue::Trigger",
@@ -109,20 +109,20 @@ def test_a_connection_says_its_settings_of_spark_as_one_property(key, is_right):
             "Predicate.Conditions[0].State is",
         ),
         ("AWS::Glue::Trigger", {"Predicate": {"Logical": "OR"}}, "Predicate.Logical is"),
-        ("AWS::Glue::Trigger", {"Description": "d" * 2_049}, "Description is a text of 2049"),
+        ("AWS::Glue::Trigger", {"Description": "d" * 2_049}, "Description is a string of 2049"),
         (
             "AWS::Glue::Workflow",
             {"Tags": {f"k{n}": "v" for n in range(51)}},
             "Tags is a map of 51 entries; allowed: at most 50",
         ),
-        ("AWS::Glue::Crawler", {"TablePrefix": "p" * 129}, "TablePrefix is a text of 129"),
+        ("AWS::Glue::Crawler", {"TablePrefix": "p" * 129}, "TablePrefix is a string of 129"),
         (
             "AWS::Glue::Connection",
             {"ConnectionInput": {"Name": "a", "ConnectionType": "ODBC"}},
             "ConnectionInput.ConnectionType is",
         ),
         ("AWS::Glue::Database", {"DatabaseInput": {"Name": "n" * 256}}, "DatabaseInput.Name is"),
-        ("AWS::Glue::SecurityConfiguration", {"Name": "n" * 256}, "Name is a text of 256"),
+        ("AWS::Glue::SecurityConfiguration", {"Name": "n" * 256}, "Name is a string of 256"),
     ],
 )
 def test_what_the_model_refuses_is_named(kind, properties, named):
@@ -137,33 +137,33 @@ def test_what_the_model_refuses_is_named(kind, properties, named):
         (
             "AWS::Glue::Table",
             {"TableInput": {"Parameters": {"projection.x.values": "x" * 512_001}}},
-            "TableInput.Parameters.projection.x.values is a text of 512001 characters; allowed: at",
+            "TableInput.Parameters.projection.x.values is a string of 512001 characters; allowed: at",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"StorageDescriptor": {"Columns": [{}, {"Type": "s" * 131_073}]}}},
-            "TableInput.StorageDescriptor.Columns[1].Type is a text of 131073 characters",
+            "TableInput.StorageDescriptor.Columns[1].Type is a string of 131073 characters",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"PartitionKeys": [{"Comment": "c" * 256}]}},
-            "TableInput.PartitionKeys[0].Comment is a text of 256 characters",
+            "TableInput.PartitionKeys[0].Comment is a string of 256 characters",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"Parameters": {"n" * 256: "x"}}},
-            "of TableInput.Parameters is a text of 256 characters",
+            "of TableInput.Parameters is a string of 256 characters",
         ),
         (
             "AWS::Glue::Table",
             {"TableInput": {"PartitionKeys": [{"Name": "k", "Type": "array<int>"}]}},
             "the partition key 'k' has type 'array<int>'",
         ),
-        ("AWS::Glue::Workflow", {"Name": "n" * 256}, "Name is a text of 256 characters"),
+        ("AWS::Glue::Workflow", {"Name": "n" * 256}, "Name is a string of 256 characters"),
         (
             "AWS::Glue::Job",
             {"Command": SPARK, "Description": "d" * 2_049},
-            "Description is a text of 2049 characters",
+            "Description is a string of 2049 characters",
         ),
         (
             "AWS::Glue::Job",

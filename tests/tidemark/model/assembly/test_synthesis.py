@@ -51,12 +51,12 @@ def test_what_is_given_wins(project, monkeypatch):
 def test_a_context_that_is_none_is_told(project, monkeypatch, text):
     (project / "cdk.context.json").write_text(text)
 
-    with pytest.raises(UsageError, match=r"cdk\.context\.json is no JSON object .*; correct it"):
+    with pytest.raises(UsageError, match=r"cdk\.context\.json is not a JSON object .*; correct it"):
         synthesize(project, {})
 
     (project / "cdk.context.json").unlink()
     monkeypatch.setenv("CDK_CONTEXT_JSON", text)
-    with pytest.raises(UsageError, match=r"CDK_CONTEXT_JSON is no JSON object .*; correct it"):
+    with pytest.raises(UsageError, match=r"CDK_CONTEXT_JSON is not a JSON object .*; correct it"):
         synthesize(project, {})
 
 
