@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from tests import servers
 from tests.waiting import wait_until
 from tidemark.errors import UsageError
 from tidemark.local_state.engine.executable import find_engine
@@ -16,12 +16,6 @@ from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
 
 MINISTACK = Path(__file__).parents[1] / ".venv-ministack" / "bin" / "python"
 Started = AbstractContextManager[subprocess.Popen[bytes]]
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def url_of(port: int) -> str:
@@ -65,11 +59,9 @@ def dynoxide(port: int, tables: Path | None = None) -> Started:
 def ministack(port: int, folder: Path) -> Started:
     """Start ministack as docs/dynamodb.md says; it writes its state into a folder as it ends."""
     settings = {
-        "BIND_HOST": "127.0.0.1",
+        **servers.MINISTACK,
         "GATEWAY_PORT": str(port),
         "SERVICES": "dynamodb",
-        "IOT_MTLS_ENABLED": "0",
-        "SFTP_ENABLED": "0",
         "PERSIST_STATE": "1",
         "STATE_DIR": str(folder),
         "TMPDIR": str(folder),

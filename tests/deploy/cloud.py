@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from tests.deploy.compare import Deployed, Surroundings, resolve
-from tests.deploy.readers import Clients, read
+Clients: TypeAlias = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """A resource of a stack: its CloudFormation type and its physical id."""
+
+    type: str
+    id: str
 
 
 @dataclass(frozen=True)
@@ -64,14 +71,10 @@ class Cloud:
         return client
 
     def read(self, stack: str) -> Stack:
-        """Return a stack with its resources read back; one without any when it does not exist.
-
-        Raises:
-            LookupError: there is no reader for a type, or the template cannot be resolved.
-        """
+        """Return a stack; one without resources when it does not exist."""
         cloudformation = self.client("cloudformation")
         try:
-            (described,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+            cloudformation.describe_stacks(StackName=stack)
         except ClientError as error:
             if _is_absent(error):
                 return Stack({}, {})
@@ -83,32 +86,22 @@ class Cloud:
             for item in listed
             if item["ResourceStatus"] != "DELETE_COMPLETE"
         }
-        parameters = {
-            item["ParameterKey"]: item["ParameterValue"] for item in described.get("Parameters", ())
-        }
-        around = Surroundings(
-            stack, self.account, self.region, resources, self.exports(), parameters
-        )
-        return Stack(
-            template,
-            {
-                name: read(
-                    self.client,
-                    replace(
-                        resource,
-                        asked=resolve(template["Resources"][name].get("Properties", {}), around),
-                    ),
-                )
-                for name, resource in resources.items()
-            },
-        )
+        return Stack(template, resources)
+
+    def jobs(self) -> dict[str, dict[str, Any]]:
+        """Return the jobs as Glue describes them, by name."""
+        return {job["Name"]: job for job in self.client("glue").get_jobs()["Jobs"]}
+
+    def triggers(self) -> dict[str, dict[str, Any]]:
+        """Return the triggers as Glue describes them, by name."""
+        return {it["Name"]: it for it in self.client("glue").get_triggers()["Triggers"]}
 
     def names(self) -> dict[str, set[str]]:
         """Return the names of all that is in the account, in a stack or not."""
         glue, iam = self.client("glue"), self.client("iam")
         return {
-            "jobs": {job["Name"] for job in glue.get_jobs()["Jobs"]},
-            "triggers": {trigger["Name"] for trigger in glue.get_triggers()["Triggers"]},
+            "jobs": set(self.jobs()),
+            "triggers": set(self.triggers()),
             "queues": set(self.client("sqs").list_queues().get("QueueUrls", ())),
             "schedules": {
                 item["Name"] for item in self.client("scheduler").list_schedules()["Schedules"]
@@ -126,11 +119,6 @@ class Cloud:
                 if not bucket["Name"].startswith("cdk-")
             },
         }
-
-    def exports(self) -> dict[str, str]:
-        """Return the values that stacks export, by name."""
-        pages = self.client("cloudformation").get_paginator("list_exports").paginate()
-        return {item["Name"]: item["Value"] for page in pages for item in page["Exports"]}
 
     def events(self, stack: str) -> list[tuple[str, str]]:
         """Return what happened in a stack, oldest first: (logical id, status)."""

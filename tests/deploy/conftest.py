@@ -12,14 +12,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -27,6 +23,7 @@ from botocore.exceptions import ClientError
 
 from tests.deploy.cloud import Cloud
 from tests.deploy.story import ADD_JOB, ADDED, PROJECT, Data, Step, StepError, Terminal, synthesize
+from tests.servers import MINISTACK, served
 from tidemark.checks.state.manifest import MANIFEST
 
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs", "Makefile")
@@ -44,7 +41,6 @@ ADOPTING = (
     "--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true",
 )
 GITHUB = "token.actions.githubusercontent.com"
-READY_WITHIN_SECONDS = 300.0  # it is told at once when the emulator ends
 
 # These tests run in the venv of `make test-deploy`; `make test` leaves them out.
 collect_ignore_glob = [] if importlib.util.find_spec("ministack") else ["test_*.py"]
@@ -68,37 +64,13 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    folder = tmp_path_factory.mktemp("emulator")
-    for _ in range(5):  # another process may take the free port first
-        port = _free_port()
-        settings = {
-            "BIND_HOST": "127.0.0.1",  # its default is every interface
-            "GATEWAY_PORT": str(port),
-            "AUTH": "true",
-            "MINISTACK_ACCOUNT_ID": ACCOUNT,
-            "MINISTACK_REGION": REGION,
-            "IOT_MTLS_ENABLED": "0",  # would listen on a port of its own
-            "SFTP_ENABLED": "0",  # likewise
-            "PERSIST_STATE": "0",
-            "TMPDIR": str(folder),
-        }
-        with (
-            (folder / "log").open("wb") as log,
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.deploy.emulator"],
-                cwd=PROJECT,
-                env={**os.environ, **settings},
-                stdout=log,
-                stderr=log,
-            ) as emulator,
-        ):
-            try:
-                if _is_ready(emulator, port):
-                    yield Cloud(f"http://127.0.0.1:{port}", ACCOUNT, REGION)
-                    return
-            finally:
-                emulator.kill()
-    pytest.fail((folder / "log").read_text(encoding="utf-8"))
+    def emulator_at(port: int) -> tuple[list[str], dict[str, str]]:
+        account = {"MINISTACK_ACCOUNT_ID": ACCOUNT, "MINISTACK_REGION": REGION, "AUTH": "true"}
+        settings = {**MINISTACK, **account, "GATEWAY_PORT": str(port), "PYTHONPATH": str(PROJECT)}
+        return [sys.executable, "-m", "tests.deploy.emulator"], settings
+
+    with served(emulator_at, tmp_path_factory.mktemp("emulator")) as port:
+        yield Cloud(f"http://127.0.0.1:{port}", ACCOUNT, REGION)
 
 
 @pytest.fixture(scope="session")
@@ -212,11 +184,7 @@ def grown(failed: Step, terminal: Terminal, with_a_job_more: Path) -> Step:
 @pytest.fixture(scope="session")
 def read_by_the_added(grown: Step, cloud: Cloud) -> list[str]:
     """Return the folders of which the added job may read an object; its role has two policies."""
-    role = next(
-        it.found["Role"]
-        for it in grown.of_type("AWS::Glue::Job").values()
-        if it.found["Name"] == ADDED
-    )
+    role = grown.jobs[ADDED]["Role"]
     bucket = next(
         it.id for name, it in grown.of_type("AWS::S3::Bucket").items() if name.startswith("Curated")
     )
@@ -248,26 +216,25 @@ def tried(scheduled: Step, cloud: Cloud) -> dict[str, str]:
 
     Only EventBridge Scheduler may assume it, so another role gets its policy.
     """
-    (schedule,) = scheduled.of_type("AWS::Scheduler::Schedule").values()
     (queue,) = scheduled.names["queues"]
-    roles = scheduled.of_type("AWS::IAM::Role").items()
-    role = next(it for name, it in roles if name.startswith("FlightsStartSchedule"))
-    iam, sts, probe = cloud.client("iam"), cloud.client("sts"), {"RoleName": "probe"}
-    own = schedule.found["Target"]["RoleArn"]
+    iam, sts, scheduler = (cloud.client(name) for name in ("iam", "sts", "scheduler"))
+    (listed,) = scheduler.list_schedules()["Schedules"]
+    target = scheduler.get_schedule(GroupName=listed["GroupName"], Name=listed["Name"])["Target"]
+    probe = {"RoleName": "probe"}
+    own = target["RoleArn"]
     answers = {"assume": answer_to(lambda: sts.assume_role(RoleArn=own, RoleSessionName="tick"))}
     principal = {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}
     trust = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}
     document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
     arn = iam.create_role(**probe, AssumeRolePolicyDocument=document)["Role"]["Arn"]
-    (policy,) = role.found["Policies"]
-    document = json.dumps(policy["PolicyDocument"])
+    named = {"RoleName": own.rpartition("/")[2]}
+    (policy,) = iam.list_role_policies(**named)["PolicyNames"]
+    document = json.dumps(iam.get_role_policy(**named, PolicyName=policy)["PolicyDocument"])
     iam.put_role_policy(**probe, PolicyName="start", PolicyDocument=document)
     keys = sts.assume_role(RoleArn=arn, RoleSessionName="tick")["Credentials"]
     clients = cloud.as_somebody(keys)
     calls: dict[str, Callable[[], object]] = {
-        "start flights": lambda: clients("glue").start_workflow_run(
-            **json.loads(schedule.found["Target"]["Input"])
-        ),
+        "start flights": lambda: clients("glue").start_workflow_run(**json.loads(target["Input"])),
         "start another": lambda: clients("glue").start_workflow_run(Name="another"),
         "start a job": lambda: clients("glue").start_job_run(JobName="ingest-flights"),
         "send to the queue": lambda: clients("sqs").send_message(QueueUrl=queue, MessageBody="{}"),
@@ -358,19 +325,3 @@ def adopted(
     for line in ADOPTING:
         terminal.aws(line)
     return terminal.step("npx cdk deploy --all -c stage=dev --import-existing-resources", base)
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_ready(emulator: subprocess.Popen[bytes], port: int) -> bool:
-    deadline = time.monotonic() + READY_WITHIN_SECONDS
-    while emulator.poll() is None and time.monotonic() < deadline:
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return True
-        time.sleep(0.05)
-    return False

@@ -1,34 +1,24 @@
 """MiniStack as a program, with what it lacks of the resource types that our templates use.
 
 Whatever it does not know at all it refuses, as AWS does: `Unrecognized resource types`. What is
-added here is only glue between its own services: CloudFormation handlers that call its API of Glue,
-DynamoDB and Budgets, and request context for its own IAM evaluator.
+added here is only glue between its own services: CloudFormation handlers that call its API of Glue
+and Budgets, and request context for its own IAM evaluator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ministack import app as gateway
 from ministack.core import iam_actions
-from ministack.services import budgets, dynamodb, glue, scheduler, sns
+from ministack.services import budgets, glue
 from ministack.services.cloudformation import provisioners
 
-from tests.deploy import emulated_buckets, emulated_requests
+from tests.deploy import emulated_requests
 
 Properties = dict[str, Any]
 Call = Callable[[Properties], tuple[int, Any, bytes]]
-
-# Members of a Glue job that MiniStack's API takes and forgets.
-FORGOTTEN_OF_JOBS = {
-    "ExecutionClass": "STANDARD",
-    "ExecutionProperty": {"MaxConcurrentRuns": 1},
-    "JobMode": "SCRIPT",
-    "JobRunQueuingEnabled": False,
-    "MaintenanceWindow": "",
-    "NotificationProperty": {},
-}
 
 
 def main() -> None:
@@ -58,21 +48,7 @@ def main() -> None:
         "update": update_budget,
         "delete": lambda name, _: call(budgets._delete_budget, {"BudgetName": name}),
     }
-    table = handlers["AWS::DynamoDB::Table"]
-    table["create"] = then_protect(table["create"])
-    table["update"] = then_protect(table["update"])
-    topic = handlers["AWS::SNS::Topic"]
-    topic["create"] = then_encrypt(topic["create"])
-    topic["update"] = then_encrypt(topic["update"])
-    schedule = handlers["AWS::Scheduler::Schedule"]
-    schedule["create"] = then_keep_the_time_zone(schedule["create"])
-    schedule["update"] = then_keep_the_time_zone(schedule["update"])
-    provisioners._S3_BUCKET_CONFIGURATIONS = (
-        *provisioners._S3_BUCKET_CONFIGURATIONS,
-        *emulated_buckets.configurations(),
-    )
     provisioners._cw_metric_alarm_record = with_queries(provisioners._cw_metric_alarm_record)
-    remember_whole_jobs()
     iam_actions.dynamodb_service_context = emulated_requests.with_leading_keys(
         iam_actions.dynamodb_service_context
     )
@@ -148,93 +124,6 @@ def update_budget(
 
 def with_name(budget: Properties, name: str) -> Properties:
     return {**budget, "BudgetName": name}
-
-
-def then_protect(handler: Callable[..., tuple[str, Properties]]) -> Callable[..., Any]:
-    """Return a handler that also applies the time to live, recovery and key of a table."""
-
-    def handle(*arguments: Any) -> tuple[str, Properties]:
-        properties = new_properties(arguments)
-        name, attributes = handler(*arguments)
-        time_to_live = properties.get("TimeToLiveSpecification")
-        if time_to_live:
-            call(
-                dynamodb._update_ttl,
-                {"TableName": name, "TimeToLiveSpecification": time_to_live},
-            )
-        recovery = properties.get("PointInTimeRecoverySpecification")
-        if recovery:
-            call(
-                dynamodb._update_continuous_backups,
-                {"TableName": name, "PointInTimeRecoverySpecification": recovery},
-            )
-        key = properties.get("SSESpecification")
-        if key:
-            specification = {"Enabled": key["SSEEnabled"], "SSEType": key.get("SSEType", "KMS")}
-            if "KMSMasterKeyId" in key:
-                specification["KMSMasterKeyId"] = key["KMSMasterKeyId"]
-            call(dynamodb._update_table, {"TableName": name, "SSESpecification": specification})
-        return name, attributes
-
-    return handle
-
-
-def then_encrypt(handler: Callable[..., tuple[str, Properties]]) -> Callable[..., Any]:
-    """Return a handler that also keeps the key of a topic."""
-
-    def handle(*arguments: Any) -> tuple[str, Properties]:
-        arn, attributes = handler(*arguments)
-        key = new_properties(arguments).get("KmsMasterKeyId", "")
-        sns._topics[arn]["attributes"]["KmsMasterKeyId"] = key
-        return arn, attributes
-
-    return handle
-
-
-def then_keep_the_time_zone(handler: Callable[..., tuple[str, Properties]]) -> Callable[..., Any]:
-    """Return a handler that also keeps the time zone of a schedule."""
-
-    def handle(*arguments: Any) -> tuple[str, Properties]:
-        name, attributes = handler(*arguments)
-        properties = new_properties(arguments)
-        zone = properties.get("ScheduleExpressionTimezone", "UTC")
-        kept = scheduler._schedules[f"{properties.get('GroupName', 'default')}/{name}"]
-        kept["ScheduleExpressionTimezone"] = zone
-        return name, attributes
-
-    return handle
-
-
-def new_properties(arguments: Sequence[Any]) -> Properties:
-    """Return the properties that a handler is to apply.
-
-    It is called with (logical id, properties, stack) or (id, old properties, properties, stack, …).
-    """
-    properties: Properties = arguments[1] if len(arguments) == 3 else arguments[2]
-    return properties
-
-
-def remember_whole_jobs() -> None:
-    """Keep every member of a Glue job that a template can give."""
-    provisioners._GLUE_JOB_DEFAULTS.update(FORGOTTEN_OF_JOBS)
-    create, update = glue._create_job, glue._update_job
-
-    def create_job(data: Properties) -> tuple[int, Any, bytes]:
-        answer = create(data)
-        if answer[0] < 400:
-            kept = {name: data.get(name, value) for name, value in FORGOTTEN_OF_JOBS.items()}
-            glue._jobs[data["Name"]].update(kept)
-        return answer
-
-    def update_job(data: Properties) -> tuple[int, Any, bytes]:
-        answer = update(data)
-        if answer[0] < 400:
-            changes = data["JobUpdate"]
-            kept = {name: changes[name] for name in FORGOTTEN_OF_JOBS if name in changes}
-            glue._jobs[data["JobName"]].update(kept)
-        return answer
-
-    glue._create_job, glue._update_job = create_job, update_job
 
 
 def with_queries(record: Callable[[str, Properties], Properties]) -> Callable[..., Properties]:

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.deploy.cloud import Cloud, Stack
-from tests.deploy.compare import Deployed, differences
-from tests.deploy.readers import wrong_with
+from tests.deploy.cloud import Cloud, Deployed, Stack
 
 PROJECT = Path(__file__).parents[2]
 MIN_LIMIT_SECONDS, LIMIT_FACTOR = 600.0, 200.0
@@ -72,6 +70,8 @@ class Step:
         said: what the command printed.
         stacks: the stacks afterwards, by name.
         names: the names of all that is in the account, by kind.
+        jobs: the jobs of the account as Glue describes them, by name.
+        triggers: the triggers likewise.
         events: what happened in each stack because of the command.
     """
 
@@ -79,6 +79,8 @@ class Step:
     said: str
     stacks: Mapping[str, Stack]
     names: Mapping[str, set[str]]
+    jobs: Mapping[str, dict[str, Any]]
+    triggers: Mapping[str, dict[str, Any]]
     events: Mapping[str, list[tuple[str, str]]]
 
     def of_type(self, type_: str) -> dict[str, Deployed]:
@@ -127,6 +129,8 @@ class Terminal:
             said=done.stdout,
             stacks={stack: self.cloud.read(stack) for stack in STACKS},
             names=self.cloud.names(),
+            jobs=self.cloud.jobs(),
+            triggers=self.cloud.triggers(),
             events={stack: self.cloud.events(stack)[before[stack] :] for stack in STACKS},
         )
 
@@ -262,25 +266,19 @@ def wrong(step: Step, assembly: Path, stacks: Sequence[str] = STACKS) -> list[st
             f"{name} is in one of the two only"
             for name in deployed.resources.keys() ^ template["Resources"].keys()
         ]
-        lines += [
-            f"{resource.type} {name}: {line}"
-            for name, resource in deployed.resources.items()
-            for line in wrong_with(resource)
-        ]
     return lines
 
 
 def changes(before: Step, after: Step) -> list[str]:
-    """Return what is not as it was, of the resources that were there before."""
-    return [
-        f"{name}: {line}"
-        for stack in STACKS
-        for name, resource in before.stacks[stack].resources.items()
-        for line in changes_of(resource, after.stacks[stack].resources.get(name))
+    """Return what is not as it was, of the resources, jobs and triggers that were there before."""
+    pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = [
+        (before.jobs, after.jobs),
+        (before.triggers, after.triggers),
+        *((before.stacks[name].resources, after.stacks[name].resources) for name in STACKS),
     ]
-
-
-def changes_of(before: Deployed, after: Deployed | None) -> list[str]:
-    if after is None:
-        return ["is gone"]
-    return differences({"id": before.id, **before.found}, {"id": after.id, **after.found})
+    return [
+        f"{name}: {was} is now {new.get(name)}"
+        for old, new in pairs
+        for name, was in old.items()
+        if new.get(name) != was
+    ]

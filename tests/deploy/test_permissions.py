@@ -24,12 +24,6 @@ DENIED = r"AccessDenied"
 Clients = Callable[[str], Any]
 
 
-def role_of(step: Step, job: str) -> str:
-    """Return the ARN of the role that a deployed job runs with."""
-    jobs = step.of_type("AWS::Glue::Job").values()
-    return str(next(it.found["Role"] for it in jobs if it.found["Name"] == job))
-
-
 @pytest.fixture(scope="module")
 def administrator(cloud: Cloud) -> Clients:
     """Return clients of a user who may do everything that only identity policies decide."""
@@ -52,7 +46,7 @@ def run_as(back: Step, cloud: Cloud) -> Callable[[str], Clients]:
 
     def clients_of(job: str) -> Clients:
         sts = cloud.client("sts")
-        run = sts.assume_role(RoleArn=role_of(back, job), RoleSessionName="run")
+        run = sts.assume_role(RoleArn=back.jobs[job]["Role"], RoleSessionName="run")
         return cloud.as_somebody(run["Credentials"])
 
     return clients_of
@@ -82,7 +76,7 @@ def bucket(back: Step) -> Callable[[str], str]:
 def test_nobody_but_glue_may_assume_a_role(back: Step, administrator: Clients) -> None:
     assert administrator("sts").get_caller_identity()["Arn"].endswith("user/administrator")
     with pytest.raises(ClientError, match=DENIED):
-        administrator("sts").assume_role(RoleArn=role_of(back, JOB), RoleSessionName="run")
+        administrator("sts").assume_role(RoleArn=back.jobs[JOB]["Role"], RoleSessionName="run")
 
 
 def test_a_job_keeps_its_watermarks_with_its_role(ingest_flights: Clients) -> None:
@@ -201,10 +195,7 @@ def test_a_job_of_many_sources_has_every_one_of_them_and_no_other(
 
 
 def test_a_job_reads_its_script_and_libraries(back: Step, ingest_weather: Clients) -> None:
-    jobs = back.of_type("AWS::Glue::Job").values()
-    own, other = (
-        next(it.found for it in jobs if it.found["Name"] == name) for name in (OTHER, JOB)
-    )
+    own, other = back.jobs[OTHER], back.jobs[JOB]
 
     def read(uri: str) -> bytes:
         bucket, _, key = uri.removeprefix("s3://").partition("/")

@@ -9,14 +9,10 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import socket
-import subprocess
 import sys
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +21,11 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError
 
+from tests.servers import MINISTACK, served
 from watermarks import WatermarkAdmin, create_table_request
 
 ENGINES = Path(__file__).parents[2] / "node_modules" / "@dynoxide"
 REGION = "eu-west-2"
-READY_WITHIN_SECONDS = 30.0
 
 ENGINE = os.environ.get("TIDEMARK_TEST_DYNAMODB", "dynoxide")
 # Tests that ministack cannot pass, by name, and why: a difference of the engine, not of ours.
@@ -65,21 +61,9 @@ def _is_contract(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def endpoint_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    start = {"dynoxide": _dynoxide, "ministack": _ministack}[ENGINE]
-    for _ in range(5):  # another process may take the free port first
-        port = _free_port()
-        command, settings = start(port)
-        environment = {**os.environ, **settings, "TMPDIR": str(tmp_path_factory.mktemp(ENGINE))}
-        with subprocess.Popen(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as engine:
-            try:
-                if _is_ready(engine, port):
-                    yield f"http://127.0.0.1:{port}"
-                    return
-            finally:
-                engine.kill()
-    pytest.fail(f"the DynamoDB engine {ENGINE} did not start")
+    command_at = {"dynoxide": _dynoxide, "ministack": _ministack}[ENGINE]
+    with served(command_at, tmp_path_factory.mktemp(ENGINE)) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def _dynoxide(port: int) -> tuple[list[str], dict[str, str]]:
@@ -89,15 +73,8 @@ def _dynoxide(port: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _ministack(port: int) -> tuple[list[str], dict[str, str]]:
-    settings = {
-        "BIND_HOST": "127.0.0.1",  # its default is every interface
-        "GATEWAY_PORT": str(port),
-        "SERVICES": "dynamodb",
-        "IOT_MTLS_ENABLED": "0",  # would listen on a port of its own
-        "SFTP_ENABLED": "0",  # likewise
-        "PERSIST_STATE": "0",
-    }
-    return [sys.executable, "-m", "ministack"], settings
+    settings = {"GATEWAY_PORT": str(port), "SERVICES": "dynamodb"}
+    return [sys.executable, "-m", "ministack"], {**MINISTACK, **settings}
 
 
 @pytest.fixture(scope="session")
@@ -192,19 +169,3 @@ def lossy_client(new_client: Callable[[], Any]) -> Callable[..., Any]:
         return client
 
     return make
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_ready(engine: subprocess.Popen[bytes], port: int) -> bool:
-    deadline = time.monotonic() + READY_WITHIN_SECONDS
-    while engine.poll() is None and time.monotonic() < deadline:
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return True
-        time.sleep(0.005)
-    return False

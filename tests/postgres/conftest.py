@@ -7,13 +7,12 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.servers import free_port
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.watermark_tables import watermark_table
@@ -169,7 +169,7 @@ def _running(binaries: Path, folder: Path) -> Iterator[int]:
     """Run the server on a free port until the block ends."""
     said: list[str] = []
     for _ in range(5):  # another process may take the free port first
-        port = _free_port()
+        port = free_port()
         settings = {
             "port": str(port),
             "listen_addresses": "127.0.0.1",
@@ -205,12 +205,6 @@ def _as_its_user() -> list[str]:
         return []
     user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"] if not os.geteuid() else []
     return ["setpriv", *user, "--pdeathsig=QUIT"]
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines import MINISTACK, dynoxide, free_port, ministack, url_of
+from tests.engines import MINISTACK, dynoxide, ministack, url_of
+from tests.servers import free_port
 from tests.tidemark.cli.test_cli import tidemark
 from tidemark.local_state.watermark_tables import watermark_table
 

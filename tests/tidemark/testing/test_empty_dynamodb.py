@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engines import dynoxide, free_port, url_of
+from tests.engines import dynoxide, url_of
+from tests.servers import free_port
 from tidemark.errors import UsageError
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.engine.features import TABLE

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import boto3
 import pytest
 
-from tests.engines import dynoxide, free_port, started, url_of
+from tests.engines import dynoxide, started, url_of
+from tests.servers import free_port
 from tidemark.errors import UsageError
 from tidemark.glue_service.backups import back_up, restore
 from tidemark.local_state.dynamodb import (
