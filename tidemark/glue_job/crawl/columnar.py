@@ -10,9 +10,9 @@ from pyspark.sql.types import StructType
 
 from tidemark.glue_job.crawl.layout import Kind
 from tidemark.glue_job.process.failures import cause_of
-from tidemark.glue_job.readers.avro_files import schema_in
-from tidemark.glue_job.readers.partition_predicates import start_spark
-from tidemark.glue_job.readers.read_errors import unreadable
+from tidemark.glue_job.readers.files.avro import schema_in
+from tidemark.glue_job.readers.files.read_errors import unreadable
+from tidemark.glue_job.readers.tables.explained_predicates import start_spark
 from tidemark.glue_job.writers.table_updates import hive_type
 
 

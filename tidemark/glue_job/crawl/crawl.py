@@ -20,7 +20,7 @@ from tidemark.glue_job.crawl.layout import (
     table_name,
 )
 from tidemark.glue_job.metastore.storage import STORED_AS
-from tidemark.glue_job.readers.compression import OTHER_CODECS, open_file
+from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.catalog.partitions import (
     Partition,

@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.errors import OfReader
-from tidemark.glue_job.readers.connectors import read_connector
-from tidemark.glue_job.readers.dynamodb import read_dynamodb
-from tidemark.glue_job.readers.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
-from tidemark.glue_job.readers.s3 import read_s3
-from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.databases.connectors import read_connector
+from tidemark.glue_job.readers.databases.dynamodb import read_dynamodb
+from tidemark.glue_job.readers.databases.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
+from tidemark.glue_job.readers.files.s3 import read_s3
+from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
 from tidemark.local_state.catalog.connections import connection_of_job
 from tidemark.model.assembly.catalog_tables import STREAMS
 from tidemark.model.awsglue_api.connections import MONGODB, NO_STREAMS, READ_TYPES, SPARK_SOURCES

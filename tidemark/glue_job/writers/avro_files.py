@@ -39,7 +39,7 @@ from pyspark.sql.types import (
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.readers.partitions import NULL_PARTITION
+from tidemark.glue_job.readers.files.partitions import NULL_PARTITION
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
 from tidemark.local_state.store.dataset_notes import note_written
 from tidemark.model.checkpoints.checkpoint import APPEND, DatasetWritten

@@ -18,7 +18,7 @@ from tidemark.glue_job.frames.text_values import (
     unquoted_lines,
     with_plain_choices,
 )
-from tidemark.glue_job.readers.s3_options import is_true
+from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.glue_job.writers.avro_files import write_avro
 from tidemark.glue_job.writers.formats import WriteFormat, write_format
 from tidemark.glue_job.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate

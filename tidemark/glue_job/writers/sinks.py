@@ -11,10 +11,10 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
-from tidemark.glue_job.readers.catalog import connection_of, csv_options_of, table_names
-from tidemark.glue_job.readers.connectors import write_connector
-from tidemark.glue_job.readers.jdbc import DRIVERS
-from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.databases.connectors import write_connector
+from tidemark.glue_job.readers.databases.jdbc import DRIVERS
+from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_of, table_names
 from tidemark.glue_job.writers.dynamodb import write_dynamodb
 from tidemark.glue_job.writers.jdbc import (
     check_actions,

@@ -8,7 +8,7 @@ from awsglue.context import GlueContext
 from awsglue.dataframereader import DataFrameReader
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
 from awsglue.job import Job
-from tidemark.glue_job.readers.s3 import read_s3
+from tidemark.glue_job.readers.files.s3 import read_s3
 from tidemark.glue_job.writers import formats, s3_files
 from tidemark.glue_job.writers.s3_files import write_s3
 from tidemark.local_state.run_warnings import RunWarning

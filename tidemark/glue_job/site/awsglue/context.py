@@ -25,9 +25,9 @@ from tidemark.glue_job.frames.plan import Plan
 from tidemark.glue_job.frames.streams import Batch, for_each_batch, with_ingestion_time
 from tidemark.glue_job.process.connection_utils import CONNECTION_UTILS
 from tidemark.glue_job.process.glue_logger import GlueLogger, glue_logger
-from tidemark.glue_job.readers.catalog import read_catalog, schema_of_table
-from tidemark.glue_job.readers.s3_options import PARTITION_COUNTS
+from tidemark.glue_job.readers.files.s3_options import PARTITION_COUNTS
 from tidemark.glue_job.readers.sources import read_source
+from tidemark.glue_job.readers.tables.catalog import read_catalog, schema_of_table
 from tidemark.glue_job.refusals import NotYetMember, install
 from tidemark.glue_job.writers.jdbc import jdbc_conf
 from tidemark.glue_job.writers.purges import (
@@ -161,10 +161,10 @@ class GlueContext(SQLContext):
         Args:
             connection_type: ``s3``, ``file`` for folders of this machine, ``dynamodb``,
                 ``custom.spark``, ``marketplace.spark``, or a type of `read_jdbc`.
-            connection_options: of S3 ``paths`` (list) and what `readers.s3_options` lists; see
+            connection_options: of S3 ``paths`` (list) and what `files.s3_options` lists; see
                 `read_jdbc`, `read_dynamodb` and `read_connector`.
             format: json, csv, avro, xml, parquet, orc or glueparquet; none for a database.
-            format_options: what `readers.formats` lists for the format.
+            format_options: what `files.formats` lists for the format.
             transformation_ctx: name of this source in the bookmark; empty reads everything.
             push_down_predicate: a condition on partition folders; others are not even listed.
             kwargs: minPartitions and targetPartitions, which tune only; others are ignored, as

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from awsglue.dynamicframe import DynamicFrame
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.plan import Plan
-from tidemark.glue_job.readers.s3_options import PARTITION_COUNTS
+from tidemark.glue_job.readers.files.s3_options import PARTITION_COUNTS
 from tidemark.glue_job.refusals import install
 
 if TYPE_CHECKING:

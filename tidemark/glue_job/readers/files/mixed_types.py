@@ -1,0 +1,121 @@
+"""Values that are not of the type their column has: Glue makes a choice type of such a column.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
+"""
+
+from collections.abc import Iterator, Mapping
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
+
+from tidemark.errors import UnsupportedError
+from tidemark.glue_job.readers.files.read_errors import UNCHANGED
+
+SHOWN = 200  # characters of a value
+_NAMES = {"bigint": "long", "smallint": "short", "tinyint": "byte"}  # Spark's -> Glue's
+REMEDY = (
+    "the local Glue does so for a DynamicFrame of CSV or JSON: declare the column as string in the "
+    "table and convert it in the script, or repair the value, and run again: "
+    f"{UNCHANGED}"
+)
+
+
+def glue_name(kind: DataType) -> str:
+    """Return what Glue calls an atomic type."""
+    return _NAMES.get(kind.simpleString(), kind.simpleString())
+
+
+def mixed(path: str, kind: DataType, value: str, file: str) -> UnsupportedError:
+    """Return the error for one value."""
+    return UnsupportedError(
+        f"the column {path!r} is declared {kind.simpleString()} and holds {value[:SHOWN]!r} in "
+        f"{file}: {_of_choice(kind)}; {REMEDY}"
+    )
+
+
+def _of_choice(kind: DataType) -> str:
+    return f"Glue makes a choice of a column of mixed types, as choice<{glue_name(kind)},string>"
+
+
+def misfit(path: str, kind: DataType, value: Column) -> Column:
+    """Return the text of the error for one value, as a column of the rows of a file."""
+    return F.concat(
+        F.lit(
+            f"UnsupportedError: the column '{path}' is declared {kind.simpleString()} and holds '"
+        ),
+        F.regexp_replace(F.substring(value, 1, SHOWN), r"\s+", " "),
+        F.lit("' in "),
+        file_of_row(),
+        F.lit(f": {_of_choice(kind)}; {REMEDY}"),
+    )
+
+
+def file_of_row() -> Column:
+    """Return the file of a row; of grouped files it is not known."""
+    file = F.input_file_name()
+    return F.when(file == "", F.lit("one of the files")).otherwise(file)
+
+
+def uri_of_row() -> Column:
+    """Return the URI of the file of a row, without the quotes that Spark has for characters."""
+    return without_quotes(F.input_file_name())
+
+
+def without_quotes(uri: Column) -> Column:
+    """Return the URI of a file as Spark names it, without its quotes for characters."""
+    return F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
+
+
+def failing(text: Column, kind: DataType) -> Column:
+    """Return a column of a type that fails the action which asks for a value of it."""
+    return F.raise_error(text).cast(kind)
+
+
+def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+    """Return the text of the error for the first field of a line that its column cannot hold."""
+    declared = ", ".join(f"`{place}` string" for place in range(len(schema)))
+    texts = F.from_csv(line, declared, {k: v for k, v in options.items() if k != "header"})
+    return _first(
+        F.when(
+            _column(field.name).isNull() & texts[str(place)].isNotNull(),
+            misfit(field.name, field.dataType, texts[str(place)]),
+        )
+        for place, field in enumerate(schema)
+        if not isinstance(field.dataType, StringType)
+    )
+
+
+def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> Column:
+    """Return the text of the error for the first key of a record that its column cannot hold.
+
+    A value of which only a part does not fit comes after those that do not fit at all.
+    """
+    whole, parts = list[Column](), list[Column]()
+    for steps, kind, value in _values(schema, (), struct):
+        text = F.get_json_object(record, "$" + "".join(f"['{step}']" for step in steps))
+        error = misfit(".".join(steps), kind, text)
+        whole.append(F.when(value.isNull() & text.isNotNull(), error))
+        if isinstance(kind, ArrayType | MapType):
+            parts.append(F.when(text.isNotNull() & (F.to_json(value) != text), error))
+    return _first([*whole, *parts])
+
+
+def _values(
+    schema: StructType, steps: tuple[str, ...], struct: Column
+) -> Iterator[tuple[tuple[str, ...], DataType, Column]]:
+    """Yield the fields and those inside of structs, innermost first."""
+    for place, field in enumerate(schema):
+        value = struct.getField(str(place))
+        if isinstance(field.dataType, StructType):
+            yield from _values(field.dataType, (*steps, field.name), value)
+        if not isinstance(field.dataType, StringType):
+            yield (*steps, field.name), field.dataType, value
+
+
+def _first(texts: Iterator[Column] | list[Column]) -> Column:
+    return F.coalesce(*texts, F.lit(None).cast("string"))
+
+
+def _column(name: str) -> Column:
+    return F.col(f"`{name.replace('`', '``')}`")
