@@ -14,7 +14,8 @@ from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
 from tidemark.glue_job.readers.databases.connectors import write_connector
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
-from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_of, table_names
+from tidemark.glue_job.readers.request import check_account, table_names
+from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_of
 from tidemark.glue_job.writers.dynamodb import write_dynamodb
 from tidemark.glue_job.writers.jdbc import (
     check_actions,
@@ -28,7 +29,6 @@ from tidemark.local_state.job_run import job_home
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
-from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.awsglue_api.connections import SPARK_SOURCES, WRITE_TYPES
 from tidemark.model.awsglue_api.table import PAGE
 
@@ -147,15 +147,6 @@ def jdbc_conf_sink(
     found = connection_properties(connection)
     kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])
     return Sink(kind, {**found, **options})
-
-
-def check_account(catalog_id: str | None) -> None:
-    """Raise UnsupportedError for the catalog of another account."""
-    if catalog_id not in (None, "", ACCOUNT_ID):
-        raise UnsupportedError(
-            f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
-            f"{ACCOUNT_ID}"
-        )
 
 
 def _format_options(table: CatalogTable) -> dict[str, Any]:

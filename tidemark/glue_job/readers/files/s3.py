@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-conn
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -23,10 +23,11 @@ from tidemark.glue_job.readers.files.partitions import Layout, layout_of
 from tidemark.glue_job.readers.files.predicates import SparkPredicate
 from tidemark.glue_job.readers.files.read_errors import unreadable
 from tidemark.glue_job.readers.files.replaced_fields import FolderValue, note_differing
-from tidemark.glue_job.readers.files.s3_options import S3Request, s3_request
+from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS, S3Request, s3_request
 from tidemark.glue_job.readers.files.spark_files import empty_frame, read_columns, read_csv, union
 from tidemark.glue_job.readers.files.xml import read_xml
 from tidemark.glue_job.readers.json.files import read_json
+from tidemark.glue_job.readers.request import ReadRequest
 from tidemark.local_state.bookmarks.files import FileVersion
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions
 from tidemark.local_state.bookmarks.sources import Predicate
@@ -44,34 +45,24 @@ READERS = {
 }
 
 
-def read_s3(
-    spark: SparkSession,
-    connection_options: Mapping[str, Any],
-    format: str | None,
-    format_options: Mapping[str, Any],
-    transformation_ctx: str,
-    push_down_predicate: str = "",
-    failed: OfReader | None = None,
-) -> DataFrame:
+def read_s3(spark: SparkSession, request: ReadRequest, failed: OfReader | None = None) -> DataFrame:
     """Return the rows of the files that the bookmark lets through, lazily.
 
-    Partition folders below a path become columns. Without any file the frame has no columns. Given
-    a list for what cannot be read, a column of several types is a choice, marked as one.
+    Partition folders below a path become columns. Without any file the frame has no columns.
     """
-    file_format = read_format(format, format_options).with_errors_in(failed)
-    request = s3_request(
-        connection_options, file_format.name, transformation_ctx, push_down_predicate
-    )
+    name = FILE_CONNECTIONS[request.connection_type] or request.format
+    file_format = read_format(name, request.format_options).with_errors_in(failed)
+    asked = s3_request(request, file_format.name)
 
     def predicate_of(expression: str) -> SparkPredicate | None:
         return SparkPredicate(spark, expression) if expression else None
 
     earlier = Earlier(lambda expression, _: Partitions(predicate_of(expression)))
-    predicate = predicate_of(push_down_predicate)
-    return read_request(spark, request, file_format, predicate, earlier=earlier)
+    predicate = predicate_of(request.push_down_predicate)
+    return read_new_files(spark, asked, file_format, predicate, earlier=earlier)
 
 
-def read_request(
+def read_new_files(
     spark: SparkSession,
     request: S3Request,
     file_format: Format,
@@ -121,16 +112,16 @@ def read_files(
             raise unreadable(file.path, file_format.name, "it is empty (0 bytes)")
     if not layouts:
         return empty_frame(spark, file_format.schema)
-    read = READERS[file_format.name]
-    frames = (
-        conformed_rows(
-            _with_values(read(spark, group, layout, file_format), place, located.get(place, {})),
-            Layout("", tuple(located[place])) if place else layout,
-            file_format,
-        )
-        for (layout, place), group in layouts.items()
-    )
-    return union(with_attached(one, files, file_format) for one in frames)
+    frames = list[DataFrame]()
+    for (layout, place), group in layouts.items():
+        rows = READERS[file_format.name](spark, group, layout, file_format)
+        if place:
+            rows, layout = (
+                _with_values(rows, place, located[place]),
+                Layout("", tuple(located[place])),
+            )
+        frames.append(with_attached(conformed_rows(rows, layout, file_format), files, file_format))
+    return union(frames)
 
 
 def _with_values(frame: DataFrame, place: str, values: PartitionValues) -> DataFrame:

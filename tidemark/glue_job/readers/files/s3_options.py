@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.readers.request import ReadRequest
 from tidemark.local_state.bookmarks.files import DEFAULT_MAX_BAND_MS, Limits
 from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.run_warnings import RunWarning, note
 
 COMPRESSIONS = {"gzip": ".gz", "bzip2": ".bz2"}  # compressionType -> the suffix of such files
 # Options that only choose a faster way to list or to read on AWS; the rows are the same.
-PARTITION_COUNTS = frozenset({"minPartitions", "targetPartitions"})  # of contexts and readers
 NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance", "isFailFast"})
 # Options that Glue has for files, and that would change rows here.
 NOT_RUN = frozenset({"catalogPartitionPredicate"})
@@ -85,14 +85,9 @@ class S3Request:
         return self.group_files is not None or files > GROUPED_ABOVE
 
 
-def s3_request(
-    options: Mapping[str, Any],
-    format_name: str,
-    transformation_ctx: str,
-    push_down_predicate: str = "",
-    table: str = "",
-) -> S3Request:
+def s3_request(request: ReadRequest, format_name: str, table: str = "") -> S3Request:
     """Return what the connection options ask for."""
+    options = request.connection_options
     if refused := sorted(NOT_RUN & set(options)):
         raise UnsupportedError(
             f"connection_options {refused} are not supported by the local Glue yet; it knows "
@@ -102,11 +97,11 @@ def s3_request(
         note(RunWarning.OPTION_IGNORED, f"connection_options[{name!r}] of files")
     source = S3Source(
         paths=_paths(options.get("paths")),
-        transformation_ctx=transformation_ctx,
+        transformation_ctx=request.transformation_ctx,
         format=format_name,
         recurse=is_true(options.get("recurse", False)),
         exclusions=_exclusions(options),
-        push_down_predicate=push_down_predicate,
+        push_down_predicate=request.push_down_predicate,
         limits=_limits(options),
         table=table,
     )

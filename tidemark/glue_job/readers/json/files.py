@@ -1,6 +1,7 @@
 """Reads JSON files: by Spark's reader of files, or by their lines where faster or needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -68,38 +69,38 @@ def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: F
     A schema is inferred from all files, of a table only which keys they have.
     """
     refuse_odd_ends(files, "json")
+    with _naming_deep_values(files):
+        path = str(json.options.get("jsonPath") or "")
+        if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
+            json.failed.note_absence(SOME_LACK)
+            _note_replaced(spark, files, layout, json, json.schema.names)
+            return _as_given(spark, files, layout, json, json.schema)
+        dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
+        # Of a data frame it would be another pass.
+        is_asked = json.is_dynamic and dynamic is None
+        texts = separated_texts(spark, files, layout, json) if is_asked else None
+        found = dynamic.schema if dynamic else _found(spark, files, layout, json, texts)
+        _note_replaced(spark, files, layout, json, found.names, dynamic)
+        if json.names is None:
+            _refuse_twins(spark, files, found)
+        if dynamic:
+            wanted = declared_documents(dynamic, json, path) if json.names else dynamic
+            if not wanted.are_plain:
+                return read_documents(wanted, path, layout.columns)
+            found = wanted.schema
+        elif json.schema is not None:
+            found = document_with(found, path, partial(_declared, json))
+        rows = _read(spark, files, layout, json, found, texts)
+        return select_records(rows, path, layout.columns)
+
+
+@contextmanager
+def _naming_deep_values(files: Sequence[str]) -> Iterator[None]:
     try:
-        return _read_json(spark, files, layout, json)
+        yield
     except RecursionError as error:
         reason = "its values are nested deeper than Python follows; write deep parts as text"
         raise unreadable(some_of(files), "json", reason) from error
-
-
-def _read_json(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
-) -> DataFrame:
-    path = str(json.options.get("jsonPath") or "")
-    if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
-        json.failed.note_absence(SOME_LACK)
-        _note_replaced(spark, files, layout, json, json.schema.names)
-        return _as_given(spark, files, layout, json, json.schema)
-    dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
-    # Of a data frame it would be another pass.
-    is_asked = json.is_dynamic and dynamic is None
-    texts = separated_texts(spark, files, layout, json) if is_asked else None
-    found = dynamic.schema if dynamic else _found(spark, files, layout, json, texts)
-    _note_replaced(spark, files, layout, json, found.names, dynamic)
-    if json.names is None:
-        _refuse_twins(spark, files, found)
-    if dynamic:
-        wanted = declared_documents(dynamic, json, path) if json.names else dynamic
-        if not wanted.are_plain:
-            return read_documents(wanted, path, layout.columns)
-        found = wanted.schema
-    elif json.schema is not None:
-        found = document_with(found, path, partial(_declared, json))
-    rows = _read(spark, files, layout, json, found, texts)
-    return select_records(rows, path, layout.columns)
 
 
 def _note_replaced(

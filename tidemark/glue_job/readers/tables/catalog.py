@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType, _parse_datatype_string
+from pyspark.sql.types import DataType, StructField, StructType, _parse_datatype_string
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
@@ -21,9 +21,10 @@ from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS, read_jdbc
 from tidemark.glue_job.readers.files.formats import Format, read_format
 from tidemark.glue_job.readers.files.predicates import SparkPredicate
-from tidemark.glue_job.readers.files.s3 import read_request
-from tidemark.glue_job.readers.files.s3_options import PARTITION_COUNTS, is_true, s3_request
+from tidemark.glue_job.readers.files.s3 import read_new_files
+from tidemark.glue_job.readers.files.s3_options import is_true, s3_request
 from tidemark.glue_job.readers.files.spark_files import empty_frame
+from tidemark.glue_job.readers.request import ReadRequest, TableRequest, check_account, table_names
 from tidemark.glue_job.readers.tables.declared_columns import Names
 from tidemark.glue_job.readers.tables.partitions import TablePartitions, partitions_to_read
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions
@@ -33,7 +34,6 @@ from tidemark.local_state.job_run import job_home
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
-from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.awsglue_api.connections import NO_STREAMS
 
 # Properties of a table that stand for connection options; those of the call win.
@@ -63,23 +63,11 @@ _TEXT_TYPE = re.compile(r"\b(?:var)?char\(\d+\)")
 
 
 def read_catalog(
-    spark: SparkSession,
-    names: tuple[str | None, str | None, Mapping[str, Any]],
-    transformation_ctx: str,
-    push_down_predicate: str,
-    additional_options: Mapping[str, Any],
-    catalog_id: str | None,
-    failed: OfReader | None = None,
+    spark: SparkSession, request: TableRequest, failed: OfReader | None = None
 ) -> DataFrame:
     """Return the rows of a table's new files: its declared columns, then its partition keys."""
-    if catalog_id not in (None, ACCOUNT_ID):
-        raise UnsupportedError(
-            f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
-            f"{ACCOUNT_ID}"
-        )
-    database, table_name = table_names(*names)
     with Store(job_home().database) as store:
-        table = find_table(store, database, table_name)
+        table = find_table(store, request.database, request.table_name)
     if table.is_view:
         raise UnsupportedError(
             f"the table {table.full_name} is a view, which Glue's readers do not read: use "
@@ -88,17 +76,13 @@ def read_catalog(
     if table.classification == DYNAMODB:
         if failed is not None:
             failed.note_absence(SOME_LACK)
-        return read_dynamodb(spark, {SCANNED: table.location, **additional_options})
+        return read_dynamodb(spark, {SCANNED: table.location, **request.options})
     if (kind := table.stream) is not None:
         raise UnsupportedError(f"the table {table.full_name} is a stream of {kind}: {NO_STREAMS}")
     if table.is_jdbc:
-        return _read_database(
-            spark, table, transformation_ctx, push_down_predicate, additional_options
-        )
+        return _read_database(spark, table, request)
     file_format = _format(table, _schema(table.columns)).with_errors_in(failed)
-    return _read_files(
-        spark, table, transformation_ctx, push_down_predicate, additional_options, file_format
-    )
+    return _read_files(spark, table, request, file_format)
 
 
 def schema_of_table(database: str | None, table_name: str | None) -> StructType:
@@ -108,27 +92,34 @@ def schema_of_table(database: str | None, table_name: str | None) -> StructType:
     return _schema([*table.columns, *table.partition_keys])
 
 
-def _read_database(
-    spark: SparkSession,
-    table: CatalogTable,
-    transformation_ctx: str,
-    push_down_predicate: str,
-    additional_options: Mapping[str, Any],
-) -> DataFrame:
+def types_of_table(
+    database: str | None, table_name: str | None, catalog_id: str | None
+) -> dict[str, DataType]:
+    """Return the types of a table's columns and partition keys, by lower-case name."""
+    if not database or not table_name:
+        raise UsageError(
+            f"the choice match_catalog needs database and table_name; it got {database!r} and "
+            f"{table_name!r}"
+        )
+    check_account(catalog_id)
+    return {one.name.lower(): one.dataType for one in schema_of_table(database, table_name)}
+
+
+def _read_database(spark: SparkSession, table: CatalogTable, request: TableRequest) -> DataFrame:
     """Return the new rows of a table whose data are in a database; see `read_jdbc`.
 
     Its location is ``database.schema.table``, as a crawler writes it, or what the database calls
     the table.
     """
-    if push_down_predicate:
+    if request.push_down_predicate:
         raise UnsupportedError(
-            f"push_down_predicate {push_down_predicate!r} chooses folders, and the table "
+            f"push_down_predicate {request.push_down_predicate!r} chooses folders, and the table "
             f"{table.full_name} is in a database: filter the rows after the read"
         )
     connection, dbtable = connection_of(table)
     kind = table.classification if table.classification in DRIVERS else "jdbc"
-    options = {**connection, "dbtable": dbtable, **additional_options}
-    return read_jdbc(spark, kind, options, transformation_ctx)
+    options = {**connection, "dbtable": dbtable, **request.options}
+    return read_jdbc(spark, kind, options, request.transformation_ctx)
 
 
 def connection_of(table: CatalogTable) -> tuple[dict[str, str], str]:
@@ -146,29 +137,8 @@ def connection_of(table: CatalogTable) -> tuple[dict[str, str], str]:
     return connection, dbtable
 
 
-def table_names(
-    database: str | None, table: str | None, others: Mapping[str, Any]
-) -> tuple[str, str]:
-    """Return database and table; the texts of the first three errors are AWS's."""
-    name_space = others.get("name_space")
-    for argument in sorted(set(others) - {"name_space", *PARTITION_COUNTS}):
-        note(RunWarning.OPTION_IGNORED, f"the argument {argument} of from_catalog")
-    if database is not None and name_space is not None:
-        raise UsageError("Parameter name_space and database are both specified, choose one.")
-    if database is None and name_space is None:
-        raise UsageError("Parameter name_space or database is missing.")
-    if table is None:
-        raise UsageError("Parameter table_name is missing.")
-    return str(name_space if database is None else database), table
-
-
 def _read_files(
-    spark: SparkSession,
-    table: CatalogTable,
-    transformation_ctx: str,
-    push_down_predicate: str,
-    additional_options: Mapping[str, Any],
-    file_format: Format,
+    spark: SparkSession, table: CatalogTable, request: TableRequest, file_format: Format
 ) -> DataFrame:
     if table.is_projected:
         raise UsageError(
@@ -178,17 +148,15 @@ def _read_files(
         )
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
     schema, keys = _schema(table.columns), dict(table.partition_keys)
-    given = dict(additional_options)
-    condition = _both(push_down_predicate, given.pop(CATALOG_PREDICATE, ""))
+    given = dict(request.options)
+    condition = _both(request.push_down_predicate, given.pop(CATALOG_PREDICATE, ""))
     of_spark, of_catalog = given.pop(SPARK_SOURCE, False), given.pop(CATALOG_SCHEMA, False)
     if is_true(of_spark) and not is_true(of_catalog):
         note(RunWarning.SCHEMA_OF_FILES, table.full_name)
-    request = s3_request(
-        {"paths": [table.location], **_without_twin_bounds(options, given)},
-        file_format.name,
-        transformation_ctx,
-        condition,
-        table.full_name,
+    paths = {"paths": [table.location], **_without_twin_bounds(options, given)}
+    ctx = request.transformation_ctx
+    asked = s3_request(
+        ReadRequest("s3", paths, None, {}, ctx, condition), file_format.name, table.full_name
     )
     home = job_home()
 
@@ -203,10 +171,10 @@ def _read_files(
 
     entered = entered_by(condition)
     places = tuple(entered.located)
-    source = replace(request.source, paths=(*request.source.paths, *places), located=places)
-    frame = read_request(
+    source = replace(asked.source, paths=(*asked.source.paths, *places), located=places)
+    frame = read_new_files(
         spark,
-        replace(request, source=source),
+        replace(asked, source=source),
         file_format,
         entered.predicate,
         entered.located,

@@ -32,7 +32,6 @@ from awsglue.transforms.transform import GlueTransform
 from awsglue.transforms.unbox import Unbox
 from awsglue.transforms.union import Union
 from awsglue.transforms.unnest_frame import UnnestFrame
-from tidemark.glue_job.refusals import install
 
 ALL_TRANSFORMS: set[type[GlueTransform]] = {
     ApplyMapping,
@@ -103,4 +102,3 @@ __all__ = [
     "Union",
     "UnnestFrame",
 ]
-__all__ += install(__name__)
