@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tidemark.glue_job.crawl.hive_types import common_type, struct_of
 from tidemark.glue_job.crawl.layout import Kind
+from tidemark.model.hive_types import common_type, struct_of
 
 BYTES = 1024 * 1024  # of a file that a classifier looks at
 DELIMITERS = (",", "|", "\t", ";", "\x01")

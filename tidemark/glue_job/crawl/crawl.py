@@ -11,7 +11,6 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.crawl.classify import BYTES, csv_kind, format_of, json_kind
-from tidemark.glue_job.crawl.hive_types import common_type, known_type
 from tidemark.glue_job.crawl.layout import (
     FoundTable,
     Kind,
@@ -31,6 +30,7 @@ from tidemark.local_state.catalog.tables import catalog_tables, put_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.hive_types import common_type, known_type
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
 CRAWLER = "tidemark catalog crawl"

@@ -25,7 +25,8 @@ from pyspark.sql.types import (
 )
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.choices import Choice, Value, built, quoted, values_of
+from tidemark.glue_job.frames.choices import Value, built, quoted, values_of
+from tidemark.glue_job.frames.types import Choice
 
 LINE = "line of tidemark"
 CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV

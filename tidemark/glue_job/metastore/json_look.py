@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidemark.glue_job.crawl.hive_types import fields_of, inside_of, is_a
 from tidemark.local_state.run_warnings import RunWarning
+from tidemark.model.hive_types import fields_of, inside_of, is_a
 
 # Options of a table that do not change how its lines are read.
 PLAIN_OPTIONS = frozenset({"compression", "partitionOverwriteMode", "path", "serialization.format"})

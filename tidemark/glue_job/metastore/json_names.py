@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_job.crawl.hive_types import fields_of, inside_of, is_a, struct_of
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.local_state.bookmarks.hidden import is_hidden
+from tidemark.model.hive_types import fields_of, inside_of, is_a, struct_of
 
 BYTES = 64 * 1024  # of a file that are looked at
 Names = dict[tuple[str, ...], str]

@@ -11,31 +11,17 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     DataType,
-    DateType,
-    DecimalType,
-    StringType,
-    StructField,
     StructType,
-    TimestampType,
 )
 
 from tidemark.glue_job.frames.choices import quoted
+from tidemark.glue_job.frames.types import is_cast
 
 AS_IT_IS = {
     "emptyValue": "",
     "ignoreLeadingWhiteSpace": "false",
     "ignoreTrailingWhiteSpace": "false",
 }
-
-
-def casts_as_texts(schema: StructType) -> StructType:
-    """Return a schema with strings in the place of what is cast."""
-    return StructType(
-        [
-            StructField(one.name, StringType() if is_cast(one.dataType) else one.dataType)
-            for one in schema
-        ]
-    )
 
 
 def with_casts(
@@ -57,11 +43,6 @@ def with_casts(
     ]
     known = F.coalesce(F.col(quoted(corrupt)), F.when(is_misfit, line))
     return frame.select(*columns, known.alias(corrupt))
-
-
-def is_cast(kind: DataType) -> bool:
-    """Return whether values of a type are read as texts, and then cast."""
-    return isinstance(kind, DateType | DecimalType | TimestampType)
 
 
 def _cast(name: str, kind: DataType) -> Column:

@@ -9,8 +9,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from tidemark.glue_job.frames.choices import Choice, Value, built, quoted, type_name
+from tidemark.glue_job.frames.choices import Value, built, quoted
 from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.types import Choice, type_name
 from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing
 
 OTHER_LENGTH = "line of another length"

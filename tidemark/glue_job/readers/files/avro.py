@@ -33,6 +33,7 @@ from pyspark.sql.types import (
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import Absence, absence_of, names_in
 from tidemark.glue_job.frames.joins import union
+from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.conformed import note_missing
@@ -40,7 +41,6 @@ from tidemark.glue_job.readers.files.formats import Format
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED, unreadable
-from tidemark.glue_job.readers.glue_schema import merged, without_nulls
 
 # What the reader of version 1.8 turns into a type of its own; 1.7, the default, turns nothing.
 LOGICAL_TYPES = {"1.7": frozenset[str](), "1.8": frozenset({"decimal", "date", "timestamp-millis"})}
@@ -116,7 +116,7 @@ class AvroDisagreementError(UsageError):
 
 
 def _merged(first: DataType, second: DataType) -> DataType:
-    return merged(first, second, _disagree)
+    return merged(first, second, widened_or(_disagree))
 
 
 def _disagree(name: str, first: DataType, second: DataType) -> DataType:
@@ -234,7 +234,7 @@ def _union(members: Sequence[Any], named: dict[str, DataType]) -> DataType:
     types = [spark_type(member, named) for member in members]
     kind: DataType = NullType()
     for member in types:
-        kind = merged(kind, member, refuse)
+        kind = merged(kind, member, widened_or(refuse))
     return kind
 
 

@@ -13,8 +13,8 @@ from pyspark.sql.types import DataType, StructType
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.types import spark_schema
 from tidemark.glue_job.readers.files.s3_options import is_true
-from tidemark.glue_job.readers.glue_schema import spark_schema
 from tidemark.glue_job.readers.tables.declared_columns import Names
 from tidemark.local_state.run_warnings import RunWarning, note
 

@@ -16,8 +16,9 @@ from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError
 from tidemark.extras import require
-from tidemark.glue_job.frames.choices import plain_type, with_marks
+from tidemark.glue_job.frames.choices import with_marks
 from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
+from tidemark.glue_job.frames.types import plain_type
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.formats import Format

@@ -10,7 +10,8 @@ from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import has_choices
 from tidemark.glue_job.frames.joins import union as union_of_types
-from tidemark.glue_job.readers.csv.casts import casts_as_texts, with_casts
+from tidemark.glue_job.frames.types import casts_as_texts
+from tidemark.glue_job.readers.csv.casts import with_casts
 from tidemark.glue_job.readers.csv.choices import with_choices
 from tidemark.glue_job.readers.csv.escapes import unescaped
 from tidemark.glue_job.readers.csv.heads import column_names, looks_at

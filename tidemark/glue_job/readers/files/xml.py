@@ -32,6 +32,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import note_missing
 from tidemark.glue_job.readers.files.formats import Format
@@ -40,7 +41,6 @@ from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.python_files import TASKS_PER_CORE, read_rows
 from tidemark.glue_job.readers.files.read_errors import naming_the_file, some_of, unreadable
 from tidemark.glue_job.readers.files.xml_records import XmlOptions, has_tag, records, xml_options
-from tidemark.glue_job.readers.glue_schema import merged, without_nulls
 from tidemark.glue_job.readers.tables.declared_columns import in_files
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -165,12 +165,13 @@ def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
         if isinstance(other, (ArrayType, StructType)):
             one, other = other, one
         if isinstance(one, ArrayType):
-            return ArrayType(merged(one.elementType, other, resolve, name))
+            return ArrayType(merged(one.elementType, other, conflict, name))
         if isinstance(one, StructType):
-            return merged(one, StructType([StructField(value_tag, other)]), resolve, name)
+            return merged(one, StructType([StructField(value_tag, other)]), conflict, name)
         return StringType()
 
-    return merged(first, second, resolve)
+    conflict = widened_or(resolve)
+    return merged(first, second, conflict)
 
 
 class MisfitError(Exception):

@@ -21,10 +21,20 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.glue_job.frames.choices import ELEMENT, VALUE, Choice, Steps, choice_of
-from tidemark.glue_job.readers.csv.casts import is_cast
+from tidemark.glue_job.frames.types import (
+    VALUE,
+    Choice,
+    Steps,
+    alternatives,
+    cast_as_text,
+    choice_of,
+    has_casts,
+    is_cast,
+    numbered,
+    parts_of,
+    with_parts,
+)
 from tidemark.glue_job.readers.files.mixed_types import failing, misfit
-from tidemark.glue_job.readers.tables.declared_columns import numbered
 
 
 def is_time(kind: DataType) -> bool:
@@ -46,27 +56,6 @@ def cast_of(text: Column, kind: DataType) -> Column:
 
 def _whole(text: Column) -> Column:
     return text.cast("bigint")
-
-
-def has_casts(kind: DataType) -> bool:
-    """Return whether a type is, or has inside of it, one of which values are cast."""
-    return is_cast(kind) or any(has_casts(inner) for _, inner in _inner(kind))
-
-
-def casts_as_texts(schema: StructType) -> StructType:
-    """Return a schema with strings in the place of what is cast, at every depth."""
-    return StructType([StructField(one.name, _texts(one.dataType)) for one in schema])
-
-
-def _texts(kind: DataType) -> DataType:
-    match kind:
-        case StructType():
-            return casts_as_texts(kind)
-        case ArrayType():
-            return ArrayType(_texts(kind.elementType))
-        case MapType():
-            return MapType(kind.keyType, _texts(kind.valueType))
-    return StringType() if is_cast(kind) else kind
 
 
 def with_casts(frame: DataFrame, schema: StructType) -> DataFrame:
@@ -92,7 +81,7 @@ def cast_value(column: Column, kind: DataType, path: str) -> Column:
         return F.when(column.isNotNull() & value.isNull(), error).otherwise(value)
     if not has_casts(kind):
         return column
-    return _rebuilt(column.cast(numbered(_texts(kind))), kind, path)
+    return _rebuilt(column.cast(numbered(cast_as_text(kind))), kind, path)
 
 
 def _rebuilt(column: Column, kind: DataType, path: str) -> Column:
@@ -127,23 +116,23 @@ def decimal_places(kind: DataType, found: DataType) -> Iterator[tuple[Steps, Dat
 
 
 def _places(kind: DataType, steps: Steps) -> Iterator[tuple[Steps, DataType]]:
-    parts = _parts(kind)
+    parts = alternatives(kind)
     declared = next((one for one in parts if is_cast(one)), None)
     if declared is not None and not any(isinstance(one, StringType) for one in parts):
         yield steps, declared
     if not isinstance(kind, Choice):
-        for step, inner in _inner(kind):
+        for step, inner in parts_of(kind):
             yield from _places(inner, (*steps, step))
 
 
 def _has(kind: DataType, steps: Steps, types: type[DataType] | tuple[type[DataType], ...]) -> bool:
     if isinstance(kind, Choice):
-        return any(_has(one, steps, types) for one in _parts(kind))
+        return any(_has(one, steps, types) for one in alternatives(kind))
     if not steps:
         return isinstance(kind, types)
     is_key = steps[0] == VALUE and isinstance(kind, StructType)  # JSON is inferred without maps
     return any(
-        _has(one, steps[1:], types) for step, one in _inner(kind) if is_key or step == steps[0]
+        _has(one, steps[1:], types) for step, one in parts_of(kind) if is_key or step == steps[0]
     )
 
 
@@ -157,11 +146,7 @@ def pruned(kind: DataType, places: list[Steps]) -> DataType:
             return StructType(
                 [StructField(one.name, pruned(one.dataType, inner)) for one, inner in kept if inner]
             )
-        case ArrayType():
-            return ArrayType(pruned(kind.elementType, _below(ELEMENT, places)))
-        case MapType():
-            return MapType(kind.keyType, pruned(kind.valueType, _below(VALUE, places)))
-    return kind
+    return with_parts(kind, lambda step, part: pruned(part, _below(step, places)))
 
 
 def _below(step: str, places: list[Steps]) -> list[Steps]:
@@ -171,35 +156,8 @@ def _below(step: str, places: list[Steps]) -> list[Steps]:
 def with_texts(kind: DataType, places: list[Steps]) -> DataType:
     """Return a type that is at some places a choice with string."""
     if () in places:
-        return choice_of([*_parts(kind), StringType()])
+        return choice_of([*alternatives(kind), StringType()])
     if not places:
         return kind
 
-    def inside(step: str, inner: DataType) -> DataType:
-        return with_texts(inner, _below(step, places))
-
-    match kind:
-        case StructType():
-            return StructType(
-                [StructField(one.name, inside(f".{one.name}", one.dataType)) for one in kind]
-            )
-        case ArrayType():
-            return ArrayType(inside(ELEMENT, kind.elementType))
-        case MapType():
-            return MapType(kind.keyType, inside(VALUE, kind.valueType))
-    return kind
-
-
-def _parts(kind: DataType) -> list[DataType]:
-    return [one.dataType for one in kind] if isinstance(kind, Choice) else [kind]
-
-
-def _inner(kind: DataType) -> list[tuple[str, DataType]]:
-    match kind:
-        case StructType():
-            return [(f".{one.name}", one.dataType) for one in kind]
-        case ArrayType():
-            return [(ELEMENT, kind.elementType)]
-        case MapType():
-            return [(VALUE, kind.valueType)]
-    return []
+    return with_parts(kind, lambda step, part: with_texts(part, _below(step, places)))

@@ -27,13 +27,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.glue_job.frames.choices import Choice, Steps, Value, built
-from tidemark.glue_job.readers.csv.casts import is_cast
+from tidemark.glue_job.frames.choices import Value, built
+from tidemark.glue_job.frames.types import Choice, Steps, choices_in, is_cast, numbered, replaced
 from tidemark.glue_job.readers.files.mixed_types import failing, misfit
 from tidemark.glue_job.readers.files.rounded import is_rounded
 from tidemark.glue_job.readers.json.casts import cast_of, is_time
 from tidemark.glue_job.readers.json.kinds import JAVA, MAX_DIGITS
-from tidemark.glue_job.readers.tables.declared_columns import numbered
 
 STRING = "s"  # before a string; no other value of JSON begins with it
 TO_THE_END = 2**31 - 1
@@ -56,30 +55,13 @@ def marked(text: Column) -> Column:
 
 def has_choice(kind: DataType) -> bool:
     """Return whether a type is, or has inside of it, a choice."""
-    match kind:
-        case Choice():
-            return True
-        case StructType():
-            return any(has_choice(one.dataType) for one in kind)
-        case ArrayType():
-            return has_choice(kind.elementType)
-        case MapType():
-            return has_choice(kind.valueType)
-    return False
+    return bool(choices_in(kind))
 
 
 def raw_type(kind: DataType) -> DataType:
     """Return what a value is parsed as: where there is a choice, or a string to convert, text."""
-    if isinstance(kind, (Choice, *OF_STRINGS)):
-        return StringType()
-    match kind:
-        case StructType():
-            return StructType([StructField(f.name, raw_type(f.dataType)) for f in kind])
-        case ArrayType():
-            return ArrayType(raw_type(kind.elementType))
-        case MapType():
-            return MapType(kind.keyType, raw_type(kind.valueType))
-    return kind
+    is_raw = Choice, *OF_STRINGS
+    return replaced(kind, lambda one: StringType() if isinstance(one, is_raw) else None)
 
 
 def with_choices(frame: DataFrame, schema: StructType, folders: Sequence[str]) -> DataFrame:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.types import numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import note_missing
 from tidemark.glue_job.readers.files.formats import Format
@@ -39,7 +40,6 @@ from tidemark.glue_job.readers.json.lines import LINE, records, texts_of
 from tidemark.glue_job.readers.json.path import document_with, record_type, select_records
 from tidemark.glue_job.readers.json.several import as_separated, fit_in_texts
 from tidemark.glue_job.readers.tables.declared_choices import declared_kind
-from tidemark.glue_job.readers.tables.declared_columns import numbered
 
 SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
 

@@ -12,6 +12,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.types import casts_as_texts, numbered
 from tidemark.glue_job.readers.files.conformed import data_schema, note_missing
 from tidemark.glue_job.readers.files.formats import Format
 from tidemark.glue_job.readers.files.misread import json_reason
@@ -30,7 +31,7 @@ from tidemark.glue_job.readers.files.spark_files import (
     strict,
     with_folders,
 )
-from tidemark.glue_job.readers.json.casts import casts_as_texts, with_casts
+from tidemark.glue_job.readers.json.casts import with_casts
 from tidemark.glue_job.readers.json.documents import (
     Documents,
     declared_documents,
@@ -59,7 +60,7 @@ from tidemark.glue_job.readers.json.several import (
     separated_texts,
     without_mark,
 )
-from tidemark.glue_job.readers.tables.declared_columns import in_files, numbered, twins
+from tidemark.glue_job.readers.tables.declared_columns import in_files, twins
 from tidemark.local_state.run_warnings import RunWarning, note
 
 

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 )
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
-from tidemark.glue_job.frames.choices import Choice, choice_of
+from tidemark.glue_job.frames.types import Choice, choice_of
 from tidemark.local_state.run_warnings import RunWarning, note
 
 JAVA = "dev.tidemark.json.JsonKinds"

@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
+from tidemark.glue_job.frames.types import casts_as_texts, numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.glue_job.readers.files.formats import Format
@@ -22,8 +23,8 @@ from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import unreadable
 from tidemark.glue_job.readers.files.spark_files import load, reader_of, with_folders
-from tidemark.glue_job.readers.json.casts import casts_as_texts, with_casts
-from tidemark.glue_job.readers.tables.declared_columns import OF_EMPTY, numbered
+from tidemark.glue_job.readers.json.casts import with_casts
+from tidemark.glue_job.readers.tables.declared_columns import OF_EMPTY
 
 MANY = 200
 SMALL_BYTES = 1 << 20

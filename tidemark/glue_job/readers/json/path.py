@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.choices import Choice
+from tidemark.glue_job.frames.types import Choice
 
 _STEP = re.compile(r"\.(\w+)|\['([^']+)'\]|(\[\*\])")
 EACH = "[*]"

@@ -3,19 +3,19 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame-reader.html
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StructField, StructType, _parse_datatype_string
+from pyspark.sql.types import DataType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.types import spark_type
 from tidemark.glue_job.metastore.storage import null_text
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS, read_jdbc
@@ -59,7 +59,6 @@ SPARK_SOURCE, CATALOG_SCHEMA = "useSparkDataSource", "useCatalogSchema"
 CRAWLED_PARTS = ("database", "schema", "table")
 DYNAMODB = "dynamodb"  # the classification of a table of DynamoDB, whose location is its ARN
 MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
-_TEXT_TYPE = re.compile(r"\b(?:var)?char\(\d+\)")
 
 
 def read_catalog(
@@ -199,11 +198,7 @@ def _without_twin_bounds(
 
 
 def _schema(columns: list[tuple[str, str]]) -> StructType:
-    return StructType([StructField(name, _type(kind)) for name, kind in columns])
-
-
-def _type(hive_type: str) -> Any:
-    return _parse_datatype_string(_TEXT_TYPE.sub("string", hive_type))
+    return StructType([StructField(name, spark_type(kind)) for name, kind in columns])
 
 
 def _format(table: CatalogTable, schema: StructType) -> Format:
@@ -220,7 +215,7 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
         read_format(name, options),
         schema=schema if schema.fields else None,
         names=_column_names(name, table.serde_parameters) if schema.fields else None,
-        partitions={key.lower(): _type(kind) for key, kind in table.partition_keys},
+        partitions={key.lower(): spark_type(kind) for key, kind in table.partition_keys},
         null_text=null_text(table) if name == "csv" else "",
     )
 

@@ -24,7 +24,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.glue_job.frames.choices import Choice, choice_of, merged
+from tidemark.glue_job.frames.types import alternatives, choice_of, merged
 from tidemark.glue_job.readers.tables.declared_columns import Names
 
 Types = tuple[type[DataType], ...]
@@ -49,7 +49,7 @@ TAKES: tuple[tuple[type[DataType], Types], ...] = (
 
 def declared_kind(declared: DataType, found: DataType, names: Names) -> DataType:
     """Return the declared type with the names of the files, a choice where values do not fit it."""
-    kinds = [one.dataType for one in found] if isinstance(found, Choice) else [found]
+    kinds = alternatives(found)
     fitting = [one for one in kinds if _takes(declared, one)]
     others = [one for one in kinds if not _takes(declared, one)]
     return choice_of([_named(declared, fitting, names), *others])

@@ -19,7 +19,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from tidemark.glue_job.readers.glue_schema import merged
+from tidemark.glue_job.frames.types import merged, widened_or
 
 OF_EMPTY = "key_of_an_empty_object_of_tidemark"  # Spark infers nothing from {}, not even its key
 
@@ -74,7 +74,7 @@ def _value_type(found: StructType | MapType) -> DataType:
         return found.valueType
     kind: DataType = NullType()
     for one in (one for one in found if one.name != OF_EMPTY):
-        kind = merged(kind, one.dataType, lambda *_: StringType())
+        kind = merged(kind, one.dataType, widened_or(lambda *_: StringType()))
     return kind
 
 
@@ -115,16 +115,3 @@ def twins(kind: DataType, path: str = "") -> Iterator[list[str]]:
             yield from twins(kind.elementType, path)
         case MapType():
             yield from twins(kind.valueType, path)
-
-
-def numbered(kind: DataType) -> DataType:
-    """Return the type with the positions of fields as their names; Spark casts by position."""
-    match kind:
-        case StructType():
-            fields = [StructField(str(n), numbered(one.dataType)) for n, one in enumerate(kind)]
-            return StructType(fields)
-        case ArrayType():
-            return ArrayType(numbered(kind.elementType))
-        case MapType():
-            return MapType(kind.keyType, numbered(kind.valueType))
-    return kind

@@ -20,6 +20,7 @@ from tidemark.glue_job.frames.plan import Limits, Plan, check_frame
 from tidemark.glue_job.frames.relationalize import relationalize
 from tidemark.glue_job.frames.seen import fields_left_out
 from tidemark.glue_job.frames.spigot import write_sample
+from tidemark.glue_job.frames.types import glue_schema
 from tidemark.glue_job.frames.unbox import unbox
 from tidemark.glue_job.readers.request import catalog_request, options_request
 from tidemark.glue_job.readers.tables.catalog import types_of_table
@@ -128,7 +129,7 @@ class DynamicFrame:
 
     def schema(self) -> DataType:
         """Return the schema, in Glue's types."""
-        return _deserialize_json_value(shown.glue_schema(self._plan.schema))
+        return _deserialize_json_value(glue_schema(self._plan.schema))
 
     def printSchema(self) -> None:
         """Print the schema as a tree."""

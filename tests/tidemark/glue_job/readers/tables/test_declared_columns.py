@@ -15,13 +15,13 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from tidemark.glue_job.frames.types import numbered
 from tidemark.glue_job.readers.json.lines import EMPTY, FULL
 from tidemark.glue_job.readers.tables.declared_columns import (
     OF_EMPTY,
     Names,
     in_files,
     missing,
-    numbered,
     twins,
 )
 
