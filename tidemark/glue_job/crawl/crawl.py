@@ -55,7 +55,7 @@ class Crawled:
 
 def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled]:
     """Define the tables of a folder, or bring them up to date, with their partitions."""
-    from tidemark.glue_job.crawl.columnar import Columnar  # with Spark
+    from tidemark.glue_job.crawl.classify import Columnar  # with Spark
 
     root = uri.rstrip("/")
     with closing(Columnar()) as columnar:

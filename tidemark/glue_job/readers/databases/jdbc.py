@@ -19,13 +19,16 @@ from tidemark.glue_job.process.bookmark_session import (
     current_session,
     session_of_source,
 )
-from tidemark.glue_job.readers.databases.database import count_where, default_key, load, spark_type
-from tidemark.glue_job.readers.databases.key_conditions import (
+from tidemark.glue_job.readers.databases.database import (
     all_of,
     any_of,
+    count_where,
+    default_key,
     is_at_bound,
     is_between,
     key_column,
+    load,
+    spark_type,
 )
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_database, position_of
 from tidemark.local_state.bookmarks.keys import (

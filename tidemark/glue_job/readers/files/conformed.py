@@ -26,10 +26,10 @@ from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
 from tidemark.glue_job.frames.types import Choice, merged, numbered, plain_type
 from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.mixed_types import failing, misfit
+from tidemark.glue_job.readers.files.misread import failing, misfit
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED
-from tidemark.glue_job.readers.tables.declared_columns import Names, missing
+from tidemark.glue_job.readers.tables.declared import Names, missing
 from tidemark.local_state.run_warnings import RunWarning, note
 
 NESTED = (StructType, ArrayType, MapType)

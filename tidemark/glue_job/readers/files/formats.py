@@ -15,7 +15,7 @@ from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import OfReader
 from tidemark.glue_job.frames.types import spark_schema
 from tidemark.glue_job.readers.files.s3_options import is_true
-from tidemark.glue_job.readers.tables.declared_columns import Names
+from tidemark.glue_job.readers.tables.declared import Names
 from tidemark.local_state.run_warnings import RunWarning, note
 
 # Options that only choose a faster reader on AWS, or that belong to a writer.

@@ -15,7 +15,7 @@ from pyspark.sql.types import DataType, NumericType, _parse_datatype_string
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.mixed_types import without_quotes
+from tidemark.glue_job.readers.files.misread import without_quotes
 from tidemark.glue_job.readers.files.partitions import (
     NULL_PARTITION,
     Layout,

@@ -11,14 +11,14 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tidemark.errors import UnsupportedError
+from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.errors import OfReader
 from tidemark.glue_job.process.bookmark_session import files_to_read, taken_back_on_error
-from tidemark.glue_job.readers.files.attached import attaches, with_attached
 from tidemark.glue_job.readers.files.avro import read_avro
 from tidemark.glue_job.readers.files.conformed import conformed_rows
-from tidemark.glue_job.readers.files.formats import MAY_BE_EMPTY, Format, read_format
+from tidemark.glue_job.readers.files.formats import ATTACHED, MAY_BE_EMPTY, Format, read_format
 from tidemark.glue_job.readers.files.ion import read_ion
+from tidemark.glue_job.readers.files.misread import uri_of_row
 from tidemark.glue_job.readers.files.partitions import Layout, layout_of
 from tidemark.glue_job.readers.files.predicates import SparkPredicate
 from tidemark.glue_job.readers.files.read_errors import unreadable
@@ -31,6 +31,40 @@ from tidemark.glue_job.readers.request import ReadRequest
 from tidemark.local_state.bookmarks.files import FileVersion
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions
 from tidemark.local_state.bookmarks.sources import Predicate
+
+FILE = "file of tidemark"
+
+
+def attaches(file_format: Format) -> bool:
+    """Return whether rows get a column of their file."""
+    return any(file_format.options.get(option) for option in ATTACHED)
+
+
+def with_attached(frame: DataFrame, files: Sequence[FileVersion], file_format: Format) -> DataFrame:
+    """Return the rows with the columns of their file that the format options name."""
+    if not attaches(file_format) or not frame.columns:
+        return frame
+    name, time = (file_format.options.get(one) for one in ("attachFilename", "attachTimestamp"))
+    for option, column in (("attachFilename", name), ("attachTimestamp", time)):
+        if column and (not isinstance(column, str) or _is_taken(column, frame)):
+            raise UsageError(
+                f"format_options[{option!r}] is {column!r}; it must be the name of a column that "
+                f"the rows do not have; they have {', '.join(frame.columns)}"
+            )
+    rows = [f"`{column}`" for column in frame.columns]
+    frame = frame.withColumn(FILE, uri_of_row())
+    if time:
+        changed = [(file.path, file.modified_ms) for file in files]
+        times = frame.sparkSession.createDataFrame(changed, [FILE, time])
+        frame = frame.join(F.broadcast(times), FILE, "left")
+    of_name = [F.col(f"`{FILE}`").alias(name)] if name else []
+    of_time = [F.timestamp_millis(f"`{time}`").alias(time)] if time else []
+    return frame.select(*rows, *of_name, *of_time)
+
+
+def _is_taken(name: str, frame: DataFrame) -> bool:
+    return name.lower() in {one.lower() for one in frame.columns}
+
 
 PartitionValues: TypeAlias = Mapping[str, str | None]
 """The values of a partition by the names of its keys."""

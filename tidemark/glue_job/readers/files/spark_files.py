@@ -11,17 +11,15 @@ from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import has_choices
 from tidemark.glue_job.frames.joins import union as union_of_types
 from tidemark.glue_job.frames.types import casts_as_texts
-from tidemark.glue_job.readers.csv.casts import with_casts
-from tidemark.glue_job.readers.csv.choices import with_choices
+from tidemark.glue_job.readers.csv.choices import with_casts, with_choices
 from tidemark.glue_job.readers.csv.escapes import unescaped
 from tidemark.glue_job.readers.csv.heads import column_names, looks_at
 from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_missing
 from tidemark.glue_job.readers.files.formats import Format, csv_options
-from tidemark.glue_job.readers.files.misread import csv_reason, refusing
+from tidemark.glue_job.readers.files.misread import csv_reason, is_rounded, note_rounded, refusing
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import DisagreementError, naming_the_file
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
-from tidemark.glue_job.readers.files.rounded import is_rounded, note_rounded
 from tidemark.local_state.bookmarks.path_patterns import WILDCARD
 
 HEAD_LINES = 20

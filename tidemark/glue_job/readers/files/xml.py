@@ -36,12 +36,12 @@ from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import note_missing
 from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.mixed_types import mixed
+from tidemark.glue_job.readers.files.misread import mixed
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.python_files import TASKS_PER_CORE, read_rows
 from tidemark.glue_job.readers.files.read_errors import naming_the_file, some_of, unreadable
 from tidemark.glue_job.readers.files.xml_records import XmlOptions, has_tag, records, xml_options
-from tidemark.glue_job.readers.tables.declared_columns import in_files
+from tidemark.glue_job.readers.tables.declared import in_files
 from tidemark.local_state.run_warnings import RunWarning, note
 
 SHOWN = 100  # characters of a text

@@ -34,7 +34,7 @@ from tidemark.glue_job.frames.types import (
     parts_of,
     with_parts,
 )
-from tidemark.glue_job.readers.files.mixed_types import failing, misfit
+from tidemark.glue_job.readers.files.misread import failing, misfit
 
 
 def is_time(kind: DataType) -> bool:

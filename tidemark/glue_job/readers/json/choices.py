@@ -29,8 +29,7 @@ from pyspark.sql.types import (
 
 from tidemark.glue_job.frames.choices import Value, built
 from tidemark.glue_job.frames.types import Choice, Steps, choices_in, is_cast, numbered, replaced
-from tidemark.glue_job.readers.files.mixed_types import failing, misfit
-from tidemark.glue_job.readers.files.rounded import is_rounded
+from tidemark.glue_job.readers.files.misread import failing, is_rounded, misfit
 from tidemark.glue_job.readers.json.casts import cast_of, is_time
 from tidemark.glue_job.readers.json.kinds import JAVA, MAX_DIGITS
 

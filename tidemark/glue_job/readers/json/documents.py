@@ -15,9 +15,9 @@ from tidemark.glue_job.frames.types import numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import note_missing
 from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.misread import note_rounded
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import naming_the_file
-from tidemark.glue_job.readers.files.rounded import note_rounded
 from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_texts
 from tidemark.glue_job.readers.json.choices import (
     has_choice,
@@ -36,10 +36,9 @@ from tidemark.glue_job.readers.json.kinds import (
     note_changed,
     schema_of_records,
 )
-from tidemark.glue_job.readers.json.lines import LINE, records, texts_of
+from tidemark.glue_job.readers.json.lines import LINE, as_separated, fit_in_texts, records, texts_of
 from tidemark.glue_job.readers.json.path import document_with, record_type, select_records
-from tidemark.glue_job.readers.json.several import as_separated, fit_in_texts
-from tidemark.glue_job.readers.tables.declared_choices import declared_kind
+from tidemark.glue_job.readers.tables.declared import declared_kind
 
 SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
 

@@ -14,13 +14,18 @@ from pyspark.sql import functions as F
 from tidemark.glue_job.frames.errors import Failed
 from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.misread import SHOWN
-from tidemark.glue_job.readers.files.mixed_types import uri_of_row, without_quotes
+from tidemark.glue_job.readers.files.misread import SHOWN, uri_of_row, without_quotes
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import naming_the_file, unreadable
 from tidemark.glue_job.readers.json.kinds import BROKEN, JAVA, SEVERAL, is_utf_8, kinds_of
-from tidemark.glue_job.readers.json.lines import LINE, texts_by_spark, texts_of
-from tidemark.glue_job.readers.json.several import as_separated, fit_in_texts, separated_texts
+from tidemark.glue_job.readers.json.lines import (
+    LINE,
+    as_separated,
+    fit_in_texts,
+    separated_texts,
+    texts_by_spark,
+    texts_of,
+)
 from tidemark.local_state.run_warnings import RunWarning, note
 
 SOURCE, IS_BROKEN = "file of a text", "text is broken"

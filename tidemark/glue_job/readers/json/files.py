@@ -45,22 +45,20 @@ from tidemark.glue_job.readers.json.lines import (
     FULL,
     LINE,
     are_many_small,
-    for_keys,
-    lines_of_small,
-    records,
-    telling_case,
-    texts_by_spark,
-    texts_of,
-)
-from tidemark.glue_job.readers.json.path import document_with, select_records
-from tidemark.glue_job.readers.json.several import (
     as_separated,
     files_with_several,
     firsts,
+    for_keys,
+    lines_of_small,
+    records,
     separated_texts,
+    telling_case,
+    texts_by_spark,
+    texts_of,
     without_mark,
 )
-from tidemark.glue_job.readers.tables.declared_columns import in_files, twins
+from tidemark.glue_job.readers.json.path import document_with, select_records
+from tidemark.glue_job.readers.tables.declared import in_files, twins
 from tidemark.local_state.run_warnings import RunWarning, note
 
 

@@ -25,7 +25,7 @@ from tidemark.glue_job.readers.files.s3 import read_new_files
 from tidemark.glue_job.readers.files.s3_options import is_true, s3_request
 from tidemark.glue_job.readers.files.spark_files import empty_frame
 from tidemark.glue_job.readers.request import ReadRequest, TableRequest, check_account, table_names
-from tidemark.glue_job.readers.tables.declared_columns import Names
+from tidemark.glue_job.readers.tables.declared import Names
 from tidemark.glue_job.readers.tables.partitions import TablePartitions, partitions_to_read
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions
 from tidemark.local_state.catalog.connections import find_connection

@@ -23,8 +23,7 @@ from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.errors import OfReader
 from tidemark.glue_job.frames.plan import Plan
 from tidemark.glue_job.frames.streams import Batch, for_each_batch, with_ingestion_time
-from tidemark.glue_job.process.connection_utils import CONNECTION_UTILS
-from tidemark.glue_job.process.glue_logger import GlueLogger, glue_logger
+from tidemark.glue_job.process.jvm_objects import CONNECTION_UTILS, GlueLogger, glue_logger
 from tidemark.glue_job.readers.request import (
     PARTITION_COUNTS,
     ReadRequest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.readers.databases.mongodb import connector_options
+from tidemark.glue_job.readers.databases.connectors import connector_options
 
 PLACE = {"database": "shop", "collection": "orders"}
 

@@ -306,7 +306,7 @@ def test_a_table_read_as_a_data_frame_names_such_a_file(glue_context, define, s3
 def test_several_values_in_a_file_too_big_for_one_text_are_refused(
     from_options, s3, monkeypatch, name, options
 ):
-    monkeypatch.setattr("tidemark.glue_job.readers.json.several.MAX_BYTES", 10)
+    monkeypatch.setattr("tidemark.glue_job.readers.json.lines.MAX_BYTES", 10)
     text = b'{"id":1}\n{"id":2}\n'
     s3.put(name, "").write_bytes(gzip.compress(text) if name.endswith("gz") else text)
 

@@ -17,7 +17,7 @@ from pyspark.sql.types import (
 
 from tidemark.glue_job.frames.types import numbered
 from tidemark.glue_job.readers.json.lines import EMPTY, FULL
-from tidemark.glue_job.readers.tables.declared_columns import (
+from tidemark.glue_job.readers.tables.declared import (
     OF_EMPTY,
     Names,
     in_files,

@@ -5,8 +5,7 @@ from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
-from tidemark.glue_job.frames.descriptions import Described
-from tidemark.glue_job.signatures import frame_method
+from tidemark.glue_job.signatures import Described, frame_method
 
 
 class RenameField(Described, GlueTransform):

@@ -2,8 +2,7 @@
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from tidemark.glue_job.frames.descriptions import Described
-from tidemark.glue_job.signatures import frame_method
+from tidemark.glue_job.signatures import Described, frame_method
 
 
 class UnnestFrame(Described, GlueTransform):

@@ -1,15 +1,25 @@
-"""The file by which other commands of the same user find a pool of JVMs."""
+"""The pool of warm JVMs: the file that names it, and how another process talks to it."""
 
 import contextlib
 import hashlib
 import json
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import (
+    Client,
+    Connection,
+    answer_challenge,
+    deliver_challenge,
+)
 from pathlib import Path
+from typing import Any
 
 from tidemark.glue_job.process.fitness import VARIABLES_OF_THE_JVM
 from tidemark.glue_job.process.lake_fs.jar import jar_name
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
+from tidemark.local_state.machine.processes import is_running
 
 POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
 HOST = "127.0.0.1"
@@ -76,3 +86,50 @@ def read_pool_file(file: Path) -> PoolFile | None:
     if not is_right:
         raise ValueError(f"{file} is no file of a JVM pool")
     return pool
+
+
+HELLO_TIMEOUT_S = 15.0  # a busy machine is slow, not silent
+ANSWER_TIMEOUT_S = 600.0  # longer than a JVM may take to start, twice, or to be made as new
+
+
+class PoolGoneError(Exception):
+    """There is no pool, or it does not answer."""
+
+
+class PoolSilentError(PoolGoneError):
+    """The process that owns the pool is there and says nothing, as after Ctrl-Z."""
+
+
+def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection:
+    """Connect to the pool that a file names."""
+    try:
+        pool = read_pool_file(file)
+        if pool is None or not is_running(pool.pid):
+            raise PoolGoneError("there is no pool")
+        with ExitStack() as stack:
+            connection = stack.enter_context(Client((HOST, pool.port)))
+            _wait(connection, timeout_s)
+            answer_challenge(connection, bytes.fromhex(pool.key))
+            deliver_challenge(connection, bytes.fromhex(pool.key))
+            stack.pop_all()
+        return connection
+    except (OSError, EOFError, ValueError, AuthenticationError) as error:
+        raise PoolGoneError(f"{type(error).__name__}: {error}") from error
+
+
+def ask(
+    connection: Connection, question: object, timeout_s: float | None = ANSWER_TIMEOUT_S
+) -> dict[str, Any]:
+    """Send a message; return the answer."""
+    try:
+        connection.send_bytes(json.dumps(question).encode())
+        _wait(connection, timeout_s)
+        answer: dict[str, Any] = json.loads(connection.recv_bytes())
+    except (OSError, EOFError, ValueError) as error:
+        raise PoolGoneError(f"{type(error).__name__}: {error}") from error
+    return answer
+
+
+def _wait(connection: Connection, timeout_s: float | None) -> None:
+    if not connection.poll(timeout_s):
+        raise PoolSilentError(f"its process said nothing for {timeout_s} s; is it suspended?")

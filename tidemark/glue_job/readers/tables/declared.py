@@ -1,25 +1,36 @@
-"""Columns as a table declares them: which keys of the files they are, at every depth.
+"""Columns as a table declares them: which keys of the files they are, and what makes a choice.
 
 Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html (case.insensitive is on
 unless switched off, mapping.NAME is the key of a column, two keys that differ in case only are an
-error).
+error), https://github.com/aws-samples/aws-glue-samples/blob/master/examples/resolve_choice.md
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pyspark.sql.types import (
     ArrayType,
+    BinaryType,
+    BooleanType,
     DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    IntegralType,
+    LongType,
     MapType,
     NullType,
+    NumericType,
     StringType,
     StructField,
     StructType,
+    TimestampType,
 )
 
-from tidemark.glue_job.frames.types import merged, widened_or
+from tidemark.glue_job.frames.types import alternatives, choice_of, merged, widened_or
 
 OF_EMPTY = "key_of_an_empty_object_of_tidemark"  # Spark infers nothing from {}, not even its key
 
@@ -50,7 +61,9 @@ def in_files(declared: DataType, found: DataType, names: Names) -> DataType:
     """Return the declared type with the names of the files, each spelling a field of its own."""
     match declared, found:
         case StructType(), StructType():
-            return StructType([one for f in declared for one in _spellings(f, found, names)])
+            return StructType(
+                [one for f in declared for one in _spellings(f, found, names, in_files)]
+            )
         case ArrayType(), ArrayType():
             return ArrayType(in_files(declared.elementType, found.elementType, names))
         case ArrayType(), StructType():
@@ -61,10 +74,16 @@ def in_files(declared: DataType, found: DataType, names: Names) -> DataType:
     return declared
 
 
-def _spellings(declared: StructField, found: StructType, names: Names) -> list[StructField]:
+def _spellings(
+    declared: StructField,
+    found: StructType,
+    names: Names,
+    inside: Callable[[DataType, DataType, Names], DataType],
+) -> list[StructField]:
+    """Return the fields of the files that a declared one stands for, each with what is inside."""
     fields = [found.fields[place] for place in names.places(declared.name, found)]
     return [
-        StructField(one.name, in_files(declared.dataType, one.dataType, names)) for one in fields
+        StructField(one.name, inside(declared.dataType, one.dataType, names)) for one in fields
     ] or [declared]
 
 
@@ -115,3 +134,54 @@ def twins(kind: DataType, path: str = "") -> Iterator[list[str]]:
             yield from twins(kind.elementType, path)
         case MapType():
             yield from twins(kind.valueType, path)
+
+
+Types = tuple[type[DataType], ...]
+# What is declared, and what values it takes of those that JSON has.
+TAKES: tuple[tuple[type[DataType], Types], ...] = (
+    (StringType, (DataType,)),
+    (LongType, (NullType, IntegralType)),
+    (IntegralType, (NullType, IntegerType)),
+    (DoubleType, (NullType, NumericType)),
+    (FloatType, (NullType, NumericType)),
+    (DecimalType, (NullType, NumericType, StringType)),
+    (TimestampType, (NullType, IntegralType, StringType)),
+    (DateType, (NullType, StringType)),
+    (BinaryType, (NullType, StringType)),
+    (BooleanType, (NullType, BooleanType)),
+    (StructType, (NullType, StructType)),
+    (MapType, (NullType, StructType)),
+    (ArrayType, (NullType, ArrayType)),
+    (DataType, (DataType,)),
+)
+
+
+def declared_kind(declared: DataType, found: DataType, names: Names) -> DataType:
+    """Return the declared type with the names of the files, a choice where values do not fit it."""
+    kinds = alternatives(found)
+    fitting = [one for one in kinds if _takes(declared, one)]
+    others = [one for one in kinds if not _takes(declared, one)]
+    return choice_of([_named(declared, fitting, names), *others])
+
+
+def _takes(declared: DataType, found: DataType) -> bool:
+    """Return whether values of a type are of a declared one, or for its parser to judge."""
+    return isinstance(found, next(taken for kind, taken in TAKES if isinstance(declared, kind)))
+
+
+def _named(declared: DataType, found: list[DataType], names: Names) -> DataType:
+    """Return the declared type with the names of files, each spelling a field of its own."""
+    match declared, found:
+        case StructType(), [StructType() as record]:
+            fields = [
+                spelt for f in declared for spelt in _spellings(f, record, names, declared_kind)
+            ]
+            return StructType(fields)
+        case ArrayType(), [ArrayType(elementType=element)]:
+            return ArrayType(declared_kind(declared.elementType, element, names))
+        case MapType(), [StructType() as record]:
+            value: DataType = NullType()
+            for one in record:
+                value = merged(value, one.dataType)
+            return MapType(declared.keyType, declared_kind(declared.valueType, value, names))
+    return declared
