@@ -111,17 +111,38 @@ def _for_frame(options: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {**options, "dbtable": name}
 
 
+def options_sink(
+    frame: Any,
+    connection_type: str,
+    connection_options: Mapping[str, Any] | None = None,
+    format: str | None = None,
+    format_options: Mapping[str, Any] | None = None,
+    transformation_ctx: str = "",
+) -> tuple[Any, Sink]:
+    """Return what the arguments of ``from_options`` write, and where."""
+    return frame, Sink(connection_type, connection_options or {}, format, format_options or {})
+
+
 def catalog_sink(
-    names: tuple[str | None, str | None, Mapping[str, Any]],
-    additional_options: Mapping[str, Any],
-    catalog_id: str | None,
-) -> Sink:
+    frame: Any,
+    database: str | None = None,
+    table_name: str | None = None,
+    redshift_tmp_dir: str = "",
+    transformation_ctx: str = "",
+    additional_options: Mapping[str, Any] | None = None,
+    catalog_id: str | None = None,
+    **kwargs: Any,
+) -> tuple[Any, Sink]:
+    """Return what the arguments of ``from_catalog`` write, and where."""
+    check_account(catalog_id)
+    return frame, _table_sink(*table_names(database, table_name, kwargs), additional_options or {})
+
+
+def _table_sink(database: str, name: str, additional_options: Mapping[str, Any]) -> Sink:
     """Return the sink of a table of the Data Catalog: its place and format.
 
     Rows become folders only by ``partitionKeys`` of the options, as on AWS.
     """
-    check_account(catalog_id)
-    database, name = table_names(*names)
     with Store(job_home().database) as store:
         table = find_table(store, database, name)
     if table.is_jdbc:

@@ -42,7 +42,7 @@ from tidemark.glue_job.writers.purges import (
     purge_path,
     purge_table_files,
 )
-from tidemark.glue_job.writers.sinks import Sink, catalog_sink, jdbc_conf_sink
+from tidemark.glue_job.writers.sinks import Sink, catalog_sink, jdbc_conf_sink, options_sink
 
 
 class GlueContext(SQLContext):
@@ -293,17 +293,12 @@ class GlueContext(SQLContext):
         """
         return DataSink(Sink(connection_type, options, format), self)
 
+    @takes_arguments_of(options_sink)
     def write_dynamic_frame_from_options(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        connection_type: str,
-        connection_options: Mapping[str, Any] | None = None,
-        format: str | None = None,
-        format_options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
+        self, *args: Any, **kwargs: Any
     ) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame and return it; see `getSink` for options, `write_from_options` too."""
-        sink = Sink(connection_type, connection_options or {}, format, format_options or {})
+        frame, sink = options_sink(*args, **kwargs)
         return DataSink(sink, self).write(frame)
 
     def write_from_options(
@@ -323,16 +318,9 @@ class GlueContext(SQLContext):
         sink = Sink(connection_type, connection_options or {}, format, format_options or {})
         return DataSink(sink, self).write(frame_or_dfc)
 
-    def write_dynamic_frame_from_catalog(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
+    @takes_arguments_of(catalog_sink)
+    def write_dynamic_frame_from_catalog(  # noqa: D417
+        self, *args: Any, **kwargs: Any
     ) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame to a table of the Data Catalog and return it.
 
@@ -352,22 +340,14 @@ class GlueContext(SQLContext):
             UsageError: an argument is wrong.
             UnsupportedError: something that this machine does not run.
         """
-        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        frame, sink = catalog_sink(*args, **kwargs)
         return DataSink(sink, self).write(frame)
 
-    def write_data_frame_from_catalog(
-        self,
-        frame: DataFrame,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
-    ) -> DataFrame:
+    @takes_arguments_of(catalog_sink)
+    def write_data_frame_from_catalog(self, *args: Any, **kwargs: Any) -> DataFrame:
         """Append a DataFrame to a table; see `write_dynamic_frame_from_catalog`."""
-        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        frame: DataFrame
+        frame, sink = catalog_sink(*args, **kwargs)
         sink.write(frame)
         return frame
 

@@ -26,6 +26,7 @@ from tidemark.glue_job.readers.request import catalog_request, options_request
 from tidemark.glue_job.readers.tables.catalog import types_of_table
 from tidemark.glue_job.refusals import NotYetMember
 from tidemark.glue_job.signatures import takes_arguments_of
+from tidemark.glue_job.writers.sinks import catalog_sink, options_sink
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -707,47 +708,15 @@ class DynamicFrameWriter:
     def __init__(self, glue_context: "GlueContext") -> None:
         self._glue_context = glue_context
 
-    def from_options(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        connection_type: str,
-        connection_options: Mapping[str, Any] | None = None,
-        format: str | None = None,
-        format_options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
-    ) -> DynamicFrame | DynamicFrameCollection:
+    @takes_arguments_of(options_sink)
+    def from_options(self, *args: Any, **kwargs: Any) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame; see `GlueContext.write_dynamic_frame_from_options`."""
-        return self._glue_context.write_dynamic_frame_from_options(
-            frame,
-            connection_type,
-            connection_options,
-            format,
-            format_options,
-            transformation_ctx,
-        )
+        return self._glue_context.write_dynamic_frame_from_options(*args, **kwargs)
 
-    def from_catalog(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
-    ) -> DynamicFrame | DynamicFrameCollection:
+    @takes_arguments_of(catalog_sink)
+    def from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame to a table; see `GlueContext.write_dynamic_frame_from_catalog`."""
-        return self._glue_context.write_dynamic_frame_from_catalog(
-            frame,
-            database,
-            table_name,
-            redshift_tmp_dir,
-            transformation_ctx,
-            additional_options,
-            catalog_id,
-            **kwargs,
-        )
+        return self._glue_context.write_dynamic_frame_from_catalog(*args, **kwargs)
 
     def from_jdbc_conf(
         self,
