@@ -94,8 +94,8 @@ def _mixed(spark: SparkSession) -> DataFrame:
 def _with_choices(spark: SparkSession, path: str) -> DataFrame:
     from awsglue.context import GlueContext
     from awsglue.dynamicframe import DynamicFrame
-    from tidemark.glue_job.readers.formats import Format
-    from tidemark.glue_job.readers.s3 import read_files
+    from tidemark.glue_job.readers.files.formats import Format
+    from tidemark.glue_job.readers.files.s3 import read_files
     from tidemark.local_state.bookmarks.files import FileVersion
 
     parts = sorted(Path(path).glob("part-*"))

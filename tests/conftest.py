@@ -17,7 +17,7 @@ import botocore.session
 import pytest
 from hypothesis import settings
 
-from tidemark.glue_job.process.pool_file import POOL_VARIABLE
+from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.local_state.machine.java import find_java_home

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import BOUND_S, wait_until
-from tidemark.glue_job.process.pool_file import POOL_VARIABLE
-from tidemark.glue_job.process.record import read_record
+from tidemark.glue_job.process.borrow import read_record
+from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.local_state.store.database import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]

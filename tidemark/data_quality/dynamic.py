@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from tidemark.data_quality.conditions import printed
 from tidemark.data_quality.rules import AnyRule, Condition, Number, Operand, Past, Rule
-from tidemark.data_quality.stream import Stream
-from tidemark.data_quality.tokens import NUMBER
+from tidemark.data_quality.tokens import NUMBER, Stream
 from tidemark.errors import UsageError
 
 LAST, INDEX = "last", "index"

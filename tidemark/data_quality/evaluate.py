@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tidemark.data_quality.conditions import is_one
@@ -28,11 +28,39 @@ from tidemark.data_quality.plan import (
     outcome_of,
     row_sql,
 )
-from tidemark.data_quality.rows import FAILED, PASSED, with_results
 from tidemark.data_quality.rule_types import TYPES, checked
 from tidemark.data_quality.rules import AnyRule, Composite, Rule, leaves
 from tidemark.data_quality.table import Table, share
 from tidemark.errors import UnsupportedError, UsageError
+
+PASSED, FAILED = "Passed", "Failed"
+_TEXTS = "array<string>"
+
+
+def with_results(frame: DataFrame, rules: Mapping[str, str | None]) -> DataFrame:
+    """Return the rows with the columns that Glue adds."""
+    columns = {f"_dq_{place}": sql for place, sql in enumerate(rules.values())}
+    known = {name: F.expr(sql) for name, sql in columns.items() if sql is not None}
+    judged = frame.withColumns(known) if known else frame
+    said = [
+        (F.lit(text), F.col(name) if name in known else F.lit(None).cast("boolean"))
+        for text, name in zip(rules, columns, strict=True)
+    ]
+    failed = _texts([F.when(~value, text) for text, value in said])
+    found = judged.withColumns(
+        {
+            "DataQualityRulesPass": _texts([F.when(value, text) for text, value in said]),
+            "DataQualityRulesFail": failed,
+            "DataQualityRulesSkip": _texts([F.when(value.isNull(), text) for text, value in said]),
+            "DataQualityEvaluationResult": F.when(F.size(failed) == 0, PASSED).otherwise(FAILED),
+        }
+    )
+    return found.drop(*known)
+
+
+def _texts(values: list[Column]) -> Column:
+    return F.array_compact(F.array(*values)).cast(_TEXTS)
+
 
 OUTCOMES = (
     "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>, "

@@ -13,8 +13,7 @@ from tidemark.data_quality.rules import (
     Operand,
     Text,
 )
-from tidemark.data_quality.stream import Stream
-from tidemark.data_quality.tokens import NUMBER, STRING, WORD
+from tidemark.data_quality.tokens import NUMBER, STRING, WORD, Stream
 
 _LITERALS = {word: word.upper() for word in (*KEYWORDS, *(one.lower() for one in KEYWORDS))}
 

@@ -15,8 +15,7 @@ from tidemark.data_quality.rules import (
     Ruleset,
     Text,
 )
-from tidemark.data_quality.stream import Stream
-from tidemark.data_quality.tokens import END, STRING, WORD
+from tidemark.data_quality.tokens import END, STRING, WORD, Stream
 from tidemark.errors import UnsupportedError
 
 _COMPARISONS = ("=", "!=", ">", ">=", "<", "<=")

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tidemark.glue_job.metastore.asked import catalog_settings
-from tidemark.glue_job.metastore.connect import Metastore
-from tidemark.glue_job.metastore.offer import offer
+from tidemark.glue_job.metastore.connect import Metastore, offer
+from tidemark.glue_job.process.after_import import remember_class_names
 from tidemark.glue_job.process.borrow import DAEMON, WORKERS
-from tidemark.glue_job.process.class_names import remember_class_names
 from tidemark.glue_job.process.py4j_log import log_without_setup
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.local_state.home import Home

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.errors import UsageError
-from tidemark.glue_job.readers.partition_predicates import predicates_of
+from tidemark.glue_job.readers.tables.explained_predicates import predicates_of
 from tidemark.local_state.bookmarks.explain import (
     Explanation,
     OpenedSource,

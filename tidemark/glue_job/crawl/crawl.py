@@ -11,7 +11,6 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.crawl.classify import BYTES, csv_kind, format_of, json_kind
-from tidemark.glue_job.crawl.hive_types import common_type, known_type
 from tidemark.glue_job.crawl.layout import (
     FoundTable,
     Kind,
@@ -20,7 +19,7 @@ from tidemark.glue_job.crawl.layout import (
     table_name,
 )
 from tidemark.glue_job.metastore.storage import STORED_AS
-from tidemark.glue_job.readers.compression import OTHER_CODECS, open_file
+from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.catalog.partitions import (
     Partition,
@@ -31,6 +30,7 @@ from tidemark.local_state.catalog.tables import catalog_tables, put_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.hive_types import common_type, known_type
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2"}
 CRAWLER = "tidemark catalog crawl"
@@ -55,7 +55,7 @@ class Crawled:
 
 def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled]:
     """Define the tables of a folder, or bring them up to date, with their partitions."""
-    from tidemark.glue_job.crawl.columnar import Columnar  # with Spark
+    from tidemark.glue_job.crawl.classify import Columnar  # with Spark
 
     root = uri.rstrip("/")
     with closing(Columnar()) as columnar:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.crawl.hive_types import common_type
+from tidemark.model.hive_types import common_type
 
 SIMILAR = 0.7  # the share of columns that schemas of one table have in common
 MAX_NAME_LENGTH = 128

@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, StructType
+
+from tidemark.glue_job.frames.types import types_in
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,9 @@ def last_name(path: str) -> str:
 
 def names_in(kind: DataType) -> Iterator[str]:
     """Yield the last names of all fields of a type, of any depth."""
-    match kind:
-        case StructType():
-            for one in kind:
-                yield last_name(one.name)
-                yield from names_in(one.dataType)
-        case ArrayType():
-            yield from names_in(kind.elementType)
-        case MapType():
-            yield from names_in(kind.valueType)
+    for steps, _ in types_in(kind):
+        if steps and steps[-1].startswith("."):
+            yield last_name(steps[-1])
 
 
 def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:

@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,28 +15,22 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     DataType,
-    DecimalType,
     MapType,
     NullType,
-    StringType,
     StructField,
     StructType,
 )
 
+from tidemark.glue_job.frames.types import (
+    Choice,
+    Steps,
+    choices_in,
+    plain_type,
+    type_name,
+    with_parts,
+)
+
 MARK = "tidemark.choices"
-ELEMENT, VALUE = "[]", "{}"  # steps into an array and into a map; those into a struct begin with .
-Steps = tuple[str, ...]
-NAMES = {  # Spark's -> Glue's
-    "bigint": "long",
-    "smallint": "short",
-    "timestamp_ntz": "timestampntz",
-    "tinyint": "byte",
-    "void": "null",
-}
-
-
-class Choice(StructType):
-    """A struct of which each row has the field of one type."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +40,6 @@ class Value:
     name: str
     column: Column
     kind: DataType
-
-
-def type_name(kind: DataType) -> str:
-    """Return what Glue calls a type, without its parts."""
-    if isinstance(kind, Choice):
-        return "choice"
-    name = kind.typeName() if isinstance(kind, DecimalType) else kind.simpleString()
-    return NAMES.get(name, name.partition("<")[0])
 
 
 def quoted(name: str) -> str:
@@ -123,64 +109,6 @@ def with_marks(schema: StructType) -> StructType:
     )
 
 
-def plain_type(kind: DataType) -> DataType:
-    """Return a type with structs in the place of choices."""
-    match kind:
-        case StructType():
-            fields = [StructField(f.name, plain_type(f.dataType), f.nullable) for f in kind]
-            return StructType(fields)
-        case ArrayType():
-            return ArrayType(plain_type(kind.elementType), kind.containsNull)
-        case MapType():
-            return MapType(kind.keyType, plain_type(kind.valueType), kind.valueContainsNull)
-    return kind
-
-
-def merged(first: DataType, second: DataType) -> DataType:
-    """Return the type of values of both: structs by field, else a choice, as Glue merges types.
-
-    Source: mergeDataTypes, in the page of this module.
-    """
-    if isinstance(second, NullType) or (first == second and type(first) is type(second)):
-        return first
-    match first, second:
-        case NullType(), _:
-            return second
-        case (Choice(), _) | (_, Choice()):
-            return choice_of([*_kinds(first), *_kinds(second)])
-        case StructType(), StructType():
-            return _merged_structs(first, second)
-        case ArrayType(), ArrayType():
-            return ArrayType(merged(first.elementType, second.elementType))
-        case MapType(), MapType():
-            return MapType(StringType(), merged(first.valueType, second.valueType))
-        case DecimalType(), DecimalType():
-            scale = max(first.scale, second.scale)
-            whole = max(first.precision - first.scale, second.precision - second.scale)
-            return DecimalType(min(38, whole + scale), scale)
-    return choice_of([first, second])
-
-
-def choice_of(kinds: Iterable[DataType]) -> DataType:
-    """Return the choice of some types, in the order of their names; of one type that type."""
-    by_name: dict[str, DataType] = {}
-    for kind in kinds:
-        name = type_name(kind)
-        by_name[name] = merged(by_name[name], kind) if name in by_name else kind
-    if len(by_name) == 1:
-        return next(iter(by_name.values()))
-    return Choice([StructField(name, by_name[name]) for name in sorted(by_name)])
-
-
-def holds(target: DataType, kind: DataType) -> bool:
-    """Return whether a type with choices has a place for all values of another, as it is."""
-
-    def shape(one: DataType) -> tuple[str, set[Steps]]:
-        return plain_type(one).simpleString(), set(choices_in(one))
-
-    return shape(merged(target, kind)) == shape(target)
-
-
 def lifted(column: Column, kind: DataType, target: DataType) -> Column:
     """Return a column as a type that was `merged` of its own and others."""
     if kind == target and type(kind) is type(target):
@@ -225,10 +153,6 @@ def _fields(kind: DataType) -> list[StructField]:
     return list(kind) if isinstance(kind, Choice) else [StructField(type_name(kind), kind)]
 
 
-def _kinds(kind: DataType) -> list[DataType]:
-    return [one.dataType for one in _fields(kind)]
-
-
 def _kind(kind: DataType, name: str) -> DataType:
     return next(one.dataType for one in _fields(kind) if one.name == name)
 
@@ -237,23 +161,11 @@ def _field(column: Column, kind: DataType, name: str) -> Column:
     return column.getField(name) if isinstance(kind, Choice) else column
 
 
-def _merged_structs(first: StructType, second: StructType) -> StructType:
-    kinds = {one.name: one.dataType for one in first}
-    for one in second:
-        kinds[one.name] = merged(kinds.get(one.name, NullType()), one.dataType)
-    return StructType([StructField(name, kind) for name, kind in kinds.items()])
-
-
 def _named(value: Value) -> Column:
     metadata = _metadata(value.kind)
     if metadata:
         return value.column.alias(value.name, metadata=metadata)
     return value.column.alias(value.name)
-
-
-def choices_in(kind: DataType) -> list[Steps]:
-    """Return the paths of the choices in a type, of one that is a choice without a step."""
-    return list(_choices_in(kind, ()))
 
 
 def _metadata(kind: DataType) -> dict[str, Any]:
@@ -265,32 +177,8 @@ def _marks(field: StructField) -> set[Steps]:
     return {tuple(json.loads(mark)) for mark in field.metadata.get(MARK, [])}
 
 
-def _choices_in(kind: DataType, steps: Steps) -> Iterator[Steps]:
-    if isinstance(kind, Choice):
-        yield steps
-    match kind:
-        case StructType():
-            for one in kind:
-                yield from _choices_in(one.dataType, (*steps, f".{one.name}"))
-        case ArrayType():
-            yield from _choices_in(kind.elementType, (*steps, ELEMENT))
-        case MapType():
-            yield from _choices_in(kind.valueType, (*steps, VALUE))
-
-
 def _with_choices(kind: DataType, marks: set[Steps], steps: Steps) -> DataType:
     if not marks:
         return kind
-    match kind:
-        case StructType():
-            inner = [
-                StructField(f.name, _with_choices(f.dataType, marks, (*steps, f".{f.name}")))
-                for f in kind
-            ]
-            return Choice(inner) if steps in marks else StructType(inner)
-        case ArrayType():
-            return ArrayType(_with_choices(kind.elementType, marks, (*steps, ELEMENT)))
-        case MapType():
-            value = _with_choices(kind.valueType, marks, (*steps, VALUE))
-            return MapType(kind.keyType, value)
-    return kind
+    made = with_parts(kind, lambda step, part: _with_choices(part, marks, (*steps, step)))
+    return Choice(list(made)) if steps in marks and isinstance(made, StructType) else made

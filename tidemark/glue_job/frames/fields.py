@@ -10,17 +10,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.choices import (
-    ELEMENT,
-    VALUE,
-    Choice,
-    Steps,
-    Value,
-    built,
-    schema_of,
-    values_of,
-)
+from tidemark.glue_job.frames.choices import Value, built, schema_of, values_of
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
+from tidemark.glue_job.frames.types import ELEMENT, VALUE, Choice, Steps, parts_of
 from tidemark.local_state.run_warnings import RunWarning, note
 
 Edit = Callable[[Value], Sequence[Value]]
@@ -129,14 +121,9 @@ def _collect_drops(
     if not any(path[: len(steps)] == steps for path in kept):
         drops[steps] = _nothing
         return
-    match kind:
-        case StructType() if not isinstance(kind, Choice):
-            for one in kind:
-                _collect_drops(one.dataType, (*steps, f".{one.name}"), kept, drops)
-        case ArrayType():
-            _collect_drops(kind.elementType, (*steps, ELEMENT), kept, drops)
-        case MapType():
-            _collect_drops(kind.valueType, (*steps, VALUE), kept, drops)
+    if not isinstance(kind, Choice):
+        for step, part in parts_of(kind):
+            _collect_drops(part, (*steps, step), kept, drops)
 
 
 def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:

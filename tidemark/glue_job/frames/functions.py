@@ -4,21 +4,42 @@ A record is a dict, with the structs in it as dicts; what a field holds of a cho
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
 
+import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pyspark import SparkContext
+from pyspark import Accumulator, AccumulatorParam, SparkContext
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType
 
 from tidemark.glue_job.frames.absence import Absence, fields_lacking, names_in
 from tidemark.glue_job.frames.choices import built, schema_of, values_of
-from tidemark.glue_job.frames.first_notes import first_note
 from tidemark.glue_job.frames.mapped import Item, Mapped
 from tidemark.glue_job.frames.records import Convert, converter
 from tidemark.local_state.run_warnings import RunWarning, note
+
+
+class _FirstNote(AccumulatorParam[str]):
+    """What the warning is about; empty until a task has met it."""
+
+    def __init__(self, warning: RunWarning) -> None:
+        self._warning, self._process = warning, os.getpid()
+
+    def zero(self, value: str) -> str:
+        return ""
+
+    def addInPlace(self, value1: str, value2: str) -> str:  # noqa: N802 (Spark's name)
+        if value2 and not value1 and os.getpid() == self._process:
+            note(self._warning, value2)
+        return value1 or value2
+
+
+def first_note(context: SparkContext, warning: RunWarning) -> Accumulator[str]:
+    """Return what tasks add to; the first text that is added is what the warning is about."""
+    return context.accumulator("", _FirstNote(warning))
+
 
 Wrap = Callable[[Mapping[str, Any]], Any]
 KEPT = "\x00"  # no message of an error

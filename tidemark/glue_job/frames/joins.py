@@ -13,18 +13,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import NullType, StringType, StructType
 
 from tidemark.errors import ArgumentTypeError, UsageError
-from tidemark.glue_job.frames.choices import (
-    Choice,
-    Value,
-    built,
-    lifted,
-    merged,
-    schema_of,
-    values_of,
-)
+from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
 from tidemark.glue_job.frames.type_words import converted
+from tidemark.glue_job.frames.types import Choice, merged
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,

@@ -10,8 +10,9 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
-from tidemark.glue_job.frames.choices import plain_type, schema_of, with_marks
+from tidemark.glue_job.frames.choices import schema_of, with_marks
 from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
+from tidemark.glue_job.frames.types import plain_type
 
 Item = tuple[bool, Any, str, str]
 """Whether a record is one, the record or else the row, the error, and where it was raised."""

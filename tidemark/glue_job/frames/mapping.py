@@ -12,17 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, NullType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.choices import (
-    ELEMENT,
-    Value,
-    built,
-    choice_of,
-    choices_in,
-    holds,
-    lifted,
-    schema_of,
-    values_of,
-)
+from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path
 from tidemark.glue_job.frames.type_words import (
@@ -32,7 +22,7 @@ from tidemark.glue_job.frames.type_words import (
     part_of,
     target_type,
 )
-from tidemark.glue_job.readers.glue_schema import spark_schema
+from tidemark.glue_job.frames.types import ELEMENT, choice_of, choices_in, holds, spark_schema
 from tidemark.local_state.run_warnings import RunWarning, note
 
 

@@ -9,15 +9,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
 
-from tidemark.glue_job.frames.choices import (
-    Choice,
-    Value,
-    built,
-    choice_of,
-    lifted,
-    values_of,
-)
+from tidemark.glue_job.frames.choices import Value, built, lifted, values_of
 from tidemark.glue_job.frames.fields import struct_of
+from tidemark.glue_job.frames.types import Choice, choice_of
 
 # The keys by which DynamoDB's JSON says what type a value has.
 DESCRIPTORS = frozenset(("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"))

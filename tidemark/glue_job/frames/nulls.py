@@ -9,9 +9,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, NullType, StructType
 
-from tidemark.glue_job.frames.choices import ELEMENT, Choice, Steps, Value, values_of
+from tidemark.glue_job.frames.choices import Value, values_of
 from tidemark.glue_job.frames.fields import edited
 from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps
 
 
 def without_null_fields(frame: DataFrame) -> tuple[DataFrame, list[Steps]]:

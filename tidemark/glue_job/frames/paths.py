@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.choices import ELEMENT, VALUE, Choice, Steps
+from tidemark.glue_job.frames.types import ELEMENT, VALUE, Choice, Steps
 
 # A name in backticks, in which a doubled one is a backtick; else what has no dot.
 _NAME = re.compile(r"`((?:[^`]|``)+)`|((?:[^.`\[]|\[(?!\]))+)")

@@ -72,14 +72,10 @@ class Plan:
         return cls(lambda: frame)
 
     @classmethod
-    def read(cls, read: Callable[[OfReader], DataFrame]) -> "Plan":
-        """Return the plan of a source: its rows, and what its reader could not read."""
-        failed = OfReader()
-        frame = read(failed)
-        absence, is_dynamic = failed.absence or ALL_THERE, failed.is_of_records
-        return cls(
-            lambda: frame, tuple(failed), tuple(failed), Limits(), lambda: absence, is_dynamic
-        )
+    def of_source(cls, frame: DataFrame, failed: OfReader) -> "Plan":
+        """Return the plan of the rows of a source, and of what its reader could not read."""
+        absence, records = failed.absence or ALL_THERE, tuple(failed)
+        return cls(lambda: frame, records, records, Limits(), lambda: absence, failed.is_of_records)
 
     def first(self, number: int | None) -> "Plan":
         """Return the plan of the first rows only; of all for None."""

@@ -31,7 +31,7 @@ from pyspark.sql.types import (
 )
 
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
-from tidemark.glue_job.frames.choices import Choice, merged, type_name
+from tidemark.glue_job.frames.types import Choice, merged, type_name
 
 Convert = Callable[[Any], Any]
 INT = range(-(2**31), 2**31)

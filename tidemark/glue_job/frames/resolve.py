@@ -8,22 +8,14 @@ from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType
 
 from tidemark.errors import ArgumentError, ArgumentTypeError, UsageError
-from tidemark.glue_job.frames.choices import (
-    ELEMENT,
-    VALUE,
-    Choice,
-    Steps,
-    Value,
-    as_struct,
-    schema_of,
-    type_name,
-)
+from tidemark.glue_job.frames.choices import Value, as_struct, schema_of
 from tidemark.glue_job.frames.fields import Edit, edited
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_text
-from tidemark.glue_job.frames.type_words import ATOMIC, converted, target_type
+from tidemark.glue_job.frames.type_words import WORDS, converted, target_type
+from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps, parts_of, type_name
 from tidemark.local_state.run_warnings import RunWarning, note
 
 CATALOG = "match_catalog"
@@ -83,16 +75,11 @@ def _as_type(target: DataType, value: Value) -> Sequence[Value]:
 
 def _choices(kind: DataType, steps: Steps) -> Iterator[Steps]:
     """Yield the paths of choices, none inside of another."""
-    match kind:
-        case Choice():
-            yield steps
-        case StructType():
-            for one in kind:
-                yield from _choices(one.dataType, (*steps, f".{one.name}"))
-        case ArrayType():
-            yield from _choices(kind.elementType, (*steps, ELEMENT))
-        case MapType():
-            yield from _choices(kind.valueType, (*steps, VALUE))
+    if isinstance(kind, Choice):
+        yield steps
+    else:
+        for step, part in parts_of(kind):
+            yield from _choices(part, (*steps, step))
 
 
 def _checked(specs: object) -> list[tuple[str, str]]:
@@ -156,7 +143,7 @@ def _project(word: str, path: str, value: Value) -> Sequence[Value]:
 
 def _glue_word(word: str) -> str:
     text = word.strip().lower()
-    return type_name(ATOMIC[text]) if text in ATOMIC else text.partition("(")[0]
+    return type_name(WORDS[text]) if text in WORDS else text.partition("(")[0]
 
 
 def _make_cols(value: Value) -> Sequence[Value]:

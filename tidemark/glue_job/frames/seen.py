@@ -11,8 +11,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, NullType, StructField, StructType
 
 from tidemark.glue_job.frames.absence import Absence, last_name
-from tidemark.glue_job.frames.choices import Choice, choice_of, values_of
+from tidemark.glue_job.frames.choices import values_of
 from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.types import Choice, choice_of
 
 Holds = Callable[[Column], Column]
 Probe = Callable[[Holds], Column]

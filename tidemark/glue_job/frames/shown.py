@@ -13,28 +13,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StructType
 
-from tidemark.glue_job.frames.choices import Choice, schema_of, type_name
+from tidemark.glue_job.frames.choices import schema_of
 from tidemark.glue_job.frames.records import converter
-
-
-def glue_schema(kind: DataType) -> dict[str, Any]:
-    """Return a type as the JSON of ``awsglue.gluetypes``."""
-    document: dict[str, Any] = {"dataType": type_name(kind), "properties": {}}
-    match kind:
-        case Choice():
-            document["choices"] = [glue_schema(one.dataType) for one in kind]
-        case StructType():
-            document["fields"] = [
-                {"name": one.name, "container": glue_schema(one.dataType), "properties": {}}
-                for one in kind
-            ]
-        case ArrayType():
-            document["elementType"] = glue_schema(kind.elementType)
-        case MapType():
-            document["valueType"] = glue_schema(kind.valueType)
-        case DecimalType():
-            document |= {"precision": kind.precision, "scale": kind.scale}
-    return document
+from tidemark.glue_job.frames.types import Choice, type_name
 
 
 def tree(schema: StructType) -> str:

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.glue_logger import glue_logger
+from tidemark.glue_job.process.jvm_objects import glue_logger
 
 MAX_RETRIES = 100
 MAX_PAUSE_S = 5

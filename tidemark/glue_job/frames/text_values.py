@@ -4,7 +4,8 @@ Glue writes text record by record, and a record holds the values of a choice the
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -24,8 +25,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.errors import UsageError
-from tidemark.glue_job.frames.choices import Choice, Value, built, quoted, values_of
+from tidemark.errors import ArgumentTypeError, UsageError
+from tidemark.glue_job.frames.choices import Value, built, has_choices, quoted, values_of
+from tidemark.glue_job.frames.types import Choice
 
 LINE = "line of tidemark"
 CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV
@@ -138,3 +140,27 @@ def _json_leaf(column: Column) -> Column:
 
 def _or_null(text: Column) -> Column:
     return F.coalesce(text, F.lit("null"))
+
+
+ALL_OPTIONS = {"topk", "prob"}
+
+
+def write_sample(frame: DataFrame, path: str | None, options: Mapping[str, Any]) -> None:
+    """Write some rows of a frame as lines of JSON to a path, now."""
+    if not isinstance(path, str) or not path:
+        raise UsageError(f"the path of spigot is {path!r}; it must be the URI of a folder")
+    if not isinstance(options, Mapping):
+        raise ArgumentTypeError(f"the options of spigot are {options!r}; they must be a dict")
+    if unknown := sorted(set(options) - ALL_OPTIONS):
+        raise UsageError(f"the options {unknown} of spigot are not known; allowed: topk, prob")
+    sample = json_lines(frame, ()) if has_choices(frame) else frame
+    try:
+        if "prob" in options:
+            sample = sample.sample(withReplacement=False, fraction=float(options["prob"]))
+        if "topk" in options:
+            sample = sample.limit(int(options["topk"]))
+    except ValueError as error:
+        raise UsageError(f"the options of spigot are {dict(options)}: {error}") from error
+    if sample.columns:
+        kind = "text" if has_choices(frame) else "json"
+        sample.coalesce(1).write.mode("append").save(path, format=kind)

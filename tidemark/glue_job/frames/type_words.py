@@ -10,14 +10,9 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
-    BinaryType,
-    BooleanType,
     ByteType,
     DataType,
-    DateType,
     DecimalType,
-    DoubleType,
-    FloatType,
     FractionalType,
     IntegerType,
     IntegralType,
@@ -29,13 +24,12 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
-    TimestampType,
     _parse_datatype_string,
 )
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.choices import Choice, choices_in, type_name
 from tidemark.glue_job.frames.text_values import json_text
+from tidemark.glue_job.frames.types import ATOMIC, Choice, choices_in, type_name
 
 # Integers, and the first number that each does not hold.
 ENDS: dict[type[DataType], int] = {
@@ -45,18 +39,15 @@ ENDS: dict[type[DataType], int] = {
     LongType: 2**63,
 }
 # Words in any case; those of SQL and of Python's names beside Glue's own.
-ATOMIC: dict[str, DataType] = {
-    **dict.fromkeys(("string", "varchar", "char", "text", "str"), StringType()),
-    **dict.fromkeys(("int", "integer"), IntegerType()),
-    **dict.fromkeys(("long", "bigint"), LongType()),
-    **dict.fromkeys(("short", "smallint"), ShortType()),
-    **dict.fromkeys(("byte", "tinyint"), ByteType()),
-    **dict.fromkeys(("boolean", "bool"), BooleanType()),
-    **dict.fromkeys(("float", "real"), FloatType()),
-    "double": DoubleType(),
-    "date": DateType(),
-    "timestamp": TimestampType(),
-    "binary": BinaryType(),
+WORDS: dict[str, DataType] = {
+    **ATOMIC,
+    **dict.fromkeys(("varchar", "char", "text", "str"), ATOMIC["string"]),
+    "integer": ATOMIC["int"],
+    "bigint": ATOMIC["long"],
+    "smallint": ATOMIC["short"],
+    "tinyint": ATOMIC["byte"],
+    "bool": ATOMIC["boolean"],
+    "real": ATOMIC["float"],
     "null": NullType(),
 }
 BARE = DecimalType(10, 2)  # what Glue's DecimalType() is
@@ -78,8 +69,8 @@ def target_type(word: str, found: DataType, what: str) -> DataType:
         if type_name(found) != text:
             raise UsageError(f"{what} is to be a {text}, and it is {_text(found)}")
         return found
-    if text in ATOMIC:
-        return ATOMIC[text]
+    if text in WORDS:
+        return WORDS[text]
     if _TEXT.fullmatch(text):
         return StringType()
     if decimal := _DECIMAL.fullmatch(text):
@@ -107,7 +98,7 @@ def _declared(word: str, what: str) -> DataType:
     except Exception as error:
         raise UsageError(f"{what} is to be a {word!r}, which is not a type: {error}") from error
     raise UsageError(
-        f"{what} is to be a {word!r}, which is not a type; allowed are {', '.join(ATOMIC)}, "
+        f"{what} is to be a {word!r}, which is not a type; allowed are {', '.join(WORDS)}, "
         "decimal(precision,scale), struct, array and map"
     )
 
@@ -117,7 +108,7 @@ def part_of(word: str, found: DataType) -> StructField | None:
     if not isinstance(found, Choice):
         return None
     text = word.strip().lower()
-    name = type_name(ATOMIC[text]) if text in ATOMIC else text.partition("(")[0]
+    name = type_name(WORDS[text]) if text in WORDS else text.partition("(")[0]
     return next((one for one in found if one.name == name), None)
 
 
@@ -133,7 +124,7 @@ def names_type(word: str, found: DataType) -> bool:
     text = word.strip().lower()
     if isinstance(found, NullType) or text == type_name(found):
         return True
-    kind = ATOMIC.get(text) or (StringType() if _TEXT.fullmatch(text) else None)
+    kind = WORDS.get(text) or (StringType() if _TEXT.fullmatch(text) else None)
     if kind is None:
         is_decimal = _DECIMAL.fullmatch(text) is not None
         return is_decimal == isinstance(found, DecimalType) and (is_decimal or "<" in text)

@@ -12,23 +12,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.choices import (
-    ELEMENT,
-    Steps,
-    Value,
-    built,
-    quoted,
-    schema_of,
-    values_of,
-)
+from tidemark.glue_job.frames.choices import Value, built, quoted, schema_of, values_of
 from tidemark.glue_job.frames.fields import edited, value_at
 from tidemark.glue_job.frames.functions import no_failures
 from tidemark.glue_job.frames.paths import find_path, parse_path
-from tidemark.glue_job.readers.csv_heads import first_fields
-from tidemark.glue_job.readers.formats import Format, csv_options
-from tidemark.glue_job.readers.glue_schema import spark_schema
-from tidemark.glue_job.readers.json_choices import has_choice, member_of
-from tidemark.glue_job.readers.json_kinds import (
+from tidemark.glue_job.frames.types import ELEMENT, Steps, spark_schema
+from tidemark.glue_job.readers.csv.heads import first_fields
+from tidemark.glue_job.readers.files.formats import Format, csv_options
+from tidemark.glue_job.readers.json.choices import has_choice, member_of
+from tidemark.glue_job.readers.json.kinds import (
     BROKEN,
     Kinds,
     kinds_in,

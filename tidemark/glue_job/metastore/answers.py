@@ -11,18 +11,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.metastore.json_look import (
+from tidemark.glue_job.metastore.json_tables import (
+    Names,
     ask_java,
     columns_of,
+    files_of,
     is_plain,
     look_at,
-    warnings_of,
-)
-from tidemark.glue_job.metastore.json_names import (
-    Names,
-    files_of,
     spelled,
     spelled_names,
+    warnings_of,
 )
 from tidemark.glue_job.metastore.spark_tables import (
     PROVIDER,

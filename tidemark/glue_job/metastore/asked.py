@@ -3,11 +3,15 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-data-catalog-hive.html
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tidemark.glue_job.process.datalake_formats import local_settings
+from tidemark.local_state.catalog.databases import find_database
+from tidemark.local_state.catalog.tables import table_or_none
 from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 
 CATALOG_VARIABLE = "TIDEMARK_CATALOG"  # set for a job that asks for the Data Catalog
 SETTING = "spark.tidemark.catalog"  # known to `CatalogExtensions.java`
@@ -73,3 +77,31 @@ def settings_of_script(home: Home, settings: Mapping[str, str]) -> dict[str, str
 def _asking(home: Home, settings: Mapping[str, str]) -> dict[str, str]:
     home.create_bucket(BUCKET)
     return {SETTING: "true", WAREHOUSE: settings.get(WAREHOUSE, f"s3://{BUCKET}")}
+
+
+_TABLE = re.compile(r"TABLE_OR_VIEW_NOT_FOUND\].*?`(?:spark_catalog`\.`)?([^`]+)`\.`([^`]+)`")
+_DATABASE = re.compile(r"SCHEMA_NOT_FOUND\].*?`(?:spark_catalog`\.`)?([^`]+)`")
+_NO_PLACE = "Can not create a Path from an empty string"
+
+
+def catalog_hint(cause: str, store: Store, *, is_asked: bool) -> str:
+    """Return what to do about the error of a job; empty if the Data Catalog knows nothing of it."""
+    if _NO_PLACE in cause:
+        return (
+            "the database of the table has no LocationUri: give it one, or name the table's place "
+            "with LOCATION, or .option('path', 's3://…')"
+        )
+    if is_asked:
+        return ""
+    named = _TABLE.search(cause) or _DATABASE.search(cause)
+    if named is None:
+        return ""
+    what = ".".join(named.groups())
+    is_there = (
+        table_or_none(store, *named.groups())
+        if named.re is _TABLE
+        else named[1] != "default" and find_database(store, named[1])
+    )
+    if not is_there:
+        return ""
+    return f"{what} is in the Data Catalog, which Spark sees with the job's argument {ARGUMENT}"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_job.readers.compression import OTHER_CODECS, open_file
-from tidemark.glue_job.readers.csv_heads import BLANK, has_white_records
+from tidemark.glue_job.readers.csv.heads import BLANK, has_white_records
+from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.local_state.run_warnings import RunWarning, note
 
 CHUNK = 1 << 20

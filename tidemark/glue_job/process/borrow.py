@@ -1,25 +1,63 @@
 """The side of the job process: borrows a JVM when the script starts Spark, and gives it back."""
 
 import contextlib
+import json
 import os
 import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tidemark.glue_job.process.after_import import LAUNCHER, PY4J, AfterImport
-from tidemark.glue_job.process.class_names import remember_class_names
+from tidemark.glue_job.process.after_import import LAUNCHER, PY4J, AfterImport, remember_class_names
 from tidemark.glue_job.process.fitness import why_own_jvm
-from tidemark.glue_job.process.record import JvmRecord, write_record
 from tidemark.glue_job.process.spark import as_properties
 from tidemark.local_state.run_warnings import RunWarning, note
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+FILE = "jvm.json"
+
+
+@dataclass(frozen=True)
+class JvmRecord:
+    """The JVM of a run.
+
+    Attributes:
+        kind: ``warm`` if it ran another run before, else ``cold``.
+        why: why the run did not borrow one; empty if it did.
+        is_lent: whether the run has borrowed it and not given it back.
+        folder: the JVM's own folder, which its command line names; empty if it is not of a pool.
+    """
+
+    kind: str
+    why: str = ""
+    is_lent: bool = True
+    folder: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.why}" if self.why else self.kind
+
+
+def write_record(folder: Path, record: JvmRecord) -> None:
+    """Write the record of a run into its folder."""
+    unfinished = folder / f"{FILE}.unfinished"
+    with contextlib.suppress(OSError):  # on a full disk; the engine then asks the pool itself
+        unfinished.write_text(json.dumps(asdict(record)), encoding="utf-8")
+        unfinished.replace(folder / FILE)
+
+
+def read_record(folder: Path) -> JvmRecord | None:
+    """Return the record of a run; None if its script did not start Spark."""
+    try:
+        return JvmRecord(**json.loads((folder / FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
 
 DAEMON = "spark.python.daemon.module"  # starts the Python workers
 WORKERS = "tidemark.glue_job.process.worker_daemon"
@@ -55,7 +93,7 @@ class Borrower:
 
     def give_back(self, failure: str | None) -> None:
         """Give the JVM back; what it printed is in the files of the run afterwards."""
-        from tidemark.glue_job.process.client import PoolGoneError, ask
+        from tidemark.glue_job.process.pool import PoolGoneError, ask
 
         connection, self._connection = self._connection, None
         if connection is not None and self._record is not None:
@@ -98,7 +136,7 @@ class Borrower:
         }
 
     def _ask(self, conf: Mapping[str, str]) -> dict[str, Any]:
-        from tidemark.glue_job.process.client import PoolGoneError, ask, connect
+        from tidemark.glue_job.process.pool import PoolGoneError, ask, connect
 
         here = str(Path.cwd())
         settings = {

@@ -1,15 +1,92 @@
 """Notes at the end of a job run what its script did to its bookmark without meaning to."""
 
+import ast
+import re
+import sys
 from importlib.util import decode_source
 from pathlib import Path
 
 from tidemark.glue_job.process.bookmark_session import BookmarkSession
-from tidemark.glue_job.process.finally_commits import commits_in_finally
-from tidemark.glue_job.process.losing_settings import settings_in, settings_of_session
 from tidemark.local_state.run_warnings import RunWarning, note, read_warnings
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.definitions import JobDefinition
+
+
+def commits_in_finally(text: str) -> list[int]:
+    """Return the lines of a script on which ``finally`` commits a Job; none if it does not parse.
+
+    Committing there marks as read what a failed run did not process. Functions that ``finally``
+    calls count too; `tidemark lint`, which no job process loads, follows more paths.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return []
+    jobs = {
+        ast.unparse(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _makes_job(node.value)
+        for target in node.targets
+    }
+    commits = {
+        function.name: _commits(function, jobs)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+    }
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        for statement in node.finalbody if isinstance(node, ast.Try) else ():
+            found |= _commits(statement, jobs)
+            for call in (it for it in ast.walk(statement) if isinstance(it, ast.Call)):
+                found |= commits.get(ast.unparse(call.func).rpartition(".")[2], set())
+    return sorted(found)
+
+
+def _makes_job(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "Job"
+
+
+def _commits(node: ast.AST, jobs: set[str]) -> set[int]:
+    """Return the lines below a node on which one of the jobs is committed."""
+    calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+    return {
+        call.lineno
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr == "commit"
+        and ast.unparse(call.func.value) in jobs
+    }
+
+
+SETTINGS = ("ignoreCorruptFiles", "ignoreMissingFiles")
+PREFIX = "spark.sql.files."
+_SET = re.compile(
+    rf"""\b({"|".join(SETTINGS)})["'`]?\s*[,=:]\s*(?:F\.lit\()?["']?true\b""", re.IGNORECASE
+)
+_COMMENT = re.compile(r"(?m)^\s*#.*$")
+
+
+def settings_in(source: str) -> set[str]:
+    """Return those of `SETTINGS` that a script switches on by its text.
+
+    Example:
+        >>> settings_in('spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")')
+        {'ignoreCorruptFiles'}
+    """
+    if not any(name.lower() in source.lower() for name in SETTINGS):
+        return set()
+    by_lower = {name.lower(): name for name in SETTINGS}
+    return {by_lower[name.lower()] for name in _SET.findall(_COMMENT.sub("", source))}
+
+
+def settings_of_session() -> set[str]:
+    """Return those of `SETTINGS` that are on in the session of this process, if it has one."""
+    sql = sys.modules.get("pyspark.sql")
+    session = sql.SparkSession.getActiveSession() if sql else None
+    if session is None or session.sparkContext._jsc.sc().isStopped():
+        return set()
+    return {name for name in SETTINGS if session.conf.get(f"{PREFIX}{name}").lower() == "true"}
 
 
 def note_at_end(

@@ -22,9 +22,8 @@ from types import ModuleType
 from typing import Any
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE
+from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_hint
 from tidemark.glue_job.metastore.connect import serve_catalog
-from tidemark.glue_job.metastore.hints import catalog_hint
 from tidemark.glue_job.process.after_import import AfterImport
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower

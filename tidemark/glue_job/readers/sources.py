@@ -11,11 +11,13 @@ from pyspark.sql import DataFrame, SparkSession
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.errors import OfReader
-from tidemark.glue_job.readers.connectors import read_connector
-from tidemark.glue_job.readers.dynamodb import read_dynamodb
-from tidemark.glue_job.readers.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
-from tidemark.glue_job.readers.s3 import read_s3
-from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.databases.connectors import read_connector
+from tidemark.glue_job.readers.databases.dynamodb import read_dynamodb
+from tidemark.glue_job.readers.databases.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
+from tidemark.glue_job.readers.files.s3 import read_s3
+from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.request import ReadRequest, TableRequest
+from tidemark.glue_job.readers.tables.catalog import read_catalog
 from tidemark.local_state.catalog.connections import connection_of_job
 from tidemark.model.assembly.catalog_tables import STREAMS
 from tidemark.model.awsglue_api.connections import MONGODB, NO_STREAMS, READ_TYPES, SPARK_SOURCES
@@ -24,43 +26,33 @@ from tidemark.model.awsglue_api.table import PAGE
 DOCUMENTS = frozenset({"dynamodb", *MONGODB})  # an item lacks the attributes that it lacks
 
 
-def read_source(
-    spark: SparkSession,
-    connection_type: str,
-    connection_options: Mapping[str, Any],
-    file_format: tuple[str | None, Mapping[str, Any]],
-    transformation_ctx: str,
-    push_down_predicate: str,
-    failed: OfReader | None = None,
+def read(
+    spark: SparkSession, request: ReadRequest | TableRequest, failed: OfReader | None = None
 ) -> DataFrame:
-    """Return the new rows of a source."""
-    name, format_options = file_format
-    if connection_type in FILE_CONNECTIONS:
-        return read_s3(
-            spark,
-            dict(connection_options),
-            FILE_CONNECTIONS[connection_type] or name,
-            dict(format_options),
-            transformation_ctx,
-            push_down_predicate,
-            failed,
-        )
-    if connection_type in STREAMS:
-        raise UnsupportedError(f"connection_type {connection_type!r} is a stream: {NO_STREAMS}")
-    if connection_type not in READ_TYPES:
+    """Return the new rows of a source.
+
+    Given a list for what cannot be read, a column of several types is a choice, marked as one.
+    """
+    if isinstance(request, TableRequest):
+        return read_catalog(spark, request, failed)
+    kind, options = request.connection_type, request.connection_options
+    if kind in FILE_CONNECTIONS:
+        return read_s3(spark, request, failed)
+    if kind in STREAMS:
+        raise UnsupportedError(f"connection_type {kind!r} is a stream: {NO_STREAMS}")
+    if kind not in READ_TYPES:
         raise UnsupportedError(
-            f"connection_type {connection_type!r} is not supported; allowed are "
-            f"{', '.join(READ_TYPES)}: see {PAGE}"
+            f"connection_type {kind!r} is not supported; allowed are {', '.join(READ_TYPES)}: see "
+            f"{PAGE}"
         )
-    _refuse_for_tables(connection_type, name, format_options, push_down_predicate)
-    if connection_type in DRIVERS:
-        options = connected(connection_options)
-        return read_jdbc(spark, connection_type, options, transformation_ctx)
-    if failed is not None and connection_type in DOCUMENTS:
+    _refuse_for_tables(request)
+    if kind in DRIVERS:
+        return read_jdbc(spark, kind, connected(options), request.transformation_ctx)
+    if failed is not None and kind in DOCUMENTS:
         failed.note_absence(SOME_LACK)
-    if connection_type in SPARK_SOURCES:
-        return read_connector(spark, connection_type, connection_options)
-    return read_dynamodb(spark, connection_options)
+    if kind in SPARK_SOURCES:
+        return read_connector(spark, kind, options)
+    return read_dynamodb(spark, options)
 
 
 def connected(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,20 +70,16 @@ def connected(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **own}
 
 
-def _refuse_for_tables(
-    connection_type: str,
-    name: str | None,
-    format_options: Mapping[str, Any],
-    push_down_predicate: str,
-) -> None:
+def _refuse_for_tables(request: ReadRequest) -> None:
     """Refuse what only files have."""
-    if name or format_options:
+    if request.format or request.format_options:
         raise UnsupportedError(
-            f"format {name!r} and format_options {dict(format_options)} are not supported "
-            f"with connection_type {connection_type!r}: a table has no format"
+            f"format {request.format!r} and format_options {dict(request.format_options)} are not "
+            f"supported with connection_type {request.connection_type!r}: a table has no format"
         )
-    if push_down_predicate:
+    if request.push_down_predicate:
         raise UnsupportedError(
-            f"push_down_predicate {push_down_predicate!r} is not supported with connection_type "
-            f"{connection_type!r}: it chooses folders; filter the rows after the read"
+            f"push_down_predicate {request.push_down_predicate!r} is not supported with "
+            f"connection_type {request.connection_type!r}: it chooses folders; filter the rows "
+            "after the read"
         )

@@ -32,14 +32,14 @@ from pyspark.sql.types import (
     NullType,
     ShortType,
     StringType,
-    StructField,
     StructType,
     TimestampType,
 )
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.frames.types import replaced
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.readers.partitions import NULL_PARTITION
+from tidemark.glue_job.readers.files.partitions import NULL_PARTITION
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
 from tidemark.local_state.store.dataset_notes import note_written
 from tidemark.model.checkpoints.checkpoint import APPEND, DatasetWritten
@@ -129,14 +129,7 @@ def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
 
 def as_text(kind: DataType) -> DataType:
     """Return a type with text in place of dates, timestamps and decimals, at every depth."""
-    match kind:
-        case StructType():
-            return StructType([StructField(f.name, as_text(f.dataType)) for f in kind])
-        case ArrayType():
-            return ArrayType(as_text(kind.elementType))
-        case MapType():
-            return MapType(kind.keyType, as_text(kind.valueType))
-    return StringType() if type(kind) in _LOGICAL else kind
+    return replaced(kind, lambda one: StringType() if type(one) in _LOGICAL else None)
 
 
 def logical_type(kind: DataType, logical: dict[str, str]) -> dict[str, Any]:

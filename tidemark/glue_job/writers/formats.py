@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.readers.formats import SAME_AS, avro_version
+from tidemark.glue_job.readers.files.formats import SAME_AS, avro_version
 from tidemark.local_state.run_warnings import RunWarning, note
 
 # Glue's option -> Spark's; an empty one only chooses a writer of AWS, and changes no row.

@@ -10,8 +10,13 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.readers.database import check_driver, execute
-from tidemark.glue_job.readers.jdbc import DRIVER_OPTIONS, DRIVERS, TABLE_OPTIONS, driver_of
+from tidemark.glue_job.readers.databases.database import check_driver, execute
+from tidemark.glue_job.readers.databases.jdbc import (
+    DRIVER_OPTIONS,
+    DRIVERS,
+    TABLE_OPTIONS,
+    driver_of,
+)
 from tidemark.glue_job.readers.sources import connected
 from tidemark.local_state.catalog.connections import connection_of_job
 

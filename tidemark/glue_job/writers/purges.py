@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
-from tidemark.glue_job.readers.predicates import SparkPredicate
-from tidemark.glue_job.readers.s3_options import (
+from tidemark.glue_job.readers.files.predicates import SparkPredicate
+from tidemark.glue_job.readers.files.s3_options import (
     LOCAL_STORAGE_CLASS,
     STORAGE_CLASSES,
     hours,

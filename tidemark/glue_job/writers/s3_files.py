@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
+from pyspark.sql.types import ArrayType, MapType, NullType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import has_choices, schema_of
@@ -18,7 +18,8 @@ from tidemark.glue_job.frames.text_values import (
     unquoted_lines,
     with_plain_choices,
 )
-from tidemark.glue_job.readers.s3_options import is_true
+from tidemark.glue_job.frames.types import types_in
+from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.glue_job.writers.avro_files import write_avro
 from tidemark.glue_job.writers.formats import WriteFormat, write_format
 from tidemark.glue_job.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
@@ -159,22 +160,13 @@ def _is_nested(field: StructField) -> bool:
 
 
 def _check_types(frame: DataFrame, format_name: str) -> None:
-    empty = [one.name for one in frame.schema if _holds_null_type(one.dataType)]
+    empty = [
+        one.name
+        for one in frame.schema
+        if any(isinstance(kind, NullType) for _, kind in types_in(one.dataType))
+    ]
     if empty:
         raise UsageError(
             f"{format_name} has no type for columns without any value, and {empty} hold only "
             "nulls: drop them with DropNullFields, or give them a type with ApplyMapping or cast"
         )
-
-
-def _holds_null_type(kind: DataType) -> bool:
-    match kind:
-        case NullType():
-            return True
-        case StructType():
-            return any(_holds_null_type(one.dataType) for one in kind)
-        case ArrayType():
-            return _holds_null_type(kind.elementType)
-        case MapType():
-            return _holds_null_type(kind.keyType) or _holds_null_type(kind.valueType)
-    return False

@@ -11,10 +11,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
-from tidemark.glue_job.readers.catalog import connection_of, csv_options_of, table_names
-from tidemark.glue_job.readers.connectors import write_connector
-from tidemark.glue_job.readers.jdbc import DRIVERS
-from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.databases.connectors import write_connector
+from tidemark.glue_job.readers.databases.jdbc import DRIVERS
+from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
+from tidemark.glue_job.readers.request import check_account, table_names
+from tidemark.glue_job.readers.tables.catalog import connection_of, csv_options_of
 from tidemark.glue_job.writers.dynamodb import write_dynamodb
 from tidemark.glue_job.writers.jdbc import (
     check_actions,
@@ -28,7 +29,6 @@ from tidemark.local_state.job_run import job_home
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
-from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.awsglue_api.connections import SPARK_SOURCES, WRITE_TYPES
 from tidemark.model.awsglue_api.table import PAGE
 
@@ -111,17 +111,38 @@ def _for_frame(options: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {**options, "dbtable": name}
 
 
+def options_sink(
+    frame: Any,
+    connection_type: str,
+    connection_options: Mapping[str, Any] | None = None,
+    format: str | None = None,
+    format_options: Mapping[str, Any] | None = None,
+    transformation_ctx: str = "",
+) -> tuple[Any, Sink]:
+    """Return what the arguments of ``from_options`` write, and where."""
+    return frame, Sink(connection_type, connection_options or {}, format, format_options or {})
+
+
 def catalog_sink(
-    names: tuple[str | None, str | None, Mapping[str, Any]],
-    additional_options: Mapping[str, Any],
-    catalog_id: str | None,
-) -> Sink:
+    frame: Any,
+    database: str | None = None,
+    table_name: str | None = None,
+    redshift_tmp_dir: str = "",
+    transformation_ctx: str = "",
+    additional_options: Mapping[str, Any] | None = None,
+    catalog_id: str | None = None,
+    **kwargs: Any,
+) -> tuple[Any, Sink]:
+    """Return what the arguments of ``from_catalog`` write, and where."""
+    check_account(catalog_id)
+    return frame, _table_sink(*table_names(database, table_name, kwargs), additional_options or {})
+
+
+def _table_sink(database: str, name: str, additional_options: Mapping[str, Any]) -> Sink:
     """Return the sink of a table of the Data Catalog: its place and format.
 
     Rows become folders only by ``partitionKeys`` of the options, as on AWS.
     """
-    check_account(catalog_id)
-    database, name = table_names(*names)
     with Store(job_home().database) as store:
         table = find_table(store, database, name)
     if table.is_jdbc:
@@ -147,15 +168,6 @@ def jdbc_conf_sink(
     found = connection_properties(connection)
     kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])
     return Sink(kind, {**found, **options})
-
-
-def check_account(catalog_id: str | None) -> None:
-    """Raise UnsupportedError for the catalog of another account."""
-    if catalog_id not in (None, "", ACCOUNT_ID):
-        raise UnsupportedError(
-            f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
-            f"{ACCOUNT_ID}"
-        )
 
 
 def _format_options(table: CatalogTable) -> dict[str, Any]:

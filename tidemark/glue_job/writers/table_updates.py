@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructType
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.choices import Choice
 from tidemark.glue_job.frames.text_values import type_of_choice
+from tidemark.glue_job.frames.types import Choice
 from tidemark.glue_job.metastore.storage import STORED_AS
 from tidemark.glue_job.writers.formats import WriteFormat
 from tidemark.local_state.catalog.databases import existing_database, find_database

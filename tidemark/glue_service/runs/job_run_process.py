@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.process import job_process
-from tidemark.glue_job.process.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE
+from tidemark.glue_job.process.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE, read_record
 from tidemark.glue_job.process.failures import (
     Failure,
     Places,
@@ -33,7 +33,6 @@ from tidemark.glue_job.process.job_process import (
     SHELL_VARIABLE,
 )
 from tidemark.glue_job.process.memory_failures import oom_kills
-from tidemark.glue_job.process.record import read_record
 from tidemark.glue_job.process.spark import (
     CONF_FILE,
     EVENTS_FOLDER,

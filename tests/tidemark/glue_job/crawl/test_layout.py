@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.crawl.hive_types import common_type, known_type
 from tidemark.glue_job.crawl.layout import (
     Kind,
     Leaf,
@@ -13,6 +12,7 @@ from tidemark.glue_job.crawl.layout import (
     found_tables,
     table_name,
 )
+from tidemark.model.hive_types import common_type, known_type
 
 ORDERS = Kind("json", (("id", "int"), ("total", "double"), ("at", "string")))
 ORDERS_BIG = Kind("json", (("id", "bigint"), ("total", "double"), ("at", "string")))

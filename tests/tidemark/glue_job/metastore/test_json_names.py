@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from tidemark.glue_job.metastore.json_names import (
+from tidemark.glue_job.metastore.json_tables import (
     files_of,
     spelled,
     spelled_names,

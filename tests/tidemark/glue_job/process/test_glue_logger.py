@@ -10,7 +10,7 @@ from tests.waiting import BOUND_S
 SCRIPT = """
 import logging, warnings
 warnings.simplefilter("error")
-from tidemark.glue_job.process.glue_logger import glue_logger
+from tidemark.glue_job.process.jvm_objects import glue_logger
 logger = glue_logger()
 assert logger is glue_logger()
 logger.info("read %d%%", 5)

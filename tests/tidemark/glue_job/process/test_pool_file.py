@@ -9,9 +9,11 @@ import stat
 
 import pytest
 
-from tidemark.glue_job.process.client import PoolGoneError, PoolSilentError, connect
-from tidemark.glue_job.process.pool_file import (
+from tidemark.glue_job.process.pool import (
     PoolFile,
+    PoolGoneError,
+    PoolSilentError,
+    connect,
     delete_pool_file,
     fingerprint,
     read_pool_file,

@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 
-from tidemark.glue_job.process.borrow import Borrower
-from tidemark.glue_job.process.record import FILE, JvmRecord, read_record, write_record
+from tidemark.glue_job.process.borrow import FILE, Borrower, JvmRecord, read_record, write_record
 from tidemark.glue_service.runs.job_run_process import JobProcess, stop_job_run
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.store.database import JobRun

@@ -8,7 +8,8 @@ from awsglue.context import GlueContext
 from awsglue.dataframereader import DataFrameReader
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameReader, DynamicFrameWriter
 from awsglue.job import Job
-from tidemark.glue_job.readers.s3 import read_s3
+from tidemark.glue_job.readers.request import options_request
+from tidemark.glue_job.readers.sources import read
 from tidemark.glue_job.writers import formats, s3_files
 from tidemark.glue_job.writers.s3_files import write_s3
 from tidemark.local_state.run_warnings import RunWarning
@@ -70,7 +71,7 @@ def test_other_formats_are_refused_with_the_allowed_ones(context, name):
 
 def test_unsupported_option_of_a_source_is_refused_by_name():
     with pytest.raises(NotImplementedError, match=r"\['catalogPartitionPredicate'\]"):
-        read_s3(None, {**S3, "catalogPartitionPredicate": "a"}, "json", {}, "")
+        read(None, options_request("s3", {**S3, "catalogPartitionPredicate": "a"}, "json"))
 
 
 def test_unsupported_option_of_a_sink_is_refused_by_name():
@@ -95,7 +96,7 @@ def test_options_of_a_sink_that_glue_does_not_know_are_warnings(monkeypatch):
 @pytest.mark.parametrize("paths", [None, 1, []], ids=["missing", "number", "empty"])
 def test_paths_that_are_no_list_are_refused_with_what_was_given(paths):
     with pytest.raises(ValueError, match=r"\['paths'\] is .*; it must be a list of URIs"):
-        read_s3(None, {"paths": paths}, "json", {}, "")
+        read(None, options_request("s3", {"paths": paths}, "json"))
 
 
 @pytest.mark.parametrize("path", [None, "", ["s3://b/"]], ids=["missing", "empty", "list"])

@@ -65,7 +65,7 @@ def test_rows_made_by_the_script_are_not_counted_as_read(spark, s3, counts):
 
 
 def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, monkeypatch):
-    monkeypatch.setattr("tidemark.glue_job.readers.json_lines.MANY", 2)
+    monkeypatch.setattr("tidemark.glue_job.readers.json.lines.MANY", 2)
     s3.put("json/a.json", '{"id": 1}\n{"id": 2}\n')
     s3.put("json/b.json", '{"id": 3}\n')
     s3.put("xml/a.xml", "<all><row><id>1</id></row><row><id>2</id></row></all>")
@@ -92,7 +92,7 @@ def test_rows_of_readers_in_python_are_counted(glue_context, spark, s3, counts, 
 def test_texts_of_json_that_are_read_again_are_counted_once(
     glue_context, s3, counts, monkeypatch, texts, options, rows, many
 ):
-    monkeypatch.setattr("tidemark.glue_job.readers.json_lines.MANY", many)
+    monkeypatch.setattr("tidemark.glue_job.readers.json.lines.MANY", many)
     for place, text in enumerate(texts):
         s3.put(f"{place}.json", text)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import wait_until
-from tidemark.glue_job.process.record import JvmRecord, write_record
+from tidemark.glue_job.process.borrow import JvmRecord, write_record
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS
 from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home

@@ -24,7 +24,7 @@ METASTORE_CLASSES = (
     "CatalogExtensions",
     "JsonLook",
 )
-JSON_KINDS = Path(__file__).parents[2] / "readers" / "JsonKinds.java"
+JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
 FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"

@@ -19,24 +19,30 @@ from awsglue.dynamicframe import (
     DynamicFrameReader,
     DynamicFrameWriter,
 )
-from tidemark.errors import ArgumentTypeError, UnsupportedError
+from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.errors import OfReader
 from tidemark.glue_job.frames.plan import Plan
 from tidemark.glue_job.frames.streams import Batch, for_each_batch, with_ingestion_time
-from tidemark.glue_job.process.connection_utils import CONNECTION_UTILS
-from tidemark.glue_job.process.glue_logger import GlueLogger, glue_logger
-from tidemark.glue_job.readers.catalog import read_catalog, schema_of_table
-from tidemark.glue_job.readers.s3_options import PARTITION_COUNTS
-from tidemark.glue_job.readers.sources import read_source
+from tidemark.glue_job.process.jvm_objects import CONNECTION_UTILS, GlueLogger, glue_logger
+from tidemark.glue_job.readers.request import (
+    PARTITION_COUNTS,
+    ReadRequest,
+    TableRequest,
+    catalog_request,
+    check_account,
+    options_request,
+)
+from tidemark.glue_job.readers.sources import read
+from tidemark.glue_job.readers.tables.catalog import schema_of_table
 from tidemark.glue_job.refusals import NotYetMember, install
+from tidemark.glue_job.signatures import takes_arguments_of
 from tidemark.glue_job.writers.jdbc import jdbc_conf
 from tidemark.glue_job.writers.purges import (
     leave_storage_class,
     purge_path,
     purge_table_files,
 )
-from tidemark.glue_job.writers.sinks import Sink, catalog_sink, check_account, jdbc_conf_sink
-from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.glue_job.writers.sinks import Sink, catalog_sink, jdbc_conf_sink, options_sink
 
 
 class GlueContext(SQLContext):
@@ -96,31 +102,20 @@ class GlueContext(SQLContext):
         """
         return DynamicFrame.fromDF(self.createDataFrame(data, schema, sample_ratio), self, name)
 
-    def create_dynamic_frame_from_options(
-        self,
-        connection_type: str,
-        connection_options: Mapping[str, Any] | None = None,
-        format: str | None = None,
-        format_options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
-        push_down_predicate: str = "",
-        **kwargs: Any,
-    ) -> DynamicFrame:
+    @takes_arguments_of(options_request)
+    def create_dynamic_frame_from_options(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Read a source; see `create_data_frame_from_options` for arguments and errors.
 
         A column of JSON with values of several types is a choice of them, at every depth, and so is
         one of which files of the other formats have several types.
         """
-        plan = self._plan_options(
-            connection_type,
-            connection_options or {},
-            format,
-            format_options or {},
-            transformation_ctx,
-            push_down_predicate,
-            kwargs,
-        )
-        return DynamicFrame(plan, self, transformation_ctx)
+        request = options_request(*args, **kwargs)
+        return DynamicFrame(self._plan(request), self, request.frame_name)
+
+    def _plan(self, request: ReadRequest | TableRequest) -> Plan:
+        """Return the rows of a source and its error records."""
+        failed = OfReader()
+        return Plan.of_source(read(self.spark_session, request, failed), failed)
 
     def create_sample_dynamic_frame_from_options(
         self,
@@ -135,36 +130,28 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DynamicFrame:
         """Read the first ``num`` rows of a source; ``sample_options`` have no effect."""
-        plan = self._plan_options(
+        request = options_request(
             connection_type,
-            connection_options or {},
+            connection_options,
             format,
-            format_options or {},
+            format_options,
             transformation_ctx,
             push_down_predicate,
-            kwargs,
+            **kwargs,
         )
-        return DynamicFrame(plan.first(num), self, transformation_ctx)
+        return DynamicFrame(self._plan(request).first(num), self, request.frame_name)
 
-    def create_data_frame_from_options(
-        self,
-        connection_type: str,
-        connection_options: Mapping[str, Any] | None = None,
-        format: str | None = None,
-        format_options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
-        push_down_predicate: str = "",
-        **kwargs: Any,
-    ) -> DataFrame:
+    @takes_arguments_of(options_request)
+    def create_data_frame_from_options(self, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: D417
         """Read a source through the job bookmark.
 
         Args:
             connection_type: ``s3``, ``file`` for folders of this machine, ``dynamodb``,
                 ``custom.spark``, ``marketplace.spark``, or a type of `read_jdbc`.
-            connection_options: of S3 ``paths`` (list) and what `readers.s3_options` lists; see
+            connection_options: of S3 ``paths`` (list) and what `files.s3_options` lists; see
                 `read_jdbc`, `read_dynamodb` and `read_connector`.
             format: json, csv, avro, xml, parquet, orc or glueparquet; none for a database.
-            format_options: what `readers.formats` lists for the format.
+            format_options: what `files.formats` lists for the format.
             transformation_ctx: name of this source in the bookmark; empty reads everything.
             push_down_predicate: a condition on partition folders; others are not even listed.
             kwargs: minPartitions and targetPartitions, which tune only; others are ignored, as
@@ -179,68 +166,7 @@ class GlueContext(SQLContext):
             UsageError: an option has a wrong value.
             UnreadableFileError: a file is not what its format says.
         """
-        return self._read_options(
-            None,
-            connection_type,
-            connection_options or {},
-            format,
-            format_options or {},
-            transformation_ctx,
-            push_down_predicate,
-            kwargs,
-        )
-
-    def _read_options(
-        self,
-        failed: OfReader | None,
-        connection_type: str,
-        connection_options: Mapping[str, Any],
-        format: str | None,
-        format_options: Mapping[str, Any],
-        transformation_ctx: str,
-        push_down_predicate: str,
-        others: Mapping[str, Any],
-    ) -> DataFrame:
-        for name, given in (("connection", connection_options), ("format", format_options)):
-            if not isinstance(given, Mapping):
-                raise ArgumentTypeError(f"{name}_options is {given!r}; it must be a dict")
-        for argument in sorted(set(others) - PARTITION_COUNTS):
-            note(RunWarning.OPTION_IGNORED, f"the argument {argument} of a reader")
-        return read_source(
-            self.spark_session,
-            connection_type,
-            connection_options,
-            (format, format_options),
-            transformation_ctx,
-            push_down_predicate,
-            failed,
-        )
-
-    def _plan_options(self, *request: Any) -> Plan:
-        """Return the rows of a source and its error records; see `_read_options`."""
-        return Plan.read(lambda failed: self._read_options(failed, *request))
-
-    def _plan_catalog(
-        self,
-        names: tuple[str | None, str | None, Mapping[str, Any]],
-        transformation_ctx: str,
-        push_down_predicate: str,
-        additional_options: Mapping[str, Any] | None,
-        catalog_id: str | None,
-    ) -> Plan:
-        """Return the rows of a table and its error records; see `read_catalog`."""
-        options = dict(additional_options or {})
-        return Plan.read(
-            lambda failed: read_catalog(
-                self.spark_session,
-                names,
-                transformation_ctx,
-                push_down_predicate,
-                options,
-                catalog_id,
-                failed,
-            )
-        )
+        return read(self.spark_session, options_request(*args, **kwargs))
 
     def getSource(
         self,
@@ -259,43 +185,19 @@ class GlueContext(SQLContext):
             push_down_predicate: a condition on partition folders.
             options: the connection options.
         """
+        request = ReadRequest(
+            connection_type, options, format, {}, transformation_ctx, push_down_predicate
+        )
+        return DataSource(request, self, transformation_ctx or connection_type)
 
-        def read(late_format: str | None, format_options: Mapping[str, Any]) -> Plan:
-            return self._plan_options(
-                connection_type,
-                options,
-                late_format or format,
-                format_options,
-                transformation_ctx,
-                push_down_predicate,
-                {},
-            )
-
-        return DataSource(read, self, transformation_ctx or connection_type)
-
-    def create_dynamic_frame_from_catalog(
-        self,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        push_down_predicate: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
-    ) -> DynamicFrame:
+    @takes_arguments_of(catalog_request)
+    def create_dynamic_frame_from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Read a table; see `create_data_frame_from_catalog` for arguments and errors.
 
         A column with values that are not of its declared type is a choice of it and of theirs.
         """
-        plan = self._plan_catalog(
-            (database, table_name, kwargs),
-            transformation_ctx,
-            push_down_predicate,
-            additional_options,
-            catalog_id,
-        )
-        return DynamicFrame(plan, self, table_name or "")
+        request = catalog_request(*args, **kwargs)
+        return DynamicFrame(self._plan(request), self, request.frame_name)
 
     def create_sample_dynamic_frame_from_catalog(
         self,
@@ -319,14 +221,17 @@ class GlueContext(SQLContext):
         """
         if erieTxId or asOfTime:
             raise UnsupportedError("erieTxId and asOfTime are of governed tables, which AWS ended")
-        plan = self._plan_catalog(
-            (database, table_name, kwargs),
+        request = catalog_request(
+            database,
+            table_name,
+            redshift_tmp_dir,
             transformation_ctx,
             push_down_predicate,
             additional_options,
             catalog_id,
+            **kwargs,
         )
-        return DynamicFrame(plan.first(num), self, table_name or "")
+        return DynamicFrame(self._plan(request).first(num), self, request.frame_name)
 
     def get_catalog_schema_as_spark_schema(
         self,
@@ -342,17 +247,8 @@ class GlueContext(SQLContext):
         check_account(catalog_id)
         return schema_of_table(database, table_name)
 
-    def create_data_frame_from_catalog(
-        self,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        push_down_predicate: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
-    ) -> DataFrame:
+    @takes_arguments_of(catalog_request)
+    def create_data_frame_from_catalog(self, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: D417
         """Read a table of the Data Catalog through the job bookmark.
 
         Args:
@@ -374,14 +270,7 @@ class GlueContext(SQLContext):
             UsageError: an argument is wrong.
             UnreadableFileError: a file is not what the table says.
         """
-        return read_catalog(
-            self.spark_session,
-            (database, table_name, kwargs),
-            transformation_ctx,
-            push_down_predicate,
-            dict(additional_options or {}),
-            catalog_id,
-        )
+        return read(self.spark_session, catalog_request(*args, **kwargs))
 
     def getSink(
         self,
@@ -404,17 +293,12 @@ class GlueContext(SQLContext):
         """
         return DataSink(Sink(connection_type, options, format), self)
 
+    @takes_arguments_of(options_sink)
     def write_dynamic_frame_from_options(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        connection_type: str,
-        connection_options: Mapping[str, Any] | None = None,
-        format: str | None = None,
-        format_options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
+        self, *args: Any, **kwargs: Any
     ) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame and return it; see `getSink` for options, `write_from_options` too."""
-        sink = Sink(connection_type, connection_options or {}, format, format_options or {})
+        frame, sink = options_sink(*args, **kwargs)
         return DataSink(sink, self).write(frame)
 
     def write_from_options(
@@ -434,16 +318,9 @@ class GlueContext(SQLContext):
         sink = Sink(connection_type, connection_options or {}, format, format_options or {})
         return DataSink(sink, self).write(frame_or_dfc)
 
-    def write_dynamic_frame_from_catalog(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
+    @takes_arguments_of(catalog_sink)
+    def write_dynamic_frame_from_catalog(  # noqa: D417
+        self, *args: Any, **kwargs: Any
     ) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame to a table of the Data Catalog and return it.
 
@@ -463,22 +340,14 @@ class GlueContext(SQLContext):
             UsageError: an argument is wrong.
             UnsupportedError: something that this machine does not run.
         """
-        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        frame, sink = catalog_sink(*args, **kwargs)
         return DataSink(sink, self).write(frame)
 
-    def write_data_frame_from_catalog(
-        self,
-        frame: DataFrame,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
-    ) -> DataFrame:
+    @takes_arguments_of(catalog_sink)
+    def write_data_frame_from_catalog(self, *args: Any, **kwargs: Any) -> DataFrame:
         """Append a DataFrame to a table; see `write_dynamic_frame_from_catalog`."""
-        sink = catalog_sink((database, table_name, kwargs), additional_options or {}, catalog_id)
+        frame: DataFrame
+        frame, sink = catalog_sink(*args, **kwargs)
         sink.write(frame)
         return frame
 

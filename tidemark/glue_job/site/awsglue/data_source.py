@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
 
-from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -11,35 +11,31 @@ from pyspark.sql import DataFrame
 from awsglue.dynamicframe import DynamicFrame
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.plan import Plan
-from tidemark.glue_job.readers.s3_options import PARTITION_COUNTS
-from tidemark.glue_job.refusals import install
+from tidemark.glue_job.readers.request import PARTITION_COUNTS, ReadRequest
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
-
-Open = Callable[[str | None, Mapping[str, Any]], Plan]
 
 
 class DataSource:
     """What ``GlueContext.getSource`` returns; it is read when a frame is asked for."""
 
-    def __init__(self, j_source: Open, sql_ctx: "GlueContext", name: str) -> None:
+    def __init__(self, j_source: ReadRequest, sql_ctx: "GlueContext", name: str) -> None:
         """Keep what is needed to read.
 
         Args:
-            j_source: given a format and its options, reads the source; a JVM object on AWS.
+            j_source: what is to be read; a JVM object on AWS.
             sql_ctx: the context.
             name: name of the frames.
         """
-        self._open = j_source
+        self._request = j_source
         self._context = sql_ctx
-        self._format: str | None = None
-        self._format_options: Mapping[str, Any] = {}
         self.name = name
 
     def setFormat(self, format: str, **options: Any) -> None:
         """Set the format that the files are read with, and its format options."""
-        self._format, self._format_options = format, options
+        request = self._request
+        self._request = replace(request, format=format or request.format, format_options=options)
 
     def getFrame(self, **options: Any) -> DynamicFrame:
         """Read the source; its state is kept for the next commit.
@@ -63,7 +59,4 @@ class DataSource:
         return self._plan().frame
 
     def _plan(self) -> Plan:
-        return self._open(self._format, self._format_options)
-
-
-install(__name__)
+        return self._context._plan(self._request)

@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame
 from awsglue.gluetypes import DataType, DynamicRecord, StructType, _deserialize_json_value
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames import fields, functions, joins, nested, resolve, shown
-from tidemark.glue_job.frames.catalog_types import types_of_table
 from tidemark.glue_job.frames.choices import schema_of, unmarked
 from tidemark.glue_job.frames.errors import Failed, count_errors, errors_frame
 from tidemark.glue_job.frames.mapped import Mapped
@@ -20,9 +19,14 @@ from tidemark.glue_job.frames.nulls import without_null_fields
 from tidemark.glue_job.frames.plan import Limits, Plan, check_frame
 from tidemark.glue_job.frames.relationalize import relationalize
 from tidemark.glue_job.frames.seen import fields_left_out
-from tidemark.glue_job.frames.spigot import write_sample
+from tidemark.glue_job.frames.text_values import write_sample
+from tidemark.glue_job.frames.types import glue_schema
 from tidemark.glue_job.frames.unbox import unbox
-from tidemark.glue_job.refusals import NotYetMember, install
+from tidemark.glue_job.readers.request import catalog_request, options_request
+from tidemark.glue_job.readers.tables.catalog import types_of_table
+from tidemark.glue_job.refusals import NotYetMember
+from tidemark.glue_job.signatures import takes_arguments_of
+from tidemark.glue_job.writers.sinks import catalog_sink, options_sink
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -126,7 +130,7 @@ class DynamicFrame:
 
     def schema(self) -> DataType:
         """Return the schema, in Glue's types."""
-        return _deserialize_json_value(shown.glue_schema(self._plan.schema))
+        return _deserialize_json_value(glue_schema(self._plan.schema))
 
     def printSchema(self) -> None:
         """Print the schema as a tree."""
@@ -544,8 +548,15 @@ class DynamicFrame:
         plan = self._plan.then(lambda: both, limits, other_frame._plan)
         return DynamicFrame(plan, self.glue_ctx, self.name)
 
-    def _without_null_fields(self, limits: Limits) -> "DynamicFrame":
+    def _drop_null_fields(
+        self,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> "DynamicFrame":
         """Return the rows without the fields that are null in all of them."""
+        limits = Limits("DropNullFields", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: without_null_fields(frame)[0])
 
     def errorsAsDynamicFrame(self) -> "DynamicFrame":
@@ -680,49 +691,15 @@ class DynamicFrameReader:
         """Return rows of Python as a frame; see `GlueContext.create_dynamic_frame_from_rdd`."""
         return self._glue_context.create_dynamic_frame_from_rdd(data, name, schema, sampleRatio)
 
-    def from_options(
-        self,
-        connection_type: str,
-        connection_options: Mapping[str, Any] | None = None,
-        format: str | None = None,
-        format_options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
-        push_down_predicate: str = "",
-        **kwargs: Any,
-    ) -> DynamicFrame:
+    @takes_arguments_of(options_request)
+    def from_options(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Read a source; see `GlueContext.create_data_frame_from_options`."""
-        return self._glue_context.create_dynamic_frame_from_options(
-            connection_type,
-            connection_options,
-            format,
-            format_options,
-            transformation_ctx,
-            push_down_predicate,
-            **kwargs,
-        )
+        return self._glue_context.create_dynamic_frame_from_options(*args, **kwargs)
 
-    def from_catalog(
-        self,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        push_down_predicate: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
-    ) -> DynamicFrame:
+    @takes_arguments_of(catalog_request)
+    def from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Read a table; see `GlueContext.create_data_frame_from_catalog`."""
-        return self._glue_context.create_dynamic_frame_from_catalog(
-            database,
-            table_name,
-            redshift_tmp_dir,
-            transformation_ctx,
-            push_down_predicate,
-            additional_options,
-            catalog_id,
-            **kwargs,
-        )
+        return self._glue_context.create_dynamic_frame_from_catalog(*args, **kwargs)
 
 
 class DynamicFrameWriter:
@@ -731,47 +708,15 @@ class DynamicFrameWriter:
     def __init__(self, glue_context: "GlueContext") -> None:
         self._glue_context = glue_context
 
-    def from_options(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        connection_type: str,
-        connection_options: Mapping[str, Any] | None = None,
-        format: str | None = None,
-        format_options: Mapping[str, Any] | None = None,
-        transformation_ctx: str = "",
-    ) -> DynamicFrame | DynamicFrameCollection:
+    @takes_arguments_of(options_sink)
+    def from_options(self, *args: Any, **kwargs: Any) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame; see `GlueContext.write_dynamic_frame_from_options`."""
-        return self._glue_context.write_dynamic_frame_from_options(
-            frame,
-            connection_type,
-            connection_options,
-            format,
-            format_options,
-            transformation_ctx,
-        )
+        return self._glue_context.write_dynamic_frame_from_options(*args, **kwargs)
 
-    def from_catalog(
-        self,
-        frame: DynamicFrame | DynamicFrameCollection,
-        database: str | None = None,
-        table_name: str | None = None,
-        redshift_tmp_dir: str = "",
-        transformation_ctx: str = "",
-        additional_options: Mapping[str, Any] | None = None,
-        catalog_id: str | None = None,
-        **kwargs: Any,
-    ) -> DynamicFrame | DynamicFrameCollection:
+    @takes_arguments_of(catalog_sink)
+    def from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame | DynamicFrameCollection:
         """Append a frame to a table; see `GlueContext.write_dynamic_frame_from_catalog`."""
-        return self._glue_context.write_dynamic_frame_from_catalog(
-            frame,
-            database,
-            table_name,
-            redshift_tmp_dir,
-            transformation_ctx,
-            additional_options,
-            catalog_id,
-            **kwargs,
-        )
+        return self._glue_context.write_dynamic_frame_from_catalog(*args, **kwargs)
 
     def from_jdbc_conf(
         self,
@@ -785,6 +730,3 @@ class DynamicFrameWriter:
         self._glue_context.write_dynamic_frame_from_jdbc_conf(
             frame, catalog_connection, connection_options, redshift_tmp_dir, transformation_ctx
         )
-
-
-install(__name__)

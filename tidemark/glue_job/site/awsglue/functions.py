@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from tidemark.glue_job.refusals import install
-
 
 def replaceArrayElement(srcCol: Column | str, replaceCol: Column | str, idx: int) -> Column:
     """Return an array with another value at a position, counted from 0."""
@@ -29,6 +27,3 @@ def namedStruct(*cols: str | Column | Iterable[str | Column]) -> Column:
 def explodeWithIndex(col: Column | str) -> Column:
     """Return a row for each element of an array: columns ``index``, from 0, and ``val``."""
     return F.posexplode(col).alias("index", "val")
-
-
-install(__name__)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.refusals import install
 
 # Names of Python 2 that AWS's library keeps for scripts.
 basestring, unicode = str, str
@@ -429,6 +428,3 @@ class DynamicRecord(dict[str, Any]):
 
     def __setattr__(self, attr: str, value: Any) -> None:
         self[attr] = value
-
-
-install(__name__)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tidemark.glue_job.process.bookmark_session import BookmarkSession, start_session
-from tidemark.glue_job.refusals import install
 from tidemark.model.assembly.arguments import CONTINUATION_OPTIONS
 
 if TYPE_CHECKING:
@@ -76,6 +75,3 @@ class Job:
         """
         if self._session is not None:
             self._session.commit()
-
-
-install(__name__)

@@ -19,7 +19,7 @@ from multiprocessing.connection import (
 )
 from pathlib import Path
 
-from tidemark.glue_job.process.pool_file import (
+from tidemark.glue_job.process.pool import (
     HOST,
     PoolFile,
     delete_pool_file,

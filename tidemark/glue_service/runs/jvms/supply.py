@@ -6,8 +6,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.glue_job.process.client import PoolGoneError, PoolSilentError, ask, connect
-from tidemark.glue_job.process.pool_file import POOL_VARIABLE, fingerprint, read_pool_file
+from tidemark.glue_job.process.pool import (
+    POOL_VARIABLE,
+    PoolGoneError,
+    PoolSilentError,
+    ask,
+    connect,
+    fingerprint,
+    read_pool_file,
+)
 from tidemark.glue_service.runs.jvms.pool import Pool
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home

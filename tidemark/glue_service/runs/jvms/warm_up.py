@@ -11,8 +11,7 @@ from typing import NoReturn
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.class_archive.make import SAMPLE_JOB
-from tidemark.glue_job.process.client import PoolGoneError, PoolSilentError, connect
-from tidemark.glue_job.process.pool_file import read_pool_file
+from tidemark.glue_job.process.pool import PoolGoneError, PoolSilentError, connect, read_pool_file
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
     Machine,

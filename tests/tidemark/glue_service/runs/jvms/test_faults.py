@@ -16,8 +16,7 @@ import pytest
 
 from tests.tidemark.glue_service.runs.jvms.runs import Bench
 from tests.waiting import wait_until
-from tidemark.glue_job.process.client import ask, connect
-from tidemark.glue_job.process.pool_file import POOL_VARIABLE, read_pool_file
+from tidemark.glue_job.process.pool import POOL_VARIABLE, ask, connect, read_pool_file
 from tidemark.glue_service.runs.jvms import pool
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of

@@ -15,7 +15,7 @@ import pytest
 
 from tests.tidemark.glue_service.runs.jvms.runs import Bench
 from tests.waiting import wait_until
-from tidemark.glue_job.process.pool_file import POOL_VARIABLE
+from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_service.runs.job_run_process import stop_job_run
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.glue_service.workflows.recovery import recover_interrupted_runs

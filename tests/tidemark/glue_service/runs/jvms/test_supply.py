@@ -11,10 +11,10 @@ from functools import partial
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.client import connect
-from tidemark.glue_job.process.pool_file import (
+from tidemark.glue_job.process.pool import (
     POOL_VARIABLE,
     PoolFile,
+    connect,
     fingerprint,
     write_pool_file,
 )

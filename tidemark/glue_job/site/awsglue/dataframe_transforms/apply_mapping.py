@@ -5,7 +5,6 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.glue_job.frames.mapping import apply_mapping, full_mappings
-from tidemark.glue_job.refusals import install
 
 
 class ApplyMapping:
@@ -52,6 +51,3 @@ def _argument(name: str, kind: str, description: str) -> dict[str, Any]:
         "optional": False,
         "defaultValue": None,
     }
-
-
-install(__name__)

@@ -32,51 +32,6 @@ from awsglue.transforms.transform import GlueTransform
 from awsglue.transforms.unbox import Unbox
 from awsglue.transforms.union import Union
 from awsglue.transforms.unnest_frame import UnnestFrame
-from tidemark.glue_job.refusals import install
-
-ALL_TRANSFORMS: set[type[GlueTransform]] = {
-    ApplyMapping,
-    Coalesce,
-    DropFields,
-    DropNullFields,
-    ErrorsAsDynamicFrame,
-    Filter,
-    FlatMap,
-    Join,
-    Map,
-    MapToCollection,
-    Relationalize,
-    RenameField,
-    Repartition,
-    ResolveChoice,
-    SelectFields,
-    SelectFromCollection,
-    Spigot,
-    SplitFields,
-    SplitRows,
-    Unbox,
-    Union,
-    UnnestFrame,
-}
-
-
-def get_transforms() -> set[GlueTransform]:
-    """Return one of each transform."""
-    return {transform() for transform in ALL_TRANSFORMS}
-
-
-def get_transform(name: str) -> GlueTransform | None:
-    """Return the transform of a name in any case; None if there is none."""
-    found = (one for one in get_transforms() if one.name().lower() == name.lower())
-    return next(found, None)
-
-
-def describe_transform(name: str) -> str:
-    """Return the description of a transform as JSON; of none, an empty object."""
-    transform = get_transform(name)
-    found = transform.describe() if transform else {}
-    return json.dumps(found, sort_keys=True, indent=4, separators=(",", ": "))
-
 
 __all__ = [
     "ApplyMapping",
@@ -103,4 +58,22 @@ __all__ = [
     "Union",
     "UnnestFrame",
 ]
-__all__ += install(__name__)
+ALL_TRANSFORMS: set[type[GlueTransform]] = {globals()[name] for name in __all__} - {GlueTransform}
+
+
+def get_transforms() -> set[GlueTransform]:
+    """Return one of each transform."""
+    return {transform() for transform in ALL_TRANSFORMS}
+
+
+def get_transform(name: str) -> GlueTransform | None:
+    """Return the transform of a name in any case; None if there is none."""
+    found = (one for one in get_transforms() if one.name().lower() == name.lower())
+    return next(found, None)
+
+
+def describe_transform(name: str) -> str:
+    """Return the description of a transform as JSON; of none, an empty object."""
+    transform = get_transform(name)
+    found = transform.describe() if transform else {}
+    return json.dumps(found, sort_keys=True, indent=4, separators=(",", ": "))

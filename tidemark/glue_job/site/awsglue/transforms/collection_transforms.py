@@ -1,38 +1,22 @@
 """Transforms of collections of frames."""
 
-from collections.abc import Callable
 from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
-from tidemark.glue_job.frames.descriptions import Described
-from tidemark.glue_job.refusals import install
+from tidemark.glue_job.signatures import Described, frame_method
 
 
 class SelectFromCollection(Described, GlueTransform):
     """Picks a frame of a collection by its key."""
 
-    def __call__(
-        self,
-        dfc: DynamicFrameCollection,
-        key: str,
-        transformation_ctx: str = "",
-    ) -> DynamicFrame:
-        """Return the frame; see `DynamicFrameCollection.select`."""
-        return dfc.select(key, transformation_ctx)
+    __call__ = frame_method(DynamicFrameCollection.select, "dfc")
 
 
 class MapToCollection(Described, GlueTransform):
     """Applies a function to each frame of a collection."""
 
-    def __call__(
-        self,
-        dfc: DynamicFrameCollection,
-        callable: Callable[[DynamicFrame, str], DynamicFrame],
-        transformation_ctx: str = "",
-    ) -> DynamicFrameCollection:
-        """Return the collection; see `DynamicFrameCollection.map`."""
-        return dfc.map(callable, transformation_ctx)
+    __call__ = frame_method(DynamicFrameCollection.map, "dfc")
 
 
 class FlatMap(Described, GlueTransform):
@@ -62,6 +46,3 @@ class FlatMap(Described, GlueTransform):
             return found
 
         return dfc.flatmap(apply, transformation_ctx)
-
-
-install(__name__)

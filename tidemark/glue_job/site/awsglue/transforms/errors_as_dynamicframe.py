@@ -2,19 +2,10 @@
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from tidemark.glue_job.frames.descriptions import Described
-from tidemark.glue_job.refusals import install
+from tidemark.glue_job.signatures import Described, frame_method
 
 
 class ErrorsAsDynamicFrame(Described, GlueTransform):
     """Gets the error records of a frame."""
 
-    def __call__(
-        self,
-        frame: DynamicFrame,
-    ) -> DynamicFrame:
-        """Return them; see `DynamicFrame.errorsAsDynamicFrame`."""
-        return frame.errorsAsDynamicFrame()
-
-
-install(__name__)
+    __call__ = frame_method(DynamicFrame.errorsAsDynamicFrame)

@@ -5,59 +5,25 @@ from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
-from tidemark.glue_job.frames.descriptions import Described
-from tidemark.glue_job.refusals import install
+from tidemark.glue_job.signatures import Described, frame_method
 
 
 class RenameField(Described, GlueTransform):
     """Gives a field another name."""
 
-    def __call__(
-        self,
-        frame: DynamicFrame,
-        old_name: str,
-        new_name: str,
-        transformation_ctx: str = "",
-        info: str = "",
-        stageThreshold: int = 0,
-        totalThreshold: int = 0,
-    ) -> DynamicFrame:
-        """Return the frame; see `DynamicFrame.rename_field`."""
-        return frame.rename_field(
-            old_name, new_name, transformation_ctx, info, stageThreshold, totalThreshold
-        )
+    __call__ = frame_method(DynamicFrame.rename_field, oldName="old_name", newName="new_name")
 
 
 class DropFields(Described, GlueTransform):
     """Drops fields."""
 
-    def __call__(
-        self,
-        frame: DynamicFrame,
-        paths: str | Sequence[str],
-        transformation_ctx: str = "",
-        info: str = "",
-        stageThreshold: int = 0,
-        totalThreshold: int = 0,
-    ) -> DynamicFrame:
-        """Return the frame; see `DynamicFrame.drop_fields`."""
-        return frame.drop_fields(paths, transformation_ctx, info, stageThreshold, totalThreshold)
+    __call__ = frame_method(DynamicFrame.drop_fields)
 
 
 class SelectFields(Described, GlueTransform):
     """Gets fields."""
 
-    def __call__(
-        self,
-        frame: DynamicFrame,
-        paths: str | Sequence[str],
-        transformation_ctx: str = "",
-        info: str = "",
-        stageThreshold: int = 0,
-        totalThreshold: int = 0,
-    ) -> DynamicFrame:
-        """Return the frame; see `DynamicFrame.select_fields`."""
-        return frame.select_fields(paths, transformation_ctx, info, stageThreshold, totalThreshold)
+    __call__ = frame_method(DynamicFrame.select_fields)
 
 
 class SplitFields(Described, GlueTransform):
@@ -140,6 +106,3 @@ class Spigot(Described, GlueTransform):
     ) -> DynamicFrame:
         """Return the frame; see `DynamicFrame.spigot`."""
         return frame.spigot(path, options, transformation_ctx)
-
-
-install(__name__)

@@ -5,8 +5,7 @@ from typing import Any
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms.transform import GlueTransform
-from tidemark.glue_job.frames.descriptions import Described
-from tidemark.glue_job.refusals import install
+from tidemark.glue_job.signatures import Described
 
 
 class Relationalize(Described, GlueTransform):
@@ -27,6 +26,3 @@ class Relationalize(Described, GlueTransform):
         return frame.relationalize(
             name, staging_path, options, transformation_ctx, info, stageThreshold, totalThreshold
         )
-
-
-install(__name__)

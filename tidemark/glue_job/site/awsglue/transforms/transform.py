@@ -5,8 +5,6 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 
 from typing import Any
 
-from tidemark.glue_job.refusals import install
-
 
 class GlueTransform:
     """A transform; ``apply`` is how scripts call it. Scripts derive transforms of their own."""
@@ -74,6 +72,3 @@ class GlueTransform:
 
     def __repr__(self) -> str:
         return f"<Transform: {self.name()}>"
-
-
-install(__name__)

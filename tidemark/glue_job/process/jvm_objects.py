@@ -1,0 +1,53 @@
+"""Objects of Glue's JVM that scripts ask for: the logger, and the class that says where AWS is.
+
+AWS's own samples write ``glueContext._jvm.AWSConnectionUtils.getRegion()``, and give what it says
+to boto3.
+Source: https://github.com/awslabs/aws-glue-libs (awsglue/devutils.py)
+"""
+
+import logging
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+NAME = "GlueLogger"
+
+
+class GlueLogger(logging.Logger):
+    """Has ``warn`` beside what Python's loggers have, as AWS's logger is one of log4j."""
+
+    def warn(self, msg: object, *args: Any, **kwargs: Any) -> None:
+        """Log a warning."""
+        self.warning(msg, *args, **kwargs)
+
+
+_LOGGER = GlueLogger(NAME, logging.INFO)
+_LOGGER.propagate = False
+
+
+def glue_logger() -> GlueLogger:
+    """Return the logger of this process, which leaves Python's own logging as a script sets it."""
+    if not _LOGGER.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        _LOGGER.addHandler(handler)
+    return _LOGGER
+
+
+NO_PROXY = "https://null:0"
+
+
+def glue_endpoint() -> str:
+    """Return the URL of Glue's API: that of this machine where one is served."""
+    for name in ("AWS_ENDPOINT_URL_GLUE", "AWS_ENDPOINT_URL"):
+        if url := os.environ.get(name):
+            return url
+    return f"https://glue.{os.environ['AWS_REGION']}.amazonaws.com"
+
+
+CONNECTION_UTILS = SimpleNamespace(
+    getRegion=lambda: os.environ["AWS_REGION"],
+    getGlueEndpoint=glue_endpoint,
+    getGlueProxyUrl=lambda: NO_PROXY,  # as Glue says where there is none
+)

@@ -1,0 +1,114 @@
+"""Columns of CSV that a table declares as another type than string: casts, and Glue's choices.
+
+Spark's reader of CSV fails with a SparkUpgradeException at a text such as 2024-13-01, which its old
+parser took for a day of the next year; the setting against that is of the whole session. Of a
+decimal it drops the commas, so that 1,5 would be 15. A column with a text that is not of its type
+is a choice.
+Source: https://github.com/aws-samples/aws-glue-samples/blob/master/examples/resolve_choice.md
+"""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    DataType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from tidemark.glue_job.frames.choices import Value, built, quoted
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.types import Choice, is_cast, type_name
+from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing
+
+AS_IT_IS = {
+    "emptyValue": "",
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+}
+
+
+def with_casts(
+    frame: DataFrame, schema: StructType, corrupt: str, options: Mapping[str, str]
+) -> DataFrame:
+    """Return lines of CSV with their times and decimals; one that has another text is corrupt."""
+    cast = {one.name: one.dataType for one in schema if is_cast(one.dataType)}
+    if not cast:
+        return frame
+    texts = [F.col(quoted(one.name)).cast("string").alias(str(n)) for n, one in enumerate(schema)]
+    line = F.to_csv(F.struct(*texts), {**options, **AS_IT_IS})
+    is_misfit = F.lit(False)
+    for name, kind in cast.items():
+        is_misfit |= F.col(quoted(name)).isNotNull() & _cast(name, kind).isNull()
+    columns = [
+        _cast(name, cast[name]).alias(name) if name in cast else F.col(quoted(name))
+        for name in frame.columns
+        if name != corrupt
+    ]
+    known = F.coalesce(F.col(quoted(corrupt)), F.when(is_misfit, line))
+    return frame.select(*columns, known.alias(corrupt))
+
+
+def _cast(name: str, kind: DataType) -> Column:
+    return F.expr(f"try_cast({quoted(name)} AS {kind.simpleString()})")
+
+
+OTHER_LENGTH = "line of another length"
+OF_FILES = ("header", "multiLine", "lineSep")  # options that say nothing of one record
+
+
+def with_choices(
+    frame: DataFrame, schema: StructType, corrupt: str, options: Mapping[str, str]
+) -> DataFrame:
+    """Return lines of CSV; a column of which a text is not of its type is a choice with string.
+
+    One pass over the lines finds these columns.
+    """
+    line = F.col(quoted(corrupt))
+    texts = _texts(schema, line, options)
+    frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options))
+    typed = [
+        (place, one) for place, one in enumerate(schema) if not isinstance(one.dataType, StringType)
+    ]
+    misfits = {one.name: _misfit(one, texts[str(place)]) for place, one in typed}
+    mixed = _mixed(frame, misfits)
+    values = [_value(one, misfits.get(one.name), one.name in mixed) for one in frame.schema]
+    return built(frame, [value for value in values if value.name != corrupt])
+
+
+def _texts(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+    """Return the texts of the fields of a line, by place, and itself if it has others."""
+    fields = [StructField(str(place), StringType()) for place in range(len(schema))]
+    declared = StructType([*fields, StructField(OTHER_LENGTH, StringType())])
+    given = {key: value for key, value in options.items() if key not in OF_FILES}
+    given["columnNameOfCorruptRecord"] = OTHER_LENGTH
+    words = ", ".join(f"{quoted(one.name)} string" for one in declared)
+    return F.from_csv(line, words, given)
+
+
+def _misfit(field: StructField, text: Column) -> Column:
+    """Return the text of a field that is not of its type, else null."""
+    return F.when(F.col(quoted(field.name)).isNull(), text)
+
+
+def _mixed(frame: DataFrame, misfits: Mapping[str, Column]) -> set[str]:
+    """Return the columns with a text that is not of their type."""
+    if not misfits:
+        return set()
+    with own_query(frame.sparkSession):
+        found = frame.agg(*[F.max(one.isNotNull()) for one in misfits.values()]).collect()[0]
+    return {name for name, has in zip(misfits, found, strict=True) if has}
+
+
+def _value(field: StructField, misfit: Column | None, is_mixed: bool) -> Value:
+    column = F.col(quoted(field.name))
+    if misfit is None or not is_mixed:
+        return Value(field.name, column, field.dataType)
+    name, text = type_name(field.dataType), StructField("string", StringType())
+    fields = sorted([StructField(name, field.dataType), text], key=lambda one: one.name)
+    parts = {name: column, "string": misfit}
+    struct = F.struct(*[parts[one.name].alias(one.name) for one in fields])
+    has_value = column.isNotNull() | misfit.isNotNull()
+    return Value(field.name, F.when(has_value, struct), Choice(fields))

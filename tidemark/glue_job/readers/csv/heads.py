@@ -1,0 +1,300 @@
+"""What a CSV file is, by one look at it: its first record, and what Spark's reader would change.
+
+Spark takes bytes that are no UTF-8 for other characters, and leaves a line of white space out,
+which may be a record of a file of tabs. With multiLine it takes all that follows a quote that
+nothing closes for one value, and the first line feed of a file, also one within quotes, for how
+its records end. Without, it closes each quote where the line ends.
+"""
+
+import csv
+import io
+import os
+import re
+import sys
+from codecs import getincrementaldecoder
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import PurePosixPath
+
+from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.readers.csv.escapes import Escapes
+from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
+from tidemark.glue_job.readers.files.formats import Format, csv_options
+from tidemark.glue_job.readers.files.read_errors import unreadable
+from tidemark.local_state.run_warnings import RunWarning, note
+
+HEAD_BYTES = 1 << 16
+CHUNK = 1 << 20
+BLANK = "".join(map(chr, range(33)))  # what Java's trim takes off
+NULL = "null"  # the option with `Format.null_text`
+SHOWN = 100  # characters of a record
+_AFTER_ALL = "\uf8ff" * 8  # a line after all lines, of characters for private use
+_BLANK_LINE = re.compile(r"(?m)^[\x00-\x09\x0b-\x20]+$")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is seen of a file.
+
+    Attributes:
+        first: the fields of the first line that is not blank; none without such a line.
+        record_end: how records end in a file that is read as a whole; empty where each line is one.
+        is_cut: whether a line that is a record ends within quotes.
+        escapes: what is behind its escapers.
+    """
+
+    first: tuple[str, ...]
+    record_end: str = ""
+    is_cut: bool = False
+    escapes: Escapes | None = None
+
+    @property
+    def keeps_escapers(self) -> bool:
+        """Whether values of Spark have escapers that Glue takes away."""
+        seen = self.escapes
+        is_over_lines = bool(self.record_end)
+        return seen is not None and (seen.has_some or (is_over_lines and seen.has_ends))
+
+    @property
+    def is_escaped(self) -> bool:
+        """Whether they can be told apart, and so are taken away here."""
+        return self.keeps_escapers and not (self.escapes and self.escapes.has_doubled)
+
+
+def looks_at(
+    files: Sequence[str], csv_format: Format, first_lines: Callable[[str], str]
+) -> dict[str, Look]:
+    """Return what is seen of each file, in one pass over it."""
+    options = {**csv_options(csv_format), NULL: csv_format.null_text}
+    look = partial(_look_at, options, first_lines)
+    with _fields_of_any_length(), ThreadPoolExecutor(os.cpu_count()) as pool:
+        looks = dict(zip(files, pool.map(look, files), strict=True))
+    _warn(RunWarning.CUT_VALUES, [file for file in files if looks[file].is_cut])
+    kept = [one for one in files if looks[one].keeps_escapers]
+    _warn(RunWarning.ESCAPERS, [file for file in kept if not looks[file].is_escaped])
+    doubled = [one for one in files if (seen := looks[one].escapes) and seen.has_quotes]
+    _warn(RunWarning.DOUBLED_QUOTES, doubled)
+    nulls = [one for one in files if (seen := looks[one].escapes) and seen.has_nulls]
+    _warn(RunWarning.NULL_TEXTS, nulls)
+    return looks
+
+
+def _warn(warning: RunWarning, files: Sequence[str]) -> None:
+    if files:
+        note(warning, f"{files[0]} and others" if files[1:] else files[0])
+
+
+def column_names(look: Look, csv_format: Format) -> tuple[str, ...]:
+    """Return the names in the header of a file, or col0, col1 and so on without a header."""
+    if csv_format.is_on("withHeader"):
+        return _distinct(look.first)
+    return tuple(f"col{position}" for position in range(len(look.first)))
+
+
+def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file: str) -> Look:
+    if PurePosixPath(file).suffix in OTHER_CODECS:
+        return Look(tuple(first_fields(first_lines(file).removeprefix("\ufeff"), options)))
+    escapes = Escapes(options["escape"], options["quote"], options["sep"], options[NULL])
+    texts = partial(_seen_texts, file, escapes)
+    look = None if options["multiLine"] == "true" else _look_at_lines(texts(), options)
+    look = look or _look_at_records(file, texts, {**options, "multiLine": "true"})
+    return replace(look, escapes=escapes)
+
+
+def _seen_texts(file: str, escapes: Escapes) -> Iterator[str]:
+    return escapes.seeing(_texts(file))
+
+
+def _texts(file: str) -> Iterator[str]:
+    """Yield the text of a file in parts that end with a line, without its byte order mark."""
+    decoder, taken = getincrementaldecoder("utf-8")(), 0
+    try:
+        with open_file(str(folder_of(file))) as opened:
+            while raw := opened.read(CHUNK):
+                raw += opened.readline(CHUNK)
+                if taken == 0 and b"\0" in raw[:HEAD_BYTES]:
+                    raise unreadable(file, "csv", "it holds NUL bytes and is not text")
+                text, taken = decoder.decode(raw), taken + len(raw)
+                yield text if taken > len(raw) else text.removeprefix("\ufeff")
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise unreadable(file, "csv", _no_utf_8(error, taken)) from error
+    except (OSError, EOFError) as error:
+        raise unreadable(file, "csv", error) from error
+
+
+def _no_utf_8(error: UnicodeDecodeError, taken: int) -> str:
+    text = f"it is not UTF-8, which Glue reads: can't decode byte 0x{error.object[error.start]:02x}"
+    return f"{text}, the first one after {taken:,} good bytes or soon behind"
+
+
+def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | None:
+    """Return what is seen of a file whose lines are records.
+
+    None stands for one that has records of white space, and so is read as a whole.
+    """
+    first: list[str] = []
+    is_cut = False
+    for text in _of_whole_lines(texts):
+        first = first or _first_fields_of_part(text, options)
+        if options["sep"] in BLANK and has_white_records(text, options["sep"]):
+            return None
+        is_cut = is_cut or _has_cut_values(text, options)
+    return Look(tuple(first), is_cut=is_cut)
+
+
+def _of_whole_lines(texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts anew; what follows the last end of a line, also a CR, goes to the next one."""
+    begun = ""
+    for text in texts:
+        text = begun + text
+        end = max(text.rfind("\n"), text.rfind("\r")) + 1
+        begun = text[end:]
+        if end:
+            yield text[:end]
+    if begun:
+        yield begun
+
+
+def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
+    """Return whether a line ends within quotes: it has an odd number of them."""
+    quote = options["quote"]
+    if not quote or quote not in text:
+        return False
+    is_doubled = options["escape"] == quote
+    for line in text.replace("\r", "\n").split("\n"):
+        count = line.count(quote)
+        if count % 2 or (count and not is_doubled):
+            *_, last = _records([f"{line}\n", _AFTER_ALL], options)
+            if last != [_AFTER_ALL]:
+                return True
+    return False
+
+
+def has_white_records(text: str, separator: str) -> bool:
+    """Return whether a line of a text is white space, and has the separator."""
+    begins = {" ", "\t", separator}
+    if text[0] not in BLANK and not any(f"{end}{one}" in text for end in "\r\n" for one in begins):
+        return False  # most files, by a search that is fast
+    return any(separator in line.group() for line in _BLANK_LINE.finditer(text.replace("\r", "\n")))
+
+
+def _look_at_records(
+    file: str, texts: Callable[[], Iterable[str]], options: Mapping[str, str]
+) -> Look:
+    """Return what is seen of a file whose records may be over many lines."""
+    ends: set[str] = set()
+    first, last = _first_and_last(_seeing_ends(texts(), ends), options)
+    if last != [_AFTER_ALL]:
+        begin = options["sep"].join(last).removesuffix(_AFTER_ALL).rstrip("\n")[:SHOWN]
+        text = f"the record that begins with {begin!r} has a quote that nothing closes"
+        raise unreadable(file, "csv", text)
+    if len(ends) > 1:  # some of them may be within quotes
+        ends = _ends_of_records(texts(), options)
+    if len(ends) > 1:
+        named = " and ".join(sorted(map(repr, ends)))
+        text = f"its records end with {named}, and Spark reads files that end them in one way only"
+        raise unreadable(file, "csv", text)
+    return Look(() if first == [_AFTER_ALL] else tuple(first), next(iter(ends), "\n"))
+
+
+def _first_and_last(
+    texts: Iterable[str], options: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Return the first record and the last one, which is `_AFTER_ALL` if all quotes are closed."""
+    quote, several = options["quote"], iter(texts)
+    first: list[str] = []
+    for text in several:
+        if quote and quote in text:
+            several = chain([text], several)
+            break
+        first = first or _first_fields_of_part(text, options)
+    records = _records(chain(_lines(several), ["\n", _AFTER_ALL]), options)
+    begin = next(fields for fields in records if fields)
+    last = deque(records, maxlen=1)
+    return first or begin, last.pop() if last else begin
+
+
+def _lines(texts: Iterable[str]) -> Iterator[str]:
+    return chain.from_iterable(io.StringIO(text, newline="") for text in texts)
+
+
+def _seeing_ends(texts: Iterable[str], ends: set[str]) -> Iterator[str]:
+    """Yield texts; how their lines end is put into a set."""
+    for text in texts:
+        both = text.count("\r\n")
+        found = {"\r\n": both, "\n": text.count("\n") - both, "\r": text.count("\r") - both}
+        ends.update(end for end, count in found.items() if count)
+        yield text
+
+
+def _ends_of_records(texts: Iterable[str], options: Mapping[str, str]) -> set[str]:
+    """Return how the records of a file end, line by line, which takes long."""
+    ends, last = set[str](), [""]
+
+    def lines() -> Iterator[str]:
+        for line in _lines(texts):
+            last[0] = line
+            yield line
+
+    for _ in _records(lines(), options):
+        ends.add(last[0][len(last[0].rstrip("\r\n")) :])
+    return ends - {""}
+
+
+def _first_fields_of_part(text: str, options: Mapping[str, str]) -> list[str]:
+    """Return the fields of the first record, which is most often found in the first whole lines."""
+    head = text[:HEAD_BYTES]
+    end = max(head.rfind("\n"), head.rfind("\r")) + 1
+    return first_fields(head[:end], options) or first_fields(text, options)
+
+
+def first_fields(text: str, options: Mapping[str, str]) -> list[str]:
+    """Return the fields of the first record, by Spark's options; none of a text that is blank."""
+    lines: Iterable[str] = io.StringIO(text, newline="")
+    if options["multiLine"] != "true":
+        white = options["sep"] if options["sep"] in BLANK else _AFTER_ALL
+        lines = (line for line in lines if line.strip(BLANK) or white in line)
+    return next((fields for fields in _records(lines, options) if fields), [])
+
+
+def _records(lines: Iterable[str], options: Mapping[str, str]) -> Iterator[list[str]]:
+    """Return Python's own reader of CSV."""
+    quote, escape = options["quote"], options["escape"]
+    is_doubled = escape == quote
+    return csv.reader(
+        lines,
+        delimiter=options["sep"],
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        doublequote=is_doubled,
+        escapechar=None if is_doubled else escape,
+    )
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    """Let Python's reader take fields of more than 128 KiB."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names as Spark makes them distinct: by position where one is empty or twice."""
+    lower = [name.lower() for name in names]
+    return tuple(
+        f"_c{position}"
+        if not name
+        else f"{name}{position}"
+        if lower.count(lower[position]) > 1
+        else name
+        for position, name in enumerate(names)
+    )

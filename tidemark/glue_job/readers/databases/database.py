@@ -1,0 +1,245 @@
+"""Reads tables over Spark's JDBC source, and asks the database for their primary keys."""
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from functools import reduce
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.local_state.bookmarks.keys import (
+    Alternatives,
+    Bound,
+    Comparison,
+    JdbcSource,
+    KeyRange,
+    Value,
+    conditions,
+    is_sequence,
+    microseconds,
+)
+
+_OPERATORS: dict[str, Callable[[Column, Column], Column]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def is_between(frame: DataFrame, source: JdbcSource, keys: KeyRange) -> Column:
+    """Return what the rows of a range satisfy; rows without a value in a key are in none."""
+    return all_of(
+        [
+            *(key_column(key).isNotNull() for key in source.keys),
+            *(any_of(frame, alternatives) for alternatives in conditions(source, keys)),
+        ]
+    )
+
+
+def is_at_bound(frame: DataFrame, source: JdbcSource, bound: Bound | None) -> Column:
+    """Return whether a row has the very keys of a bound."""
+    if bound is None:
+        return F.lit(False)
+    pairs = zip(source.keys, bound, strict=True)
+    return all_of(_compare(frame, Comparison(key, "=", value)) for key, value in pairs)
+
+
+def any_of(frame: DataFrame, alternatives: Alternatives) -> Column:
+    """Return whether all comparisons of one of the lists hold."""
+    ways = [all_of(_compare(frame, one) for one in comparisons) for comparisons in alternatives]
+    return reduce(operator.or_, ways)
+
+
+def all_of(conditions: Iterable[Column]) -> Column:
+    """Return whether all conditions hold."""
+    return reduce(operator.and_, conditions)
+
+
+def key_column(name: str) -> Column:
+    """Return a column by its name, whatever characters it has."""
+    return F.col(f"`{name.replace('`', '``')}`")
+
+
+def _compare(frame: DataFrame, comparison: Comparison) -> Column:
+    """Return a comparison of a column with a literal of its own type, which Spark pushes down."""
+    key, sign, (kind, text) = comparison
+    if kind == "int":
+        value = F.lit(int(text)).cast("bigint")
+    elif kind == "timestamp":
+        value = F.timestamp_micros(F.lit(microseconds(text)).cast("bigint"))
+    else:
+        value = F.lit(text).cast(frame.schema[key].dataType)
+    return _OPERATORS[sign](key_column(key), value)
+
+
+_WHOLE_NUMBER = re.compile(r"(tiny|small|big)?int|decimal\(\d+,0\)")
+_NAME_PART = re.compile(r'"[^"]+"|`[^`]+`|\[[^\]]+\]|[^\s."`()\[\]]+')
+_QUOTES = '"`['
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+COUNT_SECONDS = 30
+
+
+def load(spark: SparkSession, connection: Mapping[str, str], **options: str) -> DataFrame:
+    """Return a table or query of a database, lazily."""
+    check_driver(spark, connection)
+    return spark.read.format("jdbc").options(**connection, **options).load()
+
+
+def check_driver(spark: SparkSession, connection: Mapping[str, str]) -> None:
+    """Raise UsageError if the driver of a connection is not on the class path."""
+    driver = connection.get("driver")
+    if driver and not _jvm(spark).org.apache.spark.util.Utils.classIsLoadable(driver):
+        raise UsageError(
+            f"the JDBC driver {driver} is not on the class path of Spark: name its jar in "
+            "--extra-jars, or another driver in connection_options"
+        )
+
+
+def execute(spark: SparkSession, connection: Mapping[str, str], statements: Sequence[str]) -> None:
+    """Run statements of SQL in a database, in order, each by itself."""
+    if not statements:
+        return
+    database = _connect(spark, connection)
+    try:
+        for text in statements:
+            statement = database.createStatement()
+            statement.execute(text)
+            statement.close()
+    finally:
+        database.close()
+
+
+def count_where(
+    spark: SparkSession,
+    connection: Mapping[str, str],
+    table: str,
+    keys: Sequence[str],
+    wanted: Sequence[Alternatives],
+) -> list[int] | None:
+    """Return how many rows of a table have all keys and satisfy each of some conditions on them.
+
+    The database counts: one query that returns one row. It may take `COUNT_SECONDS`.
+    """
+    dialect = _jvm(spark).org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
+    counts = (
+        f"COUNT(CASE WHEN {_in_sql(spark, dialect, alternatives)} THEN 1 END)"
+        for alternatives in wanted
+    )
+    have_keys = " AND ".join(f"{dialect.quoteIdentifier(key)} IS NOT NULL" for key in keys)
+    query = f"SELECT {', '.join(counts)} FROM {table} WHERE {have_keys}"  # noqa: S608 (names)
+    try:
+        database = _connect(spark, {**connection, "dbtable": table})
+        try:
+            statement = database.createStatement()
+            statement.setQueryTimeout(COUNT_SECONDS)
+            answer = statement.executeQuery(query)
+            answer.next()
+            return [int(answer.getLong(n + 1)) for n in range(len(wanted))]
+        finally:
+            database.close()
+    except Py4JJavaError:
+        return None
+
+
+def _in_sql(spark: SparkSession, dialect: Any, alternatives: Alternatives) -> str:
+    """Return comparisons in the SQL of a database, with literals as Spark pushes them down."""
+    ways = (
+        " AND ".join(
+            f"{dialect.quoteIdentifier(key)} {sign} {_literal(spark, dialect, value)}"
+            for key, sign, value in comparisons
+        )
+        for comparisons in alternatives
+    )
+    return " OR ".join(f"({way})" for way in ways)
+
+
+def _literal(spark: SparkSession, dialect: Any, value: Value) -> str:
+    kind, text = value
+    times = _jvm(spark).org.apache.spark.sql.catalyst.util.DateTimeUtils
+    if kind == "timestamp":
+        return str(dialect.compileValue(times.toJavaTimestamp(microseconds(text))))
+    if kind == "date":
+        days = date.fromisoformat(text).toordinal() - _EPOCH_ORDINAL
+        return str(dialect.compileValue(times.toJavaDate(days)))
+    return text
+
+
+def _connect(spark: SparkSession, connection: Mapping[str, str]) -> Any:
+    """Return a connection of JDBC; ``dbtable`` is among the options."""
+    jvm = _jvm(spark)
+    options = jvm.org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions(
+        jvm.PythonUtils.toScalaMap(dict(connection))
+    )
+    dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
+    return dialect.createConnectionFactory(options).apply(-1)
+
+
+def default_key(
+    spark: SparkSession, connection: Mapping[str, str], frame: DataFrame, table: str
+) -> tuple[str, ...]:
+    """Return the primary key if it is one integer without gaps, else nothing.
+
+    The database counts: one query that returns one row.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
+    """
+    keys = _primary_key(spark, connection, table)
+    if len(keys) != 1 or not _WHOLE_NUMBER.fullmatch(spark_type(frame, keys[0])):
+        return ()
+    dialect = _jvm(spark).org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
+    key = dialect.quoteIdentifier(keys[0])
+    extent = f"COUNT(*) AS key_count, MIN({key}) AS key_min, MAX({key}) AS key_max"
+    query = f"SELECT {extent} FROM {table}"  # noqa: S608 (a quoted name; Spark reads the table so)
+    with own_query(spark):
+        count, least, greatest = load(spark, connection, query=query).collect()[0]
+    return keys if is_sequence(count, least, greatest) else ()
+
+
+def _primary_key(spark: SparkSession, connection: Mapping[str, str], table: str) -> tuple[str, ...]:
+    """Return the columns of a table's primary key; none if it has none, or is a subquery."""
+    parts = _NAME_PART.findall(table)
+    if ".".join(parts) != table.strip() or len(parts) > 2:
+        return ()
+    database = _connect(spark, {**connection, "dbtable": table})
+    try:
+        catalog, schema = database.getCatalog(), database.getSchema()
+        metadata = database.getMetaData()
+        *qualifier, name = (_stored_name(metadata, part) for part in parts)
+        if qualifier and schema is None:  # MySQL's databases are catalogs
+            catalog = qualifier[0]
+        elif qualifier:
+            schema = qualifier[0]
+        rows = metadata.getPrimaryKeys(catalog, schema, name)
+        keys = []
+        while rows.next():
+            keys.append((rows.getInt("KEY_SEQ"), rows.getString("COLUMN_NAME")))
+    finally:
+        database.close()
+    return tuple(key for _, key in sorted(keys))
+
+
+def _stored_name(metadata: Any, part: str) -> str:
+    """Return a part of a table's name as the database stores it."""
+    if part[0] in _QUOTES:
+        return part[1:-1]
+    if metadata.storesUpperCaseIdentifiers():
+        return part.upper()
+    return part.lower() if metadata.storesLowerCaseIdentifiers() else part
+
+
+def spark_type(frame: DataFrame, column: str) -> str:
+    """Return Spark's simple name of a column's type, such as ``decimal(10,2)``."""
+    return frame.schema[column].dataType.simpleString()
+
+
+def _jvm(spark: SparkSession) -> Any:
+    """Return the door to Java, which PySpark does not type."""
+    return spark._jvm

@@ -1,0 +1,177 @@
+"""Reads tables of DynamoDB: by a scan, or as an export in DynamoDB's JSON.
+
+Differs from AWS: one process reads the table, and an export is no request of DynamoDB, nor files.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-dynamodb-home.html
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    LongType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.frames.choices import with_marks
+from tidemark.glue_job.frames.nested import simplify_ddb_json, unnest_ddb_json
+from tidemark.glue_job.frames.records import filled, widened, writer
+from tidemark.glue_job.readers.files.s3_options import is_true
+from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
+from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
+from tidemark.local_state.store.dataset_notes import note_read
+from tidemark.model.checkpoints.checkpoint import DatasetRead
+
+SCANNED, EXPORTED = "dynamodb.input.tableName", "dynamodb.tableArn"
+EXPORT, UNNEST, SIMPLIFY = (
+    "dynamodb.export",
+    "dynamodb.unnestDDBJson",
+    "dynamodb.simplifyDDBJson",
+)
+# They say how fast, from where and by whom; here there is one DynamoDB.
+WITHOUT_EFFECT = {
+    "dynamodb.throughput.read.percent",
+    "dynamodb.splits",
+    "dynamodb.sts.roleArn",
+    "dynamodb.sts.roleSessionName",
+    "dynamodb.sts.region",
+    "dynamodb.region",
+    "dynamodb.s3.bucket",
+    "dynamodb.s3.prefix",
+    "dynamodb.s3.bucketOwner",
+}
+KNOWN = {SCANNED, EXPORTED, EXPORT, UNNEST, SIMPLIFY, *WITHOUT_EFFECT}
+_ATOMIC: dict[str, DataType] = {
+    "S": StringType(),
+    "BOOL": BooleanType(),
+    "B": BinaryType(),
+    "NULL": NullType(),
+}
+_SETS = {"SS": "S", "NS": "N", "BS": "B"}
+
+
+def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) -> DataFrame:
+    """Return the items of a table as rows, one column per attribute, computed now.
+
+    A number without decimals is a long, another one a double; an attribute of several types is a
+    choice, a set an array. An export without unnestDDBJson and simplifyDDBJson has one column
+    ``Item``, a struct of attributes as DynamoDB's JSON writes them.
+    """
+    table, is_export = _table(connection_options)
+    items = list(_scanned(table))
+    note_read(DatasetRead(f"dynamodb:{table}", rows=len(items)))
+    if not is_export:
+        return _frame(spark, [{k: _plain(v) for k, v in item.items()} for item in items])
+    frame = _frame(spark, [{"Item": _struct(_each(item))} for item in items])
+    if is_true(connection_options.get(SIMPLIFY, False)):
+        return simplify_ddb_json(frame)
+    if is_true(connection_options.get(UNNEST, False)):
+        return unnest_ddb_json(frame)
+    return frame
+
+
+def _table(options: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the name of the table, and whether it is to be exported."""
+    if unknown := sorted(set(options) - KNOWN):
+        raise UnsupportedError(
+            f"connection_options {unknown} of a dynamodb source are not supported by the local "
+            f"Glue; it knows {', '.join(sorted(KNOWN))}"
+        )
+    export = options.get(EXPORT)
+    if export is None:
+        if not options.get(SCANNED):
+            raise UsageError(f"connection_options has no {SCANNED}; a scan needs it")
+        return str(options[SCANNED]).rpartition(":table/")[2], False
+    if export != "ddb":
+        raise UnsupportedError(
+            f"connection_options[{EXPORT!r}] is {export!r}; only 'ddb' runs here: an export that "
+            "is in S3 already can be read as json with unnest_ddb_json()"
+        )
+    if not options.get(EXPORTED):
+        raise UsageError(f"connection_options has no {EXPORTED}; an export needs it")
+    return str(options[EXPORTED]).rpartition(":table/")[2], True
+
+
+def _scanned(table: str) -> Iterator[Mapping[str, Any]]:
+    endpoint, region = os.environ[ENDPOINT_VARIABLE], os.environ["AWS_REGION"]
+    with dynamodb_client(endpoint, region) as client, naming_the_table(client, table):
+        for page in client.get_paginator("scan").paginate(TableName=table):
+            yield from page["Items"]
+
+
+def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, DataType]]]) -> DataFrame:
+    """Return typed values as rows of the one schema that they all have."""
+    rows, kind = list[dict[str, Any]](), StructType([])
+    for record in records:
+        value, found = _struct(record)
+        rows.append(value)
+        merged = widened(kind, found)
+        assert isinstance(merged, StructType)  # noqa: S101 (of two structs)
+        kind = merged
+    schema = filled(kind)
+    assert isinstance(schema, StructType)  # noqa: S101 (of a struct)
+    write = writer(schema)
+    assert write is not None  # noqa: S101 (of a struct)
+    return spark.createDataFrame([write(row) for row in rows], with_marks(schema), False)
+
+
+def _struct(parts: Mapping[str, tuple[Any, DataType]]) -> tuple[dict[str, Any], StructType]:
+    values = {name: value for name, (value, _) in parts.items()}
+    return values, StructType([StructField(name, kind) for name, (_, kind) in parts.items()])
+
+
+def _plain(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
+    """Return a value and its type for an attribute, such as ``{"N": "1"}``."""
+    ((key, value),) = attribute.items()
+    if key == "N":
+        return _number(value)
+    if key == "M":
+        return _struct({name: _plain(one) for name, one in value.items()})
+    if key == "L":
+        return _array([_plain(one) for one in value])
+    if key in _SETS:
+        return _array([_plain({_SETS[key]: one}) for one in value])
+    return (None if key == "NULL" else value), _ATOMIC[key]
+
+
+def _number(text: str) -> tuple[Any, DataType]:
+    number = Decimal(text)
+    if number == number.to_integral_value() and abs(number) < 2**63:
+        return int(number), LongType()
+    return float(number), DoubleType()
+
+
+def _array(parts: list[tuple[Any, DataType]]) -> tuple[list[Any], DataType]:
+    kind: DataType = NullType()
+    for _, found in parts:
+        kind = widened(kind, found)
+    return [value for value, _ in parts], ArrayType(kind)
+
+
+def _described(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
+    """Return an attribute as DynamoDB's JSON writes it: ``{"N": "1"}`` with a text in it."""
+    ((key, value),) = attribute.items()
+    if key == "M":
+        return _struct({key: _struct(_each(value))})
+    if key == "L":
+        return _struct({key: _array([_described(one) for one in value])})
+    if key in _SETS:
+        kind = _ATOMIC.get(_SETS[key], StringType())
+        return _struct({key: (value, ArrayType(kind))})
+    kind = BooleanType() if key == "NULL" else _ATOMIC.get(key, StringType())
+    return _struct({key: (value, kind)})
+
+
+def _each(attributes: Mapping[str, Any]) -> dict[str, tuple[Any, DataType]]:
+    return {name: _described(one) for name, one in attributes.items()}

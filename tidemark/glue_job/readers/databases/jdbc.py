@@ -1,0 +1,321 @@
+"""Reads tables of databases over JDBC, by the keys of the job bookmark.
+
+Differs from AWS: a database is read over one connection; options that choose how many change no
+row and have no effect here.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-jdbc-home.html
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.process.bookmark_session import (
+    BookmarkSession,
+    current_session,
+    session_of_source,
+)
+from tidemark.glue_job.readers.databases.database import (
+    all_of,
+    any_of,
+    count_where,
+    default_key,
+    is_at_bound,
+    is_between,
+    key_column,
+    load,
+    spark_type,
+)
+from tidemark.local_state.bookmarks.datasets_read import dataset_of_database, position_of
+from tidemark.local_state.bookmarks.keys import (
+    ASC,
+    DESC,
+    Bound,
+    JdbcSource,
+    KeyRange,
+    choose_keys,
+    encode,
+    has_other_table,
+    key_type,
+    range_to_read,
+    state_after,
+)
+from tidemark.local_state.bookmarks.passed_rows import (
+    Cut,
+    day_ahead,
+    is_passed,
+    keys_to_count,
+    skip_to_tell,
+    stored_cuts,
+    to_json,
+)
+from tidemark.local_state.machine.clock import now_ms
+from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.model.checkpoints.checkpoint import DatasetRead
+
+# Glue's connection types -> the driver that AWS brings for them.
+DRIVERS = {
+    "postgresql": "org.postgresql.Driver",
+    "mysql": "com.mysql.cj.jdbc.Driver",
+    "oracle": "oracle.jdbc.OracleDriver",
+    "sqlserver": "com.microsoft.sqlserver.jdbc.SQLServerDriver",
+    "redshift": "com.amazon.redshift.jdbc42.Driver",
+    "custom.jdbc": None,
+    "marketplace.jdbc": None,
+    "jdbc": None,
+}
+TABLE_OPTIONS = ("dbtable", "dbTable")
+QUERY_OPTIONS = ("query", "sampleQuery")
+DRIVER_OPTIONS = ("driver", "className", "customJdbcDriverClassName")
+# They choose how many connections read at once, never which rows.
+WITHOUT_ROWS = ("redshiftTmpDir", "aws_iam_role", "customJdbcDriverS3Path")
+IGNORED = {"hashfield", "hashexpression", "hashpartitions"} | {
+    "partitionColumn",
+    "lowerBound",
+    "upperBound",
+    "numPartitions",
+}
+REDSHIFT = "jdbc:redshift:"
+
+
+def read_jdbc(
+    spark: SparkSession,
+    connection_type: str,
+    connection_options: Mapping[str, Any],
+    transformation_ctx: str,
+) -> DataFrame:
+    """Return the rows of a table or query that the bookmark lets through, lazily."""
+    options = {name: value for name, value in connection_options.items() if name not in IGNORED}
+    url = options.pop("url", None)
+    if not url:
+        raise UsageError(
+            f"connection_options has no url; a {connection_type} source needs one, such as "
+            "'jdbc:postgresql://host:5432/database'"
+        )
+    for name in WITHOUT_ROWS:
+        options.pop(name, None)
+    driver = _one_of(options, DRIVER_OPTIONS) or driver_of(connection_type, url)
+    table, query = _one_of(options, TABLE_OPTIONS), _one_of(options, QUERY_OPTIONS)
+    keys, order = options.pop("jobBookmarkKeys", []), options.pop("jobBookmarkKeysSortOrder", ASC)
+    given = {"driver": driver, "user": options.pop("user", None)}
+    given["password"] = options.pop("password", None)
+    connection = {"url": url, **{name: value for name, value in given.items() if value is not None}}
+    if options:
+        raise NotImplementedError(
+            f"connection_options {sorted(options)} of a {connection_type} source are not supported "
+            "by the local Glue yet"
+        )
+    if table and "query" in connection_options:
+        raise UsageError("connection_options names a query and a table; give one of them")
+    if query:
+        return _read_query(spark, connection, query, transformation_ctx)
+    if not table:
+        raise UsageError(
+            f"connection_options names no table; a {connection_type} source needs 'dbtable'"
+        )
+    return read_jdbc_table(spark, connection, table, transformation_ctx, keys, order)
+
+
+def driver_of(connection_type: str, url: str) -> str | None:
+    """Return the driver of a connection type; what stands in for Redshift has its own."""
+    if connection_type == "redshift" and not url.startswith(REDSHIFT):
+        return None
+    return DRIVERS[connection_type]
+
+
+def read_jdbc_table(
+    spark: SparkSession,
+    connection: Mapping[str, str],
+    table: str,
+    transformation_ctx: str = "",
+    keys: Sequence[str] = (),
+    order: str = ASC,
+) -> DataFrame:
+    """Return the rows of a table that the bookmark lets through, lazily.
+
+    The last keys are captured now, by one query that reads the keys of the new rows; rows with
+    later keys belong to the next run. Text is compared in Spark, by code points, whatever the
+    collation of the database, so the whole table comes to Spark; every other comparison is left to
+    the database.
+    """
+    _check(keys, order)
+    opened_at_ms = now_ms()
+    asked = JdbcSource(table, transformation_ctx, tuple(keys), order)
+    session = session_of_source(transformation_ctx, asked.name)
+    is_bookmarked = session is not None and session.open_source(transformation_ctx, asked.name)
+    frame = load(spark, connection, dbtable=table)
+    if session is None or not is_bookmarked:
+        return _in_full(frame, asked, session, opened_at_ms, connection)
+    chosen = choose_keys(keys, frame.columns, table)
+    chosen = chosen or default_key(spark, connection, frame, table)
+    source = replace(asked, keys=chosen)
+    if not chosen:
+        note(RunWarning.JDBC_KEY, table)
+        return _in_full(frame, source, session, opened_at_ms, connection)
+    types = [key_type(key, spark_type(frame, key)) for key in chosen]
+    if "string" in types:
+        frame = load(spark, connection, dbtable=table, pushDownPredicate="false")
+    return _new_rows(frame, source, types, session, opened_at_ms, connection)
+
+
+def _new_rows(
+    frame: DataFrame,
+    source: JdbcSource,
+    types: Sequence[str],
+    session: BookmarkSession,
+    opened_at_ms: int,
+    connection: Mapping[str, str],
+) -> DataFrame:
+    edges = session.edges(source.transformation_ctx)
+    allowed = range_to_read(source, types, edges)
+    is_other = has_other_table(source, edges.low)
+    cuts = [] if is_other else stored_cuts(edges.low)
+    seen = Captured()
+    with own_query(frame.sparkSession):
+        if not allowed.is_closed:
+            seen = _capture(frame, source, types, allowed)
+        if not allowed.is_closed and not allowed.high:
+            now = _count_passed(frame, source, connection, cuts, allowed.low, seen)
+            if allowed.low and not is_other:
+                _warn_of_skips(source, cuts, now, allowed.low, is_there=seen.is_there)
+            cuts = cuts if now is None else now
+    if is_other:
+        note(RunWarning.TABLE_CHANGED, source.name)
+    next_state = state_after(source, allowed.low, seen.last, to_json(cuts))
+    if ahead := day_ahead(seen.last or allowed.low, source.order, opened_at_ms):
+        note(RunWarning.JDBC_AHEAD, f"{source.name} is at {ahead}")
+    read = DatasetRead(
+        dataset_of_database(connection["url"], source.table),
+        source.transformation_ctx,
+        rows=seen.rows,
+        before=position_of(edges.low),
+        after=position_of(next_state),
+    )
+    session.record(source.to_json(), opened_at_ms, next_state, (seen.rows, 0), [read])
+    if seen.last is None:
+        return frame.where(F.lit(False))
+    return frame.where(is_between(frame, source, KeyRange(allowed.low, seen.last)))
+
+
+class Captured(NamedTuple):
+    """How many rows are new, the first and last keys of them, and if a row is at the bookmark."""
+
+    rows: int = 0
+    first: Bound | None = None
+    last: Bound | None = None
+    is_there: bool = True
+
+
+def _capture(
+    frame: DataFrame, source: JdbcSource, types: Sequence[str], allowed: KeyRange
+) -> Captured:
+    """Return what is new in a table. One query."""
+    has_keys = all_of(key_column(key).isNotNull() for key in source.keys)
+    is_at = is_at_bound(frame, source, allowed.low)
+    values = [
+        F.unix_micros(key_column(key)) if kind == "timestamp" else key_column(key)
+        for key, kind in zip(source.keys, types, strict=True)
+    ]
+    struct = F.struct(*(value.alias(f"k{n}") for n, value in enumerate(values)))
+    keys = F.when(has_keys & ~is_at, struct)
+    seen = frame.select(*map(key_column, source.keys)).where(
+        is_between(frame, source, allowed) | is_at | ~has_keys
+    )
+    ends = (F.min(keys), F.max(keys)) if source.order == ASC else (F.max(keys), F.min(keys))
+    found = seen.agg(F.count(keys), F.count_if(~has_keys), *ends, F.count_if(is_at)).collect()[0]
+    if found[1]:
+        note(RunWarning.JDBC_NULLS, f"{found[1]:,} rows of {source.name}")
+    first, last = (end and tuple(map(encode, types, end)) for end in found[2:4])
+    return Captured(found[0], first, last, allowed.low is None or found[4] > 0)
+
+
+def _count_passed(
+    frame: DataFrame,
+    source: JdbcSource,
+    connection: Mapping[str, str],
+    stored: Sequence[Cut],
+    low: Bound | None,
+    seen: Captured,
+) -> list[Cut] | None:
+    """Return the cuts of today; None if the database cannot count them. One query.
+
+    Text is compared in Spark, so its rows are counted there.
+    """
+    first = seen.first[0] if seen.first else None
+    places = keys_to_count(stored, low, seen.last, first, source.order)
+    if not places:
+        return []
+    wanted = [is_passed(source, keys) for keys in places]
+    if any(kind == "string" for kind, _ in places[-1]):
+        has_keys = all_of(key_column(key).isNotNull() for key in source.keys)
+        counts = [F.count_if(has_keys & any_of(frame, one)) for one in wanted]
+        rows: Sequence[int] | None = (
+            frame.select(*map(key_column, source.keys)).agg(*counts).first()
+        )
+    else:
+        rows = count_where(frame.sparkSession, connection, source.table, source.keys, wanted)
+    return None if rows is None else list(map(Cut, places, rows))
+
+
+def _warn_of_skips(
+    source: JdbcSource,
+    before: Sequence[Cut],
+    now: Sequence[Cut] | None,
+    low: Bound,
+    *,
+    is_there: bool,
+) -> None:
+    if now is not None:
+        told = skip_to_tell(before, now, low, is_there=is_there)
+        if told:
+            note(told[0], f"{told[1]:,} {'row' if told[1] == 1 else 'rows'} of {source.name}")
+    elif not is_there:
+        note(RunWarning.JDBC_BELOW, f"rows of {source.name}, if there are any,")
+
+
+def _read_query(
+    spark: SparkSession, connection: Mapping[str, str], query: str, transformation_ctx: str
+) -> DataFrame:
+    """Return all rows of a query; bookmarks leave it out, whatever its transformation_ctx."""
+    opened_at_ms = now_ms()
+    session = current_session()
+    source = JdbcSource("", transformation_ctx)
+    if session is not None and session.is_reading:
+        note(RunWarning.JDBC_QUERY, source.name)
+    frame = load(spark, connection, query=query)
+    return _in_full(frame, source, session, opened_at_ms, connection)
+
+
+def _in_full(
+    frame: DataFrame,
+    source: JdbcSource,
+    session: BookmarkSession | None,
+    opened_at_ms: int,
+    connection: Mapping[str, str],
+) -> DataFrame:
+    """Record that a source is read without the bookmark; its rows are not counted."""
+    if session is not None:
+        dataset = dataset_of_database(connection["url"], source.table or "query")
+        read = DatasetRead(dataset, source.transformation_ctx)
+        session.record(source.to_json(), opened_at_ms, None, (0, 0), [read])
+    return frame
+
+
+def _check(keys: Any, order: str) -> None:
+    """Refuse bookmark options that are no list of names or no order."""
+    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+        raise UsageError(f"jobBookmarkKeys is {keys!r}; it must be a list of column names")
+    if order not in (ASC, DESC):
+        raise UsageError(f"jobBookmarkKeysSortOrder is {order!r}; allowed are {ASC} and {DESC}")
+
+
+def _one_of(options: dict[str, Any], names: Sequence[str]) -> Any:
+    """Take the one option that several names stand for; None if it is not given."""
+    given = {name: options.pop(name) for name in names if name in options}
+    if len(given) > 1:
+        raise UsageError(f"connection_options {sorted(given)} mean the same; give one of them")
+    return next(iter(given.values()), None)

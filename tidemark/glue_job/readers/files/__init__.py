@@ -1,0 +1,1 @@
+"""Reads files of S3 in every format."""

@@ -1,0 +1,258 @@
+"""Reads Avro files by the schema each of them carries.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Any
+
+import fastavro
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tidemark.errors import TidemarkError, UnsupportedError, UsageError
+from tidemark.glue_job.frames.absence import Absence, absence_of, names_in
+from tidemark.glue_job.frames.joins import union
+from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
+from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.readers.files.compression import open_file
+from tidemark.glue_job.readers.files.conformed import note_missing
+from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.python_files import read_rows
+from tidemark.glue_job.readers.files.read_errors import UNCHANGED, unreadable
+
+# What the reader of version 1.8 turns into a type of its own; 1.7, the default, turns nothing.
+LOGICAL_TYPES = {"1.7": frozenset[str](), "1.8": frozenset({"decimal", "date", "timestamp-millis"})}
+PRIMITIVES: dict[str, DataType] = {
+    "null": NullType(),
+    "boolean": BooleanType(),
+    "int": IntegerType(),
+    "long": LongType(),
+    "float": FloatType(),
+    "double": DoubleType(),
+    "bytes": BinaryType(),
+    "fixed": BinaryType(),
+    "string": StringType(),
+    "enum": StringType(),
+}
+_LIBRARY_OF_CODEC = re.compile(r"(\w+) codec is supported but you need to install .*'([\w.]+)'")
+BROKEN = (ValueError, EOFError, OSError, KeyError, IndexError, TypeError, StopIteration)
+
+
+def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: Format) -> DataFrame:
+    """Return the records of Avro files, with the columns of all of their schemas."""
+    logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
+    kinds = [_schema_of(file, logical) for file in files]
+    if avro.is_dynamic and (absence := absence_in(kinds)):
+        avro.failed.note_absence(absence, is_of_records=False)
+    try:
+        groups = [(list(files), reduce(_merged, kinds))]
+    except AvroDisagreementError:
+        if not avro.is_dynamic or avro.names is not None:
+            raise
+        groups = _alike(files, kinds)
+    frames = [_read(spark, group, layout, avro, kind, logical) for group, kind in groups]
+    return reduce(union, frames)
+
+
+def absence_in(kinds: Sequence[DataType]) -> Absence | None:
+    """Return what a null stands for in records of several schemas; None if no field is missing.
+
+    Whether a value may be null is not in these types, so a field that some lack is warned of.
+    """
+    names = [frozenset(names_in(kind)) for kind in kinds]
+    known = frozenset[str]().union(*names)
+    lacking = {name for name in known if not all(name in one for one in names)}
+    if not lacking:
+        return None
+    return replace(absence_of(known, lacking, lacking), null=frozenset())
+
+
+def _alike(files: Sequence[str], kinds: Sequence[DataType]) -> list[tuple[list[str], DataType]]:
+    """Return the files in groups of one schema each, with it."""
+    groups: dict[str, tuple[list[str], DataType]] = {}
+    for file, kind in zip(files, kinds, strict=True):
+        groups.setdefault(kind.json(), ([], kind))[0].append(file)
+    return list(groups.values())
+
+
+def _read(
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    avro: Format,
+    kind: DataType,
+    logical: frozenset[str],
+) -> DataFrame:
+    schema = without_nulls(kind)
+    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
+    note_missing(avro, [schema])
+    return read_rows(spark, files, layout, avro, schema, partial(records_of, logical, schema))
+
+
+class AvroDisagreementError(UsageError):
+    """Two files have a field of one name with types that have no common one."""
+
+
+def _merged(first: DataType, second: DataType) -> DataType:
+    return merged(first, second, widened_or(_disagree))
+
+
+def _disagree(name: str, first: DataType, second: DataType) -> DataType:
+    raise AvroDisagreementError(
+        f"the Avro files disagree on the field {name}: {first.simpleString()} and "
+        f"{second.simpleString()}; give each kind a path and a transformation_ctx of its own"
+    )
+
+
+def _schema_of(file: str, logical: frozenset[str]) -> DataType:
+    return schema_in(str(folder_of(file)), file, logical)
+
+
+def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"]) -> StructType:
+    """Return the columns of an Avro file of this machine."""
+    try:
+        with open_file(path) as opened:
+            schema = fastavro.reader(opened).writer_schema
+    except BROKEN as error:
+        raise _unreadable(uri, error) from error
+    kind = spark_type(_with_logical_types(schema, logical), {})
+    if not isinstance(kind, StructType):
+        return StructType([StructField("value", kind)])
+    return kind
+
+
+def records_of(
+    logical: frozenset[str], schema: StructType, uri: str, path: str
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the records of one file; called in a worker of Spark."""
+    try:
+        with open_file(path) as opened:
+            blocks = fastavro.block_reader(opened)
+            writer = fastavro.parse_schema(_with_logical_types(blocks.writer_schema, logical))
+            convert = converter(schema)
+            for block in blocks:
+                if block.num_records < 0:
+                    raise ValueError(f"a block has {block.num_records} records")
+                content: Any = block.bytes_  # type: ignore[attr-defined]
+                for _ in range(block.num_records):
+                    # Iterating a block would convert every logical type.
+                    record = fastavro.schemaless_reader(content, writer, None)
+                    yield convert(record if isinstance(record, dict) else {"value": record})
+                if left := content.read():
+                    raise ValueError(f"{len(left)} bytes of a block are in no record")
+    except BROKEN as error:
+        raise _unreadable(uri, error) from error
+
+
+def _unreadable(uri: str, error: Exception) -> TidemarkError:
+    if codec := _LIBRARY_OF_CODEC.search(str(error)):
+        return UnsupportedError(
+            f"cannot read {uri} as avro: its codec {codec[1]} needs the Python library {codec[2]}; "
+            f"the file may be good: install that, or write it with the codec deflate: {UNCHANGED}"
+        )
+    return unreadable(uri, "avro", f"{type(error).__name__}: {error}".rstrip(": "))
+
+
+def _with_logical_types(schema: Any, logical: frozenset[str]) -> Any:
+    """Return an Avro schema without the logical types that are not to be converted."""
+    if isinstance(schema, list):
+        return [_with_logical_types(item, logical) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {
+        name: _with_logical_types(value, logical) if name in ("type", "items", "values") else value
+        for name, value in schema.items()
+        if not name.startswith("__") and (name != "logicalType" or value in logical)
+    }
+    if "fields" in kept:
+        kept["fields"] = [_with_logical_types(field, logical) for field in kept["fields"]]
+    return kept
+
+
+def spark_type(schema: Any, named: dict[str, DataType]) -> DataType:
+    """Return the Spark type of an Avro schema."""
+    if isinstance(schema, list):
+        return _union(schema, named)
+    if not isinstance(schema, Mapping):
+        if schema not in PRIMITIVES and schema not in named:
+            raise UnsupportedError(f"the Avro record {schema!r} contains itself; not supported")
+        return PRIMITIVES.get(schema) or named[schema]
+    kind = _mapped(schema, named)
+    if "name" in schema and "type" in schema and schema["type"] in ("record", "enum", "fixed"):
+        named[schema["name"]] = kind
+    return kind
+
+
+def _mapped(schema: Mapping[str, Any], named: dict[str, DataType]) -> DataType:
+    if "logicalType" in schema:
+        return _logical(schema)
+    kind = schema["type"]
+    if kind in ("record", "error"):
+        fields = [StructField(f["name"], spark_type(f["type"], named)) for f in schema["fields"]]
+        return StructType(fields)
+    if kind == "array":
+        return ArrayType(spark_type(schema["items"], named))
+    if kind == "map":
+        return MapType(StringType(), spark_type(schema["values"], named))
+    return spark_type(kind, named)
+
+
+def _logical(schema: Mapping[str, Any]) -> DataType:
+    if schema["logicalType"] == "decimal":
+        return DecimalType(schema["precision"], schema.get("scale", 0))
+    return DateType() if schema["logicalType"] == "date" else TimestampType()
+
+
+def _union(members: Sequence[Any], named: dict[str, DataType]) -> DataType:
+    def refuse(_: str, first: DataType, second: DataType) -> DataType:
+        raise UnsupportedError(
+            f"an Avro union of {first.simpleString()} and {second.simpleString()} is not supported"
+        )
+
+    types = [spark_type(member, named) for member in members]
+    kind: DataType = NullType()
+    for member in types:
+        kind = merged(kind, member, widened_or(refuse))
+    return kind
+
+
+def converter(kind: DataType) -> Callable[[Any], Any]:
+    """Return what makes of a decoded value the one that Spark takes for a type."""
+    if isinstance(kind, StructType):
+        fields = [(field.name, converter(field.dataType)) for field in kind]
+        return lambda v: None if v is None else tuple(f(v.get(name)) for name, f in fields)
+    if isinstance(kind, ArrayType):
+        element = converter(kind.elementType)
+        return lambda v: None if v is None else [element(item) for item in v]
+    if isinstance(kind, MapType):
+        value = converter(kind.valueType)
+        return lambda v: None if v is None else {key: value(item) for key, item in v.items()}
+    if isinstance(kind, (DoubleType, FloatType)):
+        return lambda v: None if v is None else float(v)
+    return _unchanged
+
+
+def _unchanged(value: Any) -> Any:
+    return value

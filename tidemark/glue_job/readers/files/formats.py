@@ -1,0 +1,169 @@
+"""Formats of files and their format options: Glue's names, Spark's values.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format.html
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyspark.sql.types import DataType, StructType
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
+from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.types import spark_schema
+from tidemark.glue_job.readers.files.s3_options import is_true
+from tidemark.glue_job.readers.tables.declared import Names
+from tidemark.local_state.run_warnings import RunWarning, note
+
+# Options that only choose a faster reader on AWS, or that belong to a writer.
+WITHOUT_EFFECT = {"optimizePerformance", "writeHeader"}
+ATTACHED = {"attachFilename", "attachTimestamp"}  # columns of the file of a row, in any format
+READ_OPTIONS: dict[str, set[str]] = {
+    "csv": {
+        "separator",
+        "escaper",
+        "quoteChar",
+        "multiLine",
+        "multiline",
+        "withHeader",
+        "skipFirst",
+        *WITHOUT_EFFECT,
+    },
+    "json": {"jsonPath", "multiLine", "multiline", "withSchema", "optimizePerformance"},
+    "avro": {"version"},
+    "xml": {
+        "rowTag",
+        "encoding",
+        "excludeAttribute",
+        "excludeAttributes",
+        "withSchema",
+        "treatEmptyValuesAsNulls",
+        "attributePrefix",
+        "valueTag",
+        "ignoreSurroundingSpaces",
+    },
+    "parquet": set(),
+    "orc": set(),
+    "ion": set(),
+}
+SAME_AS = {"glueparquet": "parquet"}
+# A file of 0 bytes has no rows; of the other formats it is broken.
+MAY_BE_EMPTY = ("csv", "ion", "json", "xml")
+# Formats whose schema is that of their records, and whether these can lack fields. Of JSON the
+# reader of documents tells.
+OF_RECORDS = {"csv": ALL_THERE, "ion": SOME_LACK, "xml": SOME_LACK}
+
+
+@dataclass(frozen=True)
+class Format:
+    """How files are read.
+
+    Attributes:
+        name: the format.
+        options: its checked format options.
+        schema: of the records, where the script or a table gives one.
+        names: how the schema names what is in the files; None where it names it exactly.
+        partitions: the declared types of partition columns, by lower-case name.
+        null_text: what a SerDe takes for null, and Glue's reader of CSV for text; empty if nothing.
+        is_grouped: whether a task reads many files as one, without telling them apart.
+        is_dynamic: whether a column of several types becomes a choice, marked as one.
+        failed: where a reader puts the records that are not of the format, if it is dynamic.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    schema: StructType | None = None
+    names: Names | None = None
+    partitions: Mapping[str, DataType] = field(default_factory=dict)
+    null_text: str = ""
+    is_grouped: bool = False
+    is_dynamic: bool = False
+    failed: OfReader = field(default_factory=OfReader)
+
+    def with_errors_in(self, failed: OfReader | None) -> "Format":
+        """Return the format of a DynamicFrame, which gets a list for what cannot be read.
+
+        None is of a DataFrame, of which no record may be broken.
+        """
+        if failed is None:
+            return self
+        if self.name in OF_RECORDS:
+            failed.note_absence(OF_RECORDS[self.name])
+        return replace(self, is_dynamic=True, failed=failed)
+
+    def is_on(self, *names: str) -> bool:
+        """Return whether any of these options is switched on."""
+        return any(is_true(self.options.get(name, False)) for name in names)
+
+
+def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
+    """Return the format a source is read with.
+
+    An option that Glue does not know of this format is ignored, as there, and is a warning.
+    """
+    known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
+    for option in sorted(set(format_options) - READ_OPTIONS[known] - ATTACHED):
+        note(RunWarning.OPTION_IGNORED, f"format_options[{option!r}] of the format {known}")
+    if known == "xml" and not format_options.get("rowTag"):
+        raise UsageError("format 'xml' needs format_options['rowTag'], the tag of one row")
+    if known == "avro":
+        avro_version(format_options)
+    return Format(known, dict(format_options), _given_schema(format_options.get("withSchema")))
+
+
+def avro_version(format_options: Mapping[str, Any]) -> str:
+    """Return the version of Avro; 1.8 has dates, timestamps and decimals."""
+    version = str(format_options.get("version", "1.7"))
+    if version not in ("1.7", "1.8"):
+        raise UsageError(
+            f"format_options['version'] is {format_options['version']!r}; allowed are 1.7 and 1.8 "
+            "(with logical types)"
+        )
+    return version
+
+
+def csv_options(csv: Format) -> dict[str, str]:
+    """Return Spark's options for reading CSV as RFC 4180 has it, which Glue follows.
+
+    Without an escaper a backslash is a backslash, and a doubled quote is one.
+    """
+    quote = str(csv.options.get("quoteChar", '"'))
+    quote = "" if quote == "-1" else quote
+    escaper = str(csv.options.get("escaper") or "none")
+    separator = str(csv.options.get("separator", ",")).replace("\\t", "\t")
+    if len(separator) != 1:
+        raise UsageError(f"format_options['separator'] is {separator!r}; it must be one character")
+    return {
+        "sep": separator,
+        "quote": quote,
+        "escape": quote if escaper.lower() == "none" else escaper,
+        "multiLine": _text(csv.is_on("multiLine", "multiline")),
+        "header": _text(csv.is_on("withHeader", "skipFirst")),
+    }
+
+
+def _known(known: str, name: str | None, formats: Mapping[str, Any]) -> str:
+    if known not in formats:
+        raise UnsupportedError(
+            f"format {name!r} is not supported; allowed are {', '.join(formats)}"
+        )
+    return known
+
+
+def _given_schema(text: str | None) -> StructType | None:
+    if not text:
+        return None
+    try:
+        return spark_schema(json.loads(text))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
+            f"awsglue.gluetypes.StructType, as json.dumps(schema.jsonValue()) writes it ({error})"
+        ) from error
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

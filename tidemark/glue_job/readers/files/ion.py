@@ -1,0 +1,129 @@
+"""Reads Ion, text or binary, with AWS's own reader; a column of several types is a choice.
+
+Symbols are strings, lists and s-expressions are arrays, annotations are left out, a null of any
+type is null. Timestamps and decimals have their types.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-ion-home.html
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial, reduce
+from typing import IO, Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, StructType
+
+from tidemark.errors import UnsupportedError
+from tidemark.extras import require
+from tidemark.glue_job.frames.choices import with_marks
+from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
+from tidemark.glue_job.frames.types import plain_type
+from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.readers.files.compression import open_file
+from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.python_files import TASKS_PER_CORE, read_rows
+from tidemark.glue_job.readers.files.read_errors import naming_the_file, unreadable
+
+BINARY = b"\xe0"  # how binary Ion begins
+
+
+def read_ion(spark: SparkSession, files: Sequence[str], layout: Layout, ion: Format) -> DataFrame:
+    """Return the structs of Ion files as rows, with the columns of all; one pass for types."""
+    require("amazon")
+    if ion.names is not None:
+        raise UnsupportedError(
+            "tables of the Data Catalog in Ion are not read here: read their files with "
+            "create_dynamic_frame.from_options and the format ion"
+        )
+    tasks = [(file, str(folder_of(file))) for file in files]
+    slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    with naming_the_file(files, "ion"):
+        found = spark.sparkContext.parallelize(tasks, slices).mapPartitions(_kinds).collect()
+    none: DataType = StructType([])
+    schema = filled(reduce(widened, found, none))
+    assert isinstance(schema, StructType)  # noqa: S101 (of structs)
+    kind = with_marks(schema) if ion.is_dynamic else plain_type(schema)
+    assert isinstance(kind, StructType)  # noqa: S101 (of a struct)
+    return read_rows(spark, files, layout, ion, kind, partial(_rows, schema))
+
+
+def _kinds(tasks: Iterable[tuple[str, str]]) -> Iterator[DataType]:
+    """Yield the type of all records of some files; called in a worker of Spark."""
+    kind: DataType = StructType([])
+    for uri, path in tasks:
+        for record in records_of(uri, path):
+            kind = widened(kind, kind_of(record))
+    yield kind
+
+
+def _rows(schema: StructType, uri: str, path: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one file; called in a worker of Spark."""
+    write = writer(schema)
+    assert write is not None  # noqa: S101 (of a struct)
+    return map(write, records_of(uri, path))
+
+
+def records_of(uri: str, path: str) -> Iterator[dict[str, Any]]:
+    """Yield the structs of a file."""
+    from amazon.ion.exceptions import IonException
+    from amazon.ion.simpleion import IonPyValueModel, load
+
+    bare = IonPyValueModel.MAY_BE_BARE | IonPyValueModel.SYMBOL_AS_TEXT
+    options = {"single_value": False, "parse_eagerly": False, "value_model": bare}
+    try:
+        with open_file(path) as opened:
+            for value in load(_Checked(opened), **options):
+                record = _plain(value)
+                if not isinstance(record, dict):
+                    raise unreadable(uri, "ion", f"a value is no struct: {str(record)[:200]!r}")
+                yield record
+    except (IonException, OSError, EOFError, ValueError) as error:
+        raise unreadable(uri, "ion", f"{type(error).__name__}: {error}") from error
+
+
+class _Checked:
+    """A file of Ion, whose reader takes a NUL byte in text for the end."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._is_binary: bool | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        part = self._file.read(size)
+        if self._is_binary is None:
+            self._is_binary = part.startswith(BINARY)
+        if not self._is_binary and b"\0" in part:
+            raise ValueError("the text has a NUL byte")
+        return part
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of Ion as one of Python; see the head of this module."""
+    if isinstance(value, Mapping):
+        if twice := _twice(value):
+            raise ValueError(f"a struct has the field {twice!r} more than once")
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, datetime):
+        return datetime.fromtimestamp(value.timestamp(), value.tzinfo)
+    return _bare(value)
+
+
+def _twice(struct: Mapping[Any, Any]) -> str | None:
+    """Return a field that a struct has more than once, as Ion allows and a row does not."""
+    all_of = getattr(struct, "get_all_values", None)
+    return next((str(name) for name in struct if len(all_of(name)) > 1), None) if all_of else None
+
+
+def _bare(value: Any) -> Any:
+    """Return a value without Ion's class, which one with an annotation has, and a typed null."""
+    name = type(value).__name__
+    if name == "IonPyNull":
+        return None
+    if name == "IonPyBool":
+        return bool(value)
+    base = next((one for one in (int, float, str, bytes) if isinstance(value, one)), None)
+    return base(value) if base and name.startswith("IonPy") else value

@@ -1,0 +1,186 @@
+"""Values and records that Spark reads as another thing: what fails the action, by file and column.
+
+Glue makes a choice type of a column with values that are not of its type.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
+"""
+
+from collections.abc import Iterator, Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StringType, StructType
+
+from tidemark.errors import UnsupportedError
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.readers.files.read_errors import REMEDY, UNCHANGED
+from tidemark.local_state.run_warnings import RunWarning, note
+
+SHOWN = 200  # characters of a value
+_NAMES = {"bigint": "long", "smallint": "short", "tinyint": "byte"}  # Spark's -> Glue's
+OF_CHOICES = (
+    "the local Glue does so for a DynamicFrame of CSV or JSON: declare the column as string in the "
+    "table and convert it in the script, or repair the value, and run again: "
+    f"{UNCHANGED}"
+)
+
+
+def glue_name(kind: DataType) -> str:
+    """Return what Glue calls an atomic type."""
+    return _NAMES.get(kind.simpleString(), kind.simpleString())
+
+
+def mixed(path: str, kind: DataType, value: str, file: str) -> UnsupportedError:
+    """Return the error for one value."""
+    return UnsupportedError(
+        f"the column {path!r} is declared {kind.simpleString()} and holds {value[:SHOWN]!r} in "
+        f"{file}: {_of_choice(kind)}; {OF_CHOICES}"
+    )
+
+
+def _of_choice(kind: DataType) -> str:
+    return f"Glue makes a choice of a column of mixed types, as choice<{glue_name(kind)},string>"
+
+
+def misfit(path: str, kind: DataType, value: Column) -> Column:
+    """Return the text of the error for one value, as a column of the rows of a file."""
+    return F.concat(
+        F.lit(
+            f"UnsupportedError: the column '{path}' is declared {kind.simpleString()} and holds '"
+        ),
+        F.regexp_replace(F.substring(value, 1, SHOWN), r"\s+", " "),
+        F.lit("' in "),
+        file_of_row(),
+        F.lit(f": {_of_choice(kind)}; {OF_CHOICES}"),
+    )
+
+
+def file_of_row() -> Column:
+    """Return the file of a row; of grouped files it is not known."""
+    file = F.input_file_name()
+    return F.when(file == "", F.lit("one of the files")).otherwise(file)
+
+
+def uri_of_row() -> Column:
+    """Return the URI of the file of a row, without the quotes that Spark has for characters."""
+    return without_quotes(F.input_file_name())
+
+
+def without_quotes(uri: Column) -> Column:
+    """Return the URI of a file as Spark names it, without its quotes for characters."""
+    return F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
+
+
+def failing(text: Column, kind: DataType) -> Column:
+    """Return a column of a type that fails the action which asks for a value of it."""
+    return F.raise_error(text).cast(kind)
+
+
+def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+    """Return the text of the error for the first field of a line that its column cannot hold."""
+    declared = ", ".join(f"`{place}` string" for place in range(len(schema)))
+    texts = F.from_csv(line, declared, {k: v for k, v in options.items() if k != "header"})
+    return _first(
+        F.when(
+            _column(field.name).isNull() & texts[str(place)].isNotNull(),
+            misfit(field.name, field.dataType, texts[str(place)]),
+        )
+        for place, field in enumerate(schema)
+        if not isinstance(field.dataType, StringType)
+    )
+
+
+def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> Column:
+    """Return the text of the error for the first key of a record that its column cannot hold.
+
+    A value of which only a part does not fit comes after those that do not fit at all.
+    """
+    whole, parts = list[Column](), list[Column]()
+    for steps, kind, value in _values(schema, (), struct):
+        text = F.get_json_object(record, "$" + "".join(f"['{step}']" for step in steps))
+        error = misfit(".".join(steps), kind, text)
+        whole.append(F.when(value.isNull() & text.isNotNull(), error))
+        if isinstance(kind, ArrayType | MapType):
+            parts.append(F.when(text.isNotNull() & (F.to_json(value) != text), error))
+    return _first([*whole, *parts])
+
+
+def _values(
+    schema: StructType, steps: tuple[str, ...], struct: Column
+) -> Iterator[tuple[tuple[str, ...], DataType, Column]]:
+    """Yield the fields and those inside of structs, innermost first."""
+    for place, field in enumerate(schema):
+        value = struct.getField(str(place))
+        if isinstance(field.dataType, StructType):
+            yield from _values(field.dataType, (*steps, field.name), value)
+        if not isinstance(field.dataType, StringType):
+            yield (*steps, field.name), field.dataType, value
+
+
+def _first(texts: Iterator[Column] | list[Column]) -> Column:
+    return F.coalesce(*texts, F.lit(None).cast("string"))
+
+
+def _column(name: str) -> Column:
+    return F.col(f"`{name.replace('`', '``')}`")
+
+
+BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would end the text before its remedy
+
+
+def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+    """Return why a line of CSV was misread."""
+    return F.coalesce(first_misfit_of_csv(schema, line, options), csv_does_not_parse(line, options))
+
+
+def csv_does_not_parse(line: Column, options: Mapping[str, str]) -> Column:
+    """Return the text of the error for a line that is no record of CSV."""
+    hint = "if a value in quotes holds a line feed, set multiLine to true in format_options; else "
+    is_multi_line = options.get("multiLine") == "true"
+    return does_not_parse(line, "csv", "" if is_multi_line else hint)
+
+
+def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
+    """Return why a record of JSON was misread; see `first_misfit_of_json`."""
+    misfit = first_misfit_of_json(schema, struct, record)
+    return F.coalesce(misfit, does_not_parse(record, "json"))
+
+
+def refusing(frame: DataFrame, bad: Column, reason: Column) -> DataFrame:
+    """Return the rows; one that has a text of a bad record fails the action with the reason."""
+    failure = F.raise_error(reason).cast("boolean")
+    return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
+
+
+def does_not_parse(record: Column, format_name: str, hint: str = "") -> Column:
+    """Return the text of the error for a record that is not of its format, a hint before REMEDY."""
+    return F.concat(
+        F.lit("UnreadableFileError: cannot read "),
+        file_of_row(),
+        F.lit(f" as {format_name}: '"),
+        F.regexp_replace(F.substring(record, 1, SHOWN), BREAKS, " "),
+        F.lit(f"' does not parse; {hint}{REMEDY}"),
+    )
+
+
+def is_rounded(text: Column, kind: DataType) -> Column:
+    """Return whether a decimal of a type rounds a text; False for other types."""
+    if not isinstance(kind, DecimalType):
+        return F.lit(False)
+    # The first two tests spare most texts the third one, which takes long.
+    is_long = F.length(F.substring_index(text, ".", -1)) > kind.scale
+    digits = rf"^\s*[+-]?[0-9]*\.[0-9]{{{kind.scale}}}[0-9]*[1-9]"
+    number = text.cast("double")
+    by_exponent = F.lower(text).contains("e") & (F.round(number, kind.scale) != number)
+    return (text.contains(".") & is_long & text.rlike(digits)) | by_exponent
+
+
+def note_rounded(frame: DataFrame, flags: Mapping[str, Column]) -> None:
+    """Warn of the columns of which a flag is set in some row; one pass over the rows."""
+    if not flags:
+        return
+    each = [F.max(F.coalesce(flag, F.lit(False))) for flag in flags.values()]
+    with own_query(frame.sparkSession):
+        has = frame.agg(*each).collect()[0]
+    for column, is_set in zip(flags, has, strict=True):
+        if is_set:
+            note(RunWarning.DECIMAL_ROUNDED, column)

@@ -1,0 +1,90 @@
+"""Reads chosen files with Python on the executors, for formats that Spark has no reader of."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.process.event_marks import ROW_OF_A_SOURCE
+from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.partitions import Layout, inferred_type, values_of
+from tidemark.glue_job.readers.files.replaced_fields import note_replaced
+
+TASKS_PER_CORE = 4
+FOLDER = "partition folder "  # before the name of a column that comes from a folder
+# What Spark's readers of files call in the JVM; it is a condition so that no plan leaves it out.
+SET_INPUT_FILE = (
+    "reflect('org.apache.spark.rdd.InputFileBlockHolder', 'set', "
+    f"`{ROW_OF_A_SOURCE}`, 0L, -1L) IS NOT NULL"
+)
+# What java.net.URI quotes in a path; names that Spark gives are quoted so.
+_QUOTED = re.compile(r"[^\w\-!.~'()*,;:$&+=@/\x80-\U0010ffff]", re.ASCII)
+RecordsOf: TypeAlias = Callable[[str, str], Iterator[tuple[Any, ...]]]
+"""Given the URI and the local path of a file, yields its records in the order of the schema."""
+
+
+def read_rows(
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    file_format: Format,
+    schema: StructType,
+    records_of: RecordsOf,
+) -> DataFrame:
+    """Return the records of files as rows, lazily, with a column per partition folder.
+
+    As with Spark's own readers, ``input_file_name()`` is the file of a row, unless it is grouped.
+    """
+    tasks = [(file, str(folder_of(file)), values_of(file, layout)) for file in files]
+    slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
+    mark = StructField(ROW_OF_A_SOURCE, StringType())
+    folders = [StructField(f"{FOLDER}{name}", StringType()) for name in layout.columns]
+    fields = StructType([mark, *schema, *folders])
+    frame = spark.createDataFrame(rows, fields, verifySchema=False)
+    if not file_format.is_grouped:
+        frame = frame.filter(F.expr(SET_INPUT_FILE))
+    frame = frame.drop(ROW_OF_A_SOURCE)
+    if layout.columns:
+        alone = replace(file_format, is_grouped=False)
+        bare = partial(read_rows, spark, files, Layout(), alone, schema, records_of)
+        note_replaced(schema.names, layout, files, file_format, bare)
+    return _with_folders(frame, layout, file_format, [task[2] for task in tasks])
+
+
+def _rows(
+    records_of: RecordsOf, task: tuple[str, str, tuple[str | None, ...]]
+) -> Iterator[tuple[Any, ...]]:
+    uri, path, values = task
+    name = _QUOTED.sub(lambda found: quote(found.group()), uri)
+    for record in records_of(uri, path):
+        yield (name, *record, *values)
+
+
+def _with_folders(
+    frame: DataFrame,
+    layout: Layout,
+    file_format: Format,
+    values: Sequence[tuple[str | None, ...]],
+) -> DataFrame:
+    """Give the partition columns their names and types; a folder wins over a field, as in Spark."""
+    if not layout.columns:
+        return frame
+    columns = dict(zip(layout.columns, zip(*values, strict=True), strict=True))
+    lower = {name.lower() for name in columns}
+    fields = frame.columns[: -len(columns)]
+    data = [F.col(f"`{name}`") for name in fields if name.lower() not in lower]
+    folders = [
+        F.col(f"`{FOLDER}{name}`")
+        .cast(file_format.partitions.get(name.lower()) or inferred_type(texts))
+        .alias(name)
+        for name, texts in columns.items()
+    ]
+    return frame.select(*data, *folders)

@@ -1,0 +1,134 @@
+"""Fields of files that have the name of a partition folder, which wins: named where both differ."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, NumericType, _parse_datatype_string
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.misread import without_quotes
+from tidemark.glue_job.readers.files.partitions import (
+    NULL_PARTITION,
+    Layout,
+    inferred_type,
+    values_of,
+)
+from tidemark.local_state.run_warnings import RunWarning, note
+
+FILE = "file of a row"
+ZEROS = r"^([+-]?)0+(?=[0-9])"  # before a number, as in the folder month=01
+
+
+class FolderValue(NamedTuple):
+    """What a partition folder says of a row: its text, and whether it is a number."""
+
+    text: Column
+    is_number: bool
+
+
+def note_replaced(
+    names: Iterable[str],
+    layout: Layout,
+    files: Sequence[str],
+    file_format: Format,
+    rows: Callable[[], DataFrame],
+) -> None:
+    """Warn of the fields of files that have another value than the folder of their name.
+
+    Args:
+        names: of the fields of the files.
+        layout: the folders.
+        files: which files.
+        file_format: with the declared types of the folders.
+        rows: reads the fields of the files, without the folders; called only for such a field.
+    """
+
+    def values() -> Mapping[str, FolderValue]:
+        texts = list(zip(*[values_of(file, layout) for file in files], strict=True))
+        declared = file_format.partitions
+        return {
+            name: FolderValue(
+                _text_of_folder(layout, place),
+                _is_number(declared.get(name.lower()) or inferred_type(texts[place])),
+            )
+            for place, name in enumerate(layout.columns)
+        }
+
+    note_differing(names, layout, rows, values)
+
+
+def note_differing(
+    names: Iterable[str],
+    layout: Layout,
+    rows: Callable[[], DataFrame],
+    values: Callable[[], Mapping[str, FolderValue]],
+) -> None:
+    """Do what `note_replaced` does, of values that need not be in the names of folders."""
+    folders = {name.lower(): name for name in layout.columns}
+    pairs = [(name, folders[name.lower()]) for name in names if name.lower() in folders]
+    for name, folder in _differing(pairs, rows, values) if pairs else ():
+        about = f"files in the folders {folder}=… of {layout.base} have a field {name}"
+        note(RunWarning.FOLDER_WINS, about)
+
+
+def _differing(
+    pairs: Sequence[tuple[str, str]],
+    rows: Callable[[], DataFrame],
+    values: Callable[[], Mapping[str, FolderValue]],
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of which values differ; all of them where that cannot be asked."""
+    has: Sequence[bool] = [True] * len(pairs)
+    with suppress(PySparkException, Py4JJavaError, TidemarkError):  # the reader itself tells
+        frame, of_folders = rows(), values()
+        fields = frame.columns
+        frame = frame.toDF(*map(str, range(len(fields))))  # names may differ in case only
+        named = {name for name, _ in pairs}
+        asked = [str(place) for place, name in enumerate(fields) if name in named]
+        frame = frame.select(*[F.col(one).cast("string").alias(one) for one in asked])
+        flags = [
+            reduce(or_, (_differs(F.col(str(n)), of_folders[folder]) for n in _at(name, fields)))
+            for name, folder in pairs
+        ]
+        flags = [F.max(F.coalesce(flag, F.lit(True))) for flag in flags]
+        # Most files have few values, and to compare them takes longer than to find them.
+        few = frame.withColumn(FILE, F.input_file_name()).select(FILE, *asked).distinct()
+        with own_query(frame.sparkSession):
+            has = few.agg(*flags).collect()[0]
+    yield from (pair for pair, differs in zip(pairs, has, strict=True) if differs)
+
+
+def _at(name: str, fields: Sequence[str]) -> list[int]:
+    return [place for place, one in enumerate(fields) if one == name]
+
+
+def _differs(text: Column, folder: FolderValue) -> Column:
+    """Return whether a text is another one than that of its folder; a null loses nothing."""
+    value = folder.text
+    is_same = text == value
+    if folder.is_number:
+        short = [F.regexp_replace(one, ZEROS, "$1") for one in (text, value)]
+        is_same |= short[0] == short[1]
+    return text.isNotNull() & ~F.coalesce(is_same, F.lit(False))
+
+
+def _text_of_folder(layout: Layout, place: int) -> Column:
+    """Return the text of a partition column, by the file of a row."""
+    before = rf"^\Q{layout.base}/\E(?:[^/]*/){{{place}}}"
+    escaped = F.regexp_extract(without_quotes(F.col(FILE)), rf"{before}[^/=]*=([^/]*)/", 1)
+    text = F.url_decode(F.replace(escaped, F.lit("+"), F.lit("%2B")))
+    return F.when(text != NULL_PARTITION, text)
+
+
+def _is_number(kind: DataType | str) -> bool:
+    if isinstance(kind, str):
+        kind = _parse_datatype_string(kind)
+    return isinstance(kind, NumericType)

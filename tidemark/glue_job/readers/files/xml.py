@@ -1,0 +1,234 @@
+"""Reads XML files: each element with the row tag is a record, as spark-xml has it.
+
+Differs from AWS: a file needs one root element, and text is never taken for a time.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-xml-home.html
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from functools import partial, reduce
+from typing import Any
+
+from lxml import etree
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegralType,
+    LongType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
+from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.readers.files.conformed import note_missing
+from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.misread import mixed
+from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.python_files import TASKS_PER_CORE, read_rows
+from tidemark.glue_job.readers.files.read_errors import naming_the_file, some_of, unreadable
+from tidemark.glue_job.readers.files.xml_records import XmlOptions, has_tag, records, xml_options
+from tidemark.glue_job.readers.tables.declared import in_files
+from tidemark.local_state.run_warnings import RunWarning, note
+
+SHOWN = 100  # characters of a text
+_LONG = re.compile(r"[+-]?\d{1,18}")
+_DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ATOMIC: list[tuple[type[DataType], Callable[[str], Any]]] = [
+    (IntegralType, int),
+    (DoubleType, float),
+    (FloatType, float),
+    (DecimalType, Decimal),
+    (DateType, date.fromisoformat),
+    (TimestampType, datetime.fromisoformat),
+    (BooleanType, lambda text: {"true": True, "false": False}[text.lower()]),
+]
+BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
+
+
+def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: Format) -> DataFrame:
+    """Return the records of XML files; their schema is inferred from all of them unless given.
+
+    The columns of a table have the names that they have in the files.
+    """
+    options, is_given = xml_options(xml), xml.schema is not None and xml.names is None
+    tasks = [(file, str(folder_of(file))) for file in files]
+    slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    look = partial(_tag_in_file if is_given else _seen_in_file, options)
+    with naming_the_file(files, "xml"):
+        each = spark.sparkContext.parallelize(tasks, slices).map(look).collect()
+    _warn(options.row_tag, files, each)
+    schema: DataType | None = xml.schema
+    if not is_given:
+        merge = partial(_merged, options.value_tag)
+        found: DataType = reduce(merge, [kind for kind, _ in each])
+        schema = StructType([]) if _is_null(found) else without_nulls(found)
+    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
+    if xml.schema is not None and xml.names is not None:
+        note_missing(xml, [schema])
+        schema = in_files(xml.schema, schema, xml.names)
+        assert isinstance(schema, StructType)  # noqa: S101 (likewise)
+    return read_rows(spark, files, layout, xml, schema, partial(_rows, options, schema))
+
+
+def _rows(
+    options: XmlOptions, schema: StructType, uri: str, path: str
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the records of one file; called in a worker of Spark."""
+    convert = converter(schema, options.value_tag)
+    try:
+        for record in records(path, options):
+            yield convert(record)
+    except MisfitError as error:
+        raise mixed(error.path, error.kind, error.value, uri) from None
+    except BROKEN as error:
+        raise unreadable(uri, "xml", error) from error
+
+
+def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+    """Return the type of all records of one file, null without any, and some text between them.
+
+    Called in a worker of Spark.
+    """
+    uri, path = task
+    kind: DataType = NullType()
+    beside: list[str] = []
+    try:
+        for record in records(path, options, beside):
+            kind = _merged(options.value_tag, kind, inferred(record, options.value_tag))
+    except BROKEN as error:
+        raise unreadable(uri, "xml", error) from error
+    return kind, beside[0][:SHOWN] if beside else ""
+
+
+def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+    """Return what `_seen_in_file` does, as far as a search for the row tag tells it."""
+    uri, path = task
+    try:
+        return (StructType([]) if has_tag(path, options) else NullType()), ""
+    except BROKEN as error:
+        raise unreadable(uri, "xml", error) from error
+
+
+def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[DataType, str]]) -> None:
+    """Name what is in no row: files without the row tag, and text between rows."""
+    without = [file for file, (kind, _) in zip(files, seen, strict=True) if _is_null(kind)]
+    if without:
+        where = (
+            "no file has an" if len(without) == len(files) else f"there is in {some_of(without)} no"
+        )
+        note(RunWarning.ROW_TAG, f"{where} element {row_tag}")
+    beside = [(file, text) for file, (_, text) in zip(files, seen, strict=True) if text]
+    if beside:
+        file, text = beside[0]
+        note(RunWarning.TEXT_BETWEEN_ROWS, f"{text!r} in {file}")
+
+
+def _is_null(kind: DataType) -> bool:
+    return isinstance(kind, NullType)
+
+
+def inferred(value: Any, value_tag: str) -> DataType:
+    """Return the type of a value as `records` gives it."""
+    if value is None:
+        return NullType()
+    if isinstance(value, dict):
+        return StructType([StructField(k, inferred(v, value_tag)) for k, v in value.items()])
+    if isinstance(value, list):
+        element: DataType = NullType()
+        for item in value:
+            element = _merged(value_tag, element, inferred(item, value_tag))
+        return ArrayType(element)
+    if _LONG.fullmatch(value):
+        return LongType()
+    if _DOUBLE.fullmatch(value):
+        return DoubleType()
+    return BooleanType() if value.lower() in ("true", "false") else StringType()
+
+
+def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
+    def resolve(name: str, one: DataType, other: DataType) -> DataType:
+        """Return the type of a field that is not always the same kind of element."""
+        if isinstance(other, (ArrayType, StructType)):
+            one, other = other, one
+        if isinstance(one, ArrayType):
+            return ArrayType(merged(one.elementType, other, conflict, name))
+        if isinstance(one, StructType):
+            return merged(one, StructType([StructField(value_tag, other)]), conflict, name)
+        return StringType()
+
+    conflict = widened_or(resolve)
+    return merged(first, second, conflict)
+
+
+class MisfitError(Exception):
+    """A value that is not of the type of its column."""
+
+    def __init__(self, path: str, kind: DataType, value: object) -> None:
+        self.path, self.kind = path, kind
+        self.value = value if isinstance(value, str) else json.dumps(value)
+        super().__init__(path)
+
+
+def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
+    """Return what makes of a value of `records` the one that Spark takes for a type.
+
+    What it returns raises `MisfitError` for a value that is not of the type.
+    """
+    if isinstance(kind, StructType):
+        return _struct_converter(kind, value_tag, path)
+    if isinstance(kind, ArrayType):
+        element = converter(kind.elementType, value_tag, path)
+        return lambda v: None if v is None else [element(i) for i in (v if _is_list(v) else [v])]
+    if isinstance(kind, MapType):
+        value = converter(kind.valueType, value_tag, path)
+        return lambda v: None if v is None else {name: value(item) for name, item in v.items()}
+    for atomic, parse in _ATOMIC:
+        if isinstance(kind, atomic):
+            return partial(_parsed, parse, path, kind)
+    return lambda v: v if v is None or isinstance(v, str) else json.dumps(v)
+
+
+def _parsed(parse: Callable[[str], Any], path: str, kind: DataType, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return parse(value)
+    except (ValueError, KeyError, InvalidOperation, TypeError, AttributeError):
+        raise MisfitError(path, kind, value) from None
+
+
+def _struct_converter(kind: StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
+    prefix = f"{path}." if path else ""
+    fields = [(one.name, converter(one.dataType, value_tag, prefix + one.name)) for one in kind]
+
+    def convert(value: Any) -> tuple[Any, ...] | None:
+        if value is None:
+            return None
+        if isinstance(value, list) or (value_tag not in kind.names and _is_text(value)):
+            raise MisfitError(path, kind, value)
+        found = value if isinstance(value, dict) else {value_tag: value}
+        return tuple(parse(found.get(name)) for name, parse in fields)
+
+    return convert
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)

@@ -1,0 +1,247 @@
+"""Values of JSON whose kinds differ: parsed as text, and split into the parts of a choice.
+
+A string has the mark `STRING` before it, so that the text 1 is not the number 1.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tidemark.glue_job.frames.choices import Value, built
+from tidemark.glue_job.frames.types import Choice, Steps, choices_in, is_cast, numbered, replaced
+from tidemark.glue_job.readers.files.misread import failing, is_rounded, misfit
+from tidemark.glue_job.readers.json.casts import cast_of, is_time
+from tidemark.glue_job.readers.json.kinds import JAVA, MAX_DIGITS
+
+STRING = "s"  # before a string; no other value of JSON begins with it
+TO_THE_END = 2**31 - 1
+# From narrow to wide, with the integers that each holds; a number is of the first that holds it.
+WHOLE: tuple[tuple[type[DataType], int], ...] = (
+    (ByteType, 2**7),
+    (ShortType, 2**15),
+    (IntegerType, 2**31),
+    (LongType, 2**63),
+)
+FRACTIONS: tuple[type[DataType], ...] = (DecimalType, FloatType, DoubleType)
+# What a table may declare of strings.
+OF_STRINGS = (BinaryType, DateType, DecimalType, TimestampType)
+
+
+def marked(text: Column) -> Column:
+    """Return texts of JSON, of several records as an array of them, with marked strings."""
+    return F.reflect(F.lit(JAVA), F.lit("marked"), text, F.lit(STRING))
+
+
+def has_choice(kind: DataType) -> bool:
+    """Return whether a type is, or has inside of it, a choice."""
+    return bool(choices_in(kind))
+
+
+def raw_type(kind: DataType) -> DataType:
+    """Return what a value is parsed as: where there is a choice, or a string to convert, text."""
+    is_raw = Choice, *OF_STRINGS
+    return replaced(kind, lambda one: StringType() if isinstance(one, is_raw) else None)
+
+
+def with_choices(frame: DataFrame, schema: StructType, folders: Sequence[str]) -> DataFrame:
+    """Return records with choices."""
+    names, kinds = frame.columns, [one.dataType for one in frame.schema]
+    frame = frame.toDF(*map(str, range(len(names))))
+    columns = [F.col(str(place)) for place in range(len(names))]
+    values = [
+        Value(f.name, _value(_numbered(column, f.dataType), f.dataType, f.name), f.dataType)
+        for column, f in zip(columns, schema, strict=False)
+    ]
+    others = range(len(schema), len(schema) + len(folders))
+    return built(frame, [*values, *[Value(names[n], columns[n], kinds[n]) for n in others]])
+
+
+def member_of(document: Column, name: str, kind: DataType) -> Column:
+    """Return what an object of JSON, as text, has at a key, with its choices."""
+    raw = StructType([StructField(name, raw_type(kind))])
+    found = F.from_json(marked(document), raw).getField(name)
+    return _value(_numbered(found, kind), kind, name)
+
+
+def is_misfit(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
+    """Return whether at a place of a value is a text that is not of the type there."""
+
+    def asks(text: Column) -> Column:
+        return text.startswith(STRING) & cast_of(_unmarked(text), declared).isNull()
+
+    return _has_at(column, kind, steps, asks)
+
+
+def has_rounded(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
+    """Return whether at a place of a value, without marks, is what the decimal there rounds."""
+    return _has_at(column, kind, steps, lambda number: is_rounded(number, declared))
+
+
+def _has_at(
+    column: Column, kind: DataType, steps: Steps, asks: Callable[[Column], Column]
+) -> Column:
+    if not steps:
+        return asks(column)
+    step, *rest = steps
+    match kind:
+        case StructType():
+            place = kind.names.index(step[1:])
+            inner = kind.fields[place].dataType
+            return _has_at(column.getField(str(place)), inner, tuple(rest), asks)
+        case ArrayType(elementType=inner):
+            return F.exists(column, lambda one: _has_at(one, inner, tuple(rest), asks))
+        case MapType(valueType=inner):
+            each = F.map_values(column)
+            return F.exists(each, lambda one: _has_at(one, inner, tuple(rest), asks))
+    raise AssertionError(f"{kind} has no {steps}")
+
+
+def _numbered(column: Column, kind: DataType) -> Column:
+    return column.cast(numbered(raw_type(kind)))
+
+
+def _value(column: Column, kind: DataType, path: str) -> Column:
+    """Return the value of a column that was parsed as the `raw_type` of its type."""
+    match kind:
+        case Choice():
+            return _choice(column, kind, path)
+        case StructType():
+            fields = [
+                _value(column.getField(str(place)), f.dataType, f"{path}.{f.name}").alias(f.name)
+                for place, f in enumerate(kind)
+            ]
+            return F.when(column.isNotNull(), F.struct(*fields))
+        case ArrayType():
+            return F.transform(column, lambda one: _value(one, kind.elementType, path))
+        case MapType():
+            return F.transform_values(column, lambda _, one: _value(one, kind.valueType, path))
+        case StringType():
+            return _text(column)
+    return _converted(column, kind, path) if isinstance(kind, OF_STRINGS) else column
+
+
+def _text(text: Column) -> Column:
+    """Return a string without its mark, and another value as JSON."""
+    unmarked = F.reflect(F.lit(JAVA), F.lit("unmarked"), text, F.lit(len(STRING)))
+    return (
+        F.when(text.startswith(STRING), _unmarked(text))
+        .when(text.rlike(r"^[\[{]"), unmarked)
+        .otherwise(text)
+    )
+
+
+def _unmarked(text: Column) -> Column:
+    return F.substring(text, len(STRING) + 1, TO_THE_END)
+
+
+def _converted(text: Column, kind: DataType, path: str) -> Column:
+    """Return what Spark makes of a value of JSON; where that is nothing, the action fails."""
+    value = _cast(text, kind) if is_cast(kind) else _parsed_as(text, kind)
+    error = failing(misfit(path, kind, _text(text)), kind)
+    return F.when(text.isNotNull() & value.isNull(), error).otherwise(value)
+
+
+def _cast(text: Column, kind: DataType) -> Column:
+    return cast_of(F.when(text.startswith(STRING), _unmarked(text)).otherwise(text), kind)
+
+
+def _parsed_as(text: Column, kind: DataType) -> Column:
+    name = "value"
+    quoted = F.to_json(F.struct(_unmarked(text).alias(name)))
+    plain = F.concat(F.lit(f'{{"{name}":'), text, F.lit("}"))
+    document = F.when(text.startswith(STRING), quoted).otherwise(plain)
+    return F.from_json(document, StructType([StructField(name, kind)])).getField(name)
+
+
+def _choice(text: Column, kind: Choice, path: str) -> Column:
+    numbers = _numbers(text, kind)
+    found = numbers | _times_and_texts(text, kind, has_numbers=bool(numbers))
+    parts = [
+        found[one.name] if one.name in found else _part(text, one.dataType, path) for one in kind
+    ]
+    named = [part.alias(one.name) for part, one in zip(parts, kind, strict=True)]
+    return F.when(text.isNotNull(), F.struct(*named))
+
+
+def _times_and_texts(text: Column, kind: Choice, *, has_numbers: bool) -> dict[str, Column]:
+    """Return the times and the strings of a choice that has both, by the names of their types."""
+    time = next((one for one in kind if is_time(one.dataType)), None)
+    string = next((one for one in kind if isinstance(one.dataType, StringType)), None)
+    if time is None or string is None:
+        return {}
+    is_text, found = text.startswith(STRING), _cast(text, time.dataType)
+    is_number = F.lit(not has_numbers) & text.rlike(r"^-?[0-9]+$")
+    return {
+        time.name: F.when(is_text | is_number, found),
+        string.name: F.when(is_text & found.isNull(), _unmarked(text)),
+    }
+
+
+def _part(text: Column, kind: DataType, path: str) -> Column:
+    """Return the value of a text of JSON if it is of a kind, else null."""
+    match kind:
+        case StringType():
+            return F.when(text.startswith(STRING), _unmarked(text))
+        case BooleanType():
+            return F.when(text.isin("true", "false"), text == "true")
+        case ArrayType():
+            return F.when(text.startswith("["), _parsed(text, kind, path))
+        case StructType() | MapType():
+            return F.when(text.startswith("{"), _parsed(text, kind, path))
+    return F.when(text.startswith(STRING), _converted(text, kind, path))
+
+
+def _parsed(text: Column, kind: ArrayType | MapType | StructType, path: str) -> Column:
+    if isinstance(kind, StructType) and not kind.fields:
+        return F.struct()  # Spark parses no object without fields
+    raw = raw_type(kind)
+    parsed = F.from_json(text, raw)  # type: ignore[arg-type]
+    return _value(_numbered(parsed, kind), kind, path)
+
+
+def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
+    """Return the numbers of a choice by the names of their types, each in one of them."""
+    whole = F.when(
+        text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS), text.cast(DecimalType(38, 0))
+    )
+    is_left = text.rlike('^["NI0-9-]')  # Spark writes what is not finite with quotes
+    found: dict[str, Column] = {}
+    for one, fits, value in _candidates(text, kind, whole):
+        found[one.name] = F.when(is_left & fits, value)
+        is_left = is_left & ~fits
+    return found
+
+
+def _candidates(
+    text: Column, kind: Choice, whole: Column
+) -> Iterator[tuple[StructField, Column, Column]]:
+    """Yield the numeric types of a choice, from narrow to wide, with what fits them."""
+    for cls, end in WHOLE:
+        for one in (one for one in kind if isinstance(one.dataType, cls)):
+            fits = F.coalesce(whole.between(-end, end - 1), F.lit(False))
+            yield one, fits, whole.cast(one.dataType)
+    for wide in FRACTIONS:
+        for one in (one for one in kind if isinstance(one.dataType, wide)):
+            is_whole = isinstance(one.dataType, DecimalType) and one.dataType.scale == 0
+            fits = whole.isNotNull() if is_whole else F.lit(True)
+            yield one, fits, F.translate(text, '"', "").cast(one.dataType)

@@ -1,0 +1,144 @@
+"""Texts of files that are no JSON: error records of the DynamicFrame, as Glue has them.
+
+AWS does not say how much of a file one error takes. Here it is the line; and the whole file where
+no line of it is a record, or where ``multiLine`` is on.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tidemark.glue_job.frames.errors import Failed
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.misread import SHOWN, uri_of_row, without_quotes
+from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.read_errors import naming_the_file, unreadable
+from tidemark.glue_job.readers.json.kinds import BROKEN, JAVA, SEVERAL, is_utf_8, kinds_of
+from tidemark.glue_job.readers.json.lines import (
+    LINE,
+    as_separated,
+    fit_in_texts,
+    separated_texts,
+    texts_by_spark,
+    texts_of,
+)
+from tidemark.local_state.run_warnings import RunWarning, note
+
+SOURCE, IS_BROKEN = "file of a text", "text is broken"
+MESSAGE = "error in jackson reader"  # what AWS's error records say of JSON
+
+
+def good_texts(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
+) -> DataFrame | None:
+    """Return the texts of files that are JSON, None without any; warn of the error records."""
+    by_lines = not json.is_on("multiLine", "multiline")
+    # Always by Spark's reader: the file of each text is asked for.
+    lines = texts_by_spark(spark, files, layout, json, is_whole=False) if by_lines else None
+    by_files = fit_in_texts(files)
+    whole = texts_by_spark(spark, files, layout, json, is_whole=True) if by_files else None
+    with naming_the_file(files, "json"), own_query(spark):
+        return _without_errors(lines, whole, json.failed)
+
+
+def separated_good_texts(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
+) -> DataFrame | None:
+    """Return what `separated_texts` does, but texts that are no JSON are error records.
+
+    A file of which a line is no record is read as a whole, as where no schema is given.
+    """
+    is_whole = json.is_on("multiLine", "multiline")
+    if is_whole and not fit_in_texts(files):
+        return separated_texts(spark, files, layout, json)
+    texts = texts_of(spark, files, layout, json, is_whole=is_whole)
+    has = _states(texts, files)
+    if BROKEN in has and not is_whole and fit_in_texts(files):
+        texts, is_whole = texts_of(spark, files, layout, json, is_whole=True), True
+        has = _states(texts, files) | {SEVERAL}
+    if BROKEN in has:
+        good = good_texts(spark, files, layout, json)
+        if good is None:
+            return None  # Spark's reader fails, as where no schema is given
+        texts = good
+    return as_separated(texts) if has else None
+
+
+def _states(texts: DataFrame, files: Sequence[str]) -> set[str]:
+    """Return whether some texts are `BROKEN`, and some of `SEVERAL` values."""
+    state = F.reflect(F.lit(JAVA), F.lit("state"), _line())
+    each = texts.select(state.alias("state"))
+    flags = [F.max(F.col("state") == one).alias(one) for one in (BROKEN, SEVERAL)]
+    with naming_the_file(files, "json"), own_query(texts.sparkSession):
+        row = each.agg(*flags).collect()[0]
+    return {one for one, has in row.asDict().items() if has}
+
+
+def _without_errors(
+    lines: DataFrame | None, whole: DataFrame | None, failed: list[Failed]
+) -> DataFrame | None:
+    either = whole if lines is None else lines
+    if either is None:
+        return None
+    if other := either.filter(~is_utf_8(_line())).select(uri_of_row()).first():
+        raise unreadable(other[0], "json", "it is not UTF-8, which Glue reads")
+    if lines is None or whole is None:
+        asked = _asked(either)
+        good, bad = asked.filter(~_broken()), asked.filter(_broken())
+    else:
+        good, bad = _by_file(lines, whole)
+    if good.isEmpty():
+        return None
+    failed.append(Failed(lambda: _records(bad), "", ""))
+    count, source, text = bad.agg(
+        F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
+    ).collect()[0]
+    shown = " ".join(text.split())
+    about = f"{count} records, the first one of {source}, are no JSON, or too deep: {shown!r}"
+    note(RunWarning.ERROR_RECORDS, about)
+    return good.drop(SOURCE, IS_BROKEN)
+
+
+def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Return the texts that are JSON and those that are not, of each file in the better way."""
+    asked = _asked(lines).groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
+    broken = _asked(whole).filter(_broken()).select(SOURCE)
+    found = broken.join(asked, SOURCE, "left").collect()
+    by_line = [row[0] for row in found if row[1] is False]
+    nothing = [row[0] for row in found if row[1] is not False]
+    # By it, and before all that is not deterministic, Spark does not open the other files.
+    file = without_quotes(F.col("_metadata.file_path"))
+    lines = _asked(lines.filter(file.isin(by_line)))
+    good = _asked(whole.filter(~file.isin(by_line + nothing))).unionByName(lines.filter(~_broken()))
+    bad = _asked(whole.filter(file.isin(nothing))).unionByName(lines.filter(_broken()))
+    return good, bad
+
+
+def _asked(texts: DataFrame) -> DataFrame:
+    """Return texts with their file, and whether they are no JSON."""
+    columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
+    return texts.withColumns(columns)
+
+
+def _line() -> Column:
+    return F.col(f"`{LINE}`")
+
+
+def _broken() -> Column:
+    return F.col(f"`{IS_BROKEN}`")
+
+
+def _records(bad: DataFrame) -> DataFrame:
+    """Return error records: the text, its length in bytes, and the file."""
+    return bad.select(
+        F.lit(MESSAGE).alias("msg"),
+        F.lit("").alias("stackTrace"),
+        F.when(F.lit(True), F.struct()).alias("dynamicRecord"),
+        _line().alias("input"),
+        F.octet_length(_line()).alias("bytesread"),
+        F.col(SOURCE).alias("source"),
+    )

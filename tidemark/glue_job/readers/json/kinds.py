@@ -1,0 +1,208 @@
+"""Which kinds of values JSON has at each path, asked of the JVM in one pass over the texts.
+
+Glue tells the number 1 from the text "1", and an int from a long; Spark's inference does not.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from tidemark.glue_job.frames.absence import Absence, absence_of
+from tidemark.glue_job.frames.types import Choice, choice_of
+from tidemark.local_state.run_warnings import RunWarning, note
+
+JAVA = "dev.tidemark.json.JsonKinds"
+BROKEN = "!"  # as `JsonKinds.BROKEN` of Java
+MAX_DIGITS = 38  # of a decimal
+MAX_COLLECTED = 10_000  # records of different kinds that this process merges itself
+ATOMIC: dict[str, DataType] = {
+    "i": IntegerType(),
+    "l": LongType(),
+    "d": DoubleType(),
+    "b": BooleanType(),
+    "s": StringType(),
+}
+BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
+SEVERAL = "+"  # of a text: more than one value, as objects without line feeds between them
+TWICE = "="  # of a field: one object has it several times
+BEYOND = "x"  # a number that is infinite as a double, or an integer of more than `MAX_DIGITS`
+NULL, LACKING = "z", "?"  # of a field: some objects have it as null, some lack it
+
+
+@dataclass
+class Kinds:
+    """The kinds of the values at a path.
+
+    Attributes:
+        letters: as `JsonKinds.kinds` of Java has them.
+        digits: the most that an integer beyond long has.
+        fields: of objects, in the order in which they were met.
+        elements: of arrays.
+    """
+
+    letters: set[str] = field(default_factory=set)
+    digits: int = 0
+    fields: dict[str, "Kinds"] = field(default_factory=dict)
+    elements: "Kinds | None" = None
+
+    @classmethod
+    def of(cls, document: Any) -> "Kinds":
+        """Return the kinds in what `JsonKinds.kinds` wrote as JSON."""
+        if isinstance(document, str):
+            return cls(set(document))
+        letters, digits, fields, *elements = document
+        return cls(
+            set(letters),
+            digits,
+            {name: cls.of(one) for name, one in fields.items()},
+            cls.of(elements[0]) if elements else None,
+        )
+
+    def with_all(self, other: "Kinds") -> "Kinds":
+        """Take the kinds of other values in, and return itself."""
+        if OBJECT in self.letters and OBJECT in other.letters:
+            for name in self.fields.keys() ^ other.fields.keys():
+                (self.fields.get(name) or other.fields[name]).letters.add(LACKING)
+        self.letters |= other.letters
+        self.digits = max(self.digits, other.digits)
+        for name, kinds in other.fields.items():
+            mine = self.fields.get(name)
+            self.fields[name] = kinds if mine is None else mine.with_all(kinds)
+        if other.elements is not None:
+            mine = self.elements
+            self.elements = other.elements if mine is None else mine.with_all(other.elements)
+        return self
+
+
+def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds | None:
+    """Return the kinds of all records in a column of texts; None if one is no JSON, or no UTF-8.
+
+    Fields are in the order in which they first come up.
+    """
+    kinds = F.when(is_utf_8(text), kinds_of(text)).otherwise(BROKEN)
+    each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))
+    first = each if is_small else each.groupBy("kinds").agg(F.min("place").alias("place"))
+    found: list[Kinds | None]
+    # Not a query of the data frame: its scan would count as rows that the job has read.
+    few = (first if is_small else first.limit(MAX_COLLECTED + 1)).rdd.collect()
+    if is_small or len(few) <= MAX_COLLECTED:
+        found = list(_of_partition(sorted(few, key=lambda row: row.place)))
+    else:  # merged where they are
+        found = first.orderBy("place").rdd.mapPartitions(_of_partition).collect()
+    if any(one is None for one in found):
+        return None
+    return reduce(Kinds.with_all, (one for one in found if one is not None), Kinds())
+
+
+def is_utf_8(text: Column) -> Column:
+    """Return whether the bytes of a text are UTF-8."""
+    raw = text.cast("binary")
+    return F.encode(F.decode(raw, "UTF-8"), "UTF-8") == raw
+
+
+def kinds_of(text: Column) -> Column:
+    """Return what `JsonKinds.kinds` of Java says of a text, `BROKEN` if it is no JSON."""
+    return F.reflect(F.lit(JAVA), F.lit("kinds"), text)
+
+
+def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
+    """Yield the kinds of the texts of a partition, None if one is no JSON."""
+    found = Kinds()
+    for row in rows:
+        if row.kinds == BROKEN:
+            yield None
+            return
+        found.with_all(Kinds.of(json.loads(row.kinds)))
+    yield found
+
+
+def note_changed(kinds: Kinds) -> None:
+    """Warn of the fields that have numbers beyond their type, or are several times in an object."""
+    for path, one in _paths_in(kinds, ""):
+        if TWICE in one.letters:
+            note(RunWarning.JSON_TWICE, path)
+        if BEYOND in one.letters:
+            note(RunWarning.JSON_BEYOND, path)
+
+
+def _paths_in(kinds: Kinds, path: str) -> Iterator[tuple[str, Kinds]]:
+    yield path, kinds
+    for name, one in kinds.fields.items():
+        yield from _paths_in(one, f"{path}.{name}" if path else name)
+    if kinds.elements is not None:
+        yield from _paths_in(kinds.elements, f"{path}[]")
+
+
+def absence_in(kinds: Kinds) -> Absence:
+    """Return what a null stands for in records of some kinds."""
+    fields = list(_fields_in(kinds))
+    return absence_of(
+        [name for name, _ in fields],
+        [name for name, one in fields if NULL in one.letters],
+        [name for name, one in fields if LACKING in one.letters],
+    )
+
+
+def _fields_in(kinds: Kinds) -> Iterator[tuple[str, Kinds]]:
+    """Yield all fields, of any depth."""
+    yield from kinds.fields.items()
+    for one in (*kinds.fields.values(), *([kinds.elements] if kinds.elements else [])):
+        yield from _fields_in(one)
+
+
+def type_of(kinds: Kinds) -> DataType:
+    """Return the type of values of some kinds: of several a choice, of none null."""
+    each = [ATOMIC[letter] for letter in sorted(kinds.letters & set(ATOMIC))]
+    if BEYOND_LONG in kinds.letters:
+        is_decimal = kinds.digits <= MAX_DIGITS
+        each.append(DecimalType(kinds.digits, 0) if is_decimal else DoubleType())
+    if OBJECT in kinds.letters:
+        fields = [StructField(name, type_of(one)) for name, one in kinds.fields.items()]
+        each.append(StructType(fields))
+    if ARRAY in kinds.letters:
+        each.append(ArrayType(type_of(kinds.elements or Kinds())))
+    return choice_of(each) if each else NullType()
+
+
+def schema_of_records(kinds: Kinds) -> StructType:
+    """Return the schema of records: as Spark's, text for what is always null, no empty objects."""
+    kind = _readable(type_of(Kinds({OBJECT}, 0, kinds.fields)))
+    return kind if isinstance(kind, StructType) else StructType([])
+
+
+def _readable(kind: DataType) -> DataType | None:
+    """Return a type without nulls and without objects that have no keys, None for such an object.
+
+    In a choice an object without keys stays, so that it is not taken for null.
+    """
+    match kind:
+        case NullType():
+            return StringType()
+        case Choice():
+            return Choice([StructField(f.name, _readable(f.dataType) or f.dataType) for f in kind])
+        case StructType():
+            fields = [(f.name, _readable(f.dataType)) for f in kind]
+            kept = [StructField(name, one) for name, one in fields if one is not None]
+            return StructType(kept) if kept else None
+        case ArrayType():
+            element = _readable(kind.elementType)
+            return None if element is None else ArrayType(element)
+    return kind

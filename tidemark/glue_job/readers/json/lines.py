@@ -1,0 +1,236 @@
+"""JSON by its lines: many small files without opening each through Hadoop, and keys of any case.
+
+Hadoop copies its whole configuration per file: a millisecond, where a plain open takes twenty
+microseconds. Spark's own inference and its own parser then get the lines.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import PurePosixPath
+
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from tidemark.errors import UnsupportedError
+from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.types import casts_as_texts, numbered
+from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
+from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.misread import json_reason, refusing, uri_of_row
+from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.python_files import read_rows
+from tidemark.glue_job.readers.files.read_errors import UNCHANGED, naming_the_file, unreadable
+from tidemark.glue_job.readers.files.spark_files import load, reader_of, with_folders
+from tidemark.glue_job.readers.json.casts import with_casts
+from tidemark.glue_job.readers.json.kinds import JAVA, is_utf_8
+from tidemark.glue_job.readers.tables.declared import OF_EMPTY
+from tidemark.local_state.run_warnings import RunWarning, note
+
+MANY = 200
+SMALL_BYTES = 1 << 20
+SAMPLE = 100
+CASE = "spark.sql.caseSensitive"
+LINE = "line of json"
+RECORD = "record of json"
+BLANK = "\ufeff \t\r\n"  # characters of a text that holds no value
+# An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
+# end a string that has such characters.
+EMPTY, FULL = r"\{\s*\}", f"{{{OF_EMPTY}:null}}"
+
+
+def are_many_small(files: Sequence[str]) -> bool:
+    """Return whether opening the files costs more than reading them, by some of their sizes."""
+    if len(files) < MANY:
+        return False
+    if any(PurePosixPath(file).suffix in OTHER_CODECS for file in files):
+        return False
+    sizes = [folder_of(file).stat().st_size for file in islice(files, SAMPLE)]
+    return sum(sizes) < SMALL_BYTES * len(sizes)
+
+
+@contextmanager
+def telling_case(spark: SparkSession) -> Iterator[None]:
+    """Let Spark infer each spelling of a key.
+
+    Else it takes two records that differ in the case of their keys only for one type, of which it
+    keeps one spelling, and the values of the other one are read as null.
+    """
+    before = spark.conf.get(CASE)
+    spark.conf.set(CASE, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(CASE, str(before))
+
+
+def for_keys(reader: DataFrameReader) -> DataFrameReader:
+    """Return a reader that infers which keys there are, from lines changed by `EMPTY`."""
+    reader = reader.option("primitivesAsString", value=True)
+    return reader.option("allowUnquotedFieldNames", value=True)
+
+
+def lines_of_small(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
+) -> DataFrame:
+    """Return the lines of small files that are not blank, with their partition columns."""
+    line = StructType([StructField(LINE, StringType())])
+    return read_rows(spark, files, layout, json, line, _records)
+
+
+def texts_of(
+    spark: SparkSession,
+    files: Sequence[str],
+    layout: Layout,
+    json: Format,
+    *,
+    is_whole: bool = False,
+) -> DataFrame:
+    """Return the lines of files that are not blank, or whole files, with partition columns."""
+    if not is_whole and are_many_small(files):
+        return lines_of_small(spark, files, layout, json)
+    return texts_by_spark(spark, files, layout, json, is_whole=is_whole)
+
+
+def texts_by_spark(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, *, is_whole: bool
+) -> DataFrame:
+    """Return what `texts_of` does, always by Spark's reader of files, which has `_metadata`."""
+    text = with_folders(StructType([StructField("value", StringType())]), layout, json)
+    reader = reader_of(spark, layout).schema(text).option("wholetext", is_whole)
+    lines = load(reader, files, "text").withColumnRenamed("value", LINE)
+    line = F.col(f"`{LINE}`")
+    # The first test spares most lines the second one, which takes long.
+    return lines.filter(line.startswith("{") | (F.btrim(line, F.lit(BLANK)) != ""))
+
+
+def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[str]) -> DataFrame:
+    """Return the records in lines of JSON, lazily; one that does not fit fails the action."""
+    corrupt = f"{RECORD} that does not parse"
+    declared, schema = schema, casts_as_texts(schema)
+    parsed = StructType([*schema, StructField(corrupt, StringType())])
+    options = {"columnNameOfCorruptRecord": corrupt}
+    # A generator: Spark would parse a line again for each field that is asked for.
+    shape = numbered(parsed)
+    each = F.transform(_elements(), lambda text: F.from_json(text, parsed, options).cast(shape))
+    partitions = [F.col(f"`{name}`") for name in partition_columns]
+    frame = lines.select(F.explode(each).alias(RECORD), *partitions)
+    bad = F.col(f"`{RECORD}`.`{len(schema)}`")
+    reason = json_reason(schema, F.col(f"`{RECORD}`"), bad)
+    fields = [
+        F.col(f"`{RECORD}`.`{place}`").cast(field.dataType).alias(field.name)
+        for place, field in enumerate(schema)
+    ]
+    return with_casts(refusing(frame, bad, reason).select(*fields, *partitions), declared)
+
+
+def _elements() -> Column:
+    """Return the texts of the records of a line: of itself, or of the array that it holds."""
+    line = F.col(f"`{LINE}`")
+    elements = F.from_json(line, "array<string>")
+    is_array = F.btrim(line, F.lit(BLANK)).startswith("[") & elements.isNotNull()
+    return F.when(is_array, F.filter(elements, lambda one: one.isNotNull())).otherwise(
+        F.array(line)
+    )
+
+
+def _records(uri: str, path: str) -> Iterator[tuple[str]]:
+    return ((line,) for line in _lines([(uri, path)]) if line.strip(BLANK))
+
+
+def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for uri, path in tasks:
+        try:
+            with open_file(path) as file:
+                # Ends lines at \n, \r and \r\n, as Hadoop does.
+                for line in TextIOWrapper(file, encoding="utf-8-sig"):
+                    yield line.removesuffix("\n")
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            raise unreadable(uri, "json", error) from error
+
+
+MAX_BYTES = 1 << 28  # of a file that is read as one text
+MARK = "tidemark: of a text with several values"  # a field that no data has
+
+
+def separated_texts(
+    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
+) -> DataFrame | None:
+    """Return texts of which each is one value or an array of records; one pass over the files."""
+    is_whole = json.is_on("multiLine", "multiline")
+    if is_whole and not fit_in_texts(files):
+        if file := next(files_with_several(spark, files), None):
+            raise UnsupportedError(
+                f"cannot read {file} as json: it has several JSON values, and a file of more "
+                f"than {MAX_BYTES >> 20} MiB among those read with multiLine, which are read as "
+                "one value each then: leave multiLine out if each value is on a line of its own, "
+                f"or split the big files: {UNCHANGED}"
+            )
+        return None
+    texts = texts_of(spark, files, layout, json, is_whole=is_whole)
+    with naming_the_file(files, "json"), own_query(spark):
+        # Not a limit, which looks at one partition first, and so at half of the speed.
+        each = texts.select(_has_several().alias("several"))
+        if not each.agg(F.max("several")).collect()[0][0]:
+            return None
+    return as_separated(texts)
+
+
+def fit_in_texts(files: Sequence[str]) -> bool:
+    """Return whether each file may be read as one text."""
+    return all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
+
+
+def as_separated(texts: DataFrame) -> DataFrame:
+    """Return texts, those with several values as an array of records."""
+    flat = F.when(_is_flat(), F.col(f"`{LINE}`"))
+    return texts.withColumn(LINE, flat.otherwise(_asked("separated")))
+
+
+def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[str]:
+    """Yield the files that have more than one JSON value, each looked at as a whole."""
+    kinds = getattr(spark._jvm.dev.tidemark.json, "JsonKinds")  # type: ignore[union-attr] # noqa: B009
+    for file in files:
+        with naming_the_file([file], "json"):
+            if not kinds.isOneFile(str(folder_of(file))):
+                yield file
+
+
+def firsts(texts: DataFrame) -> DataFrame:
+    """Return texts as Spark's reader sees them, with a field `MARK` where it leaves values out."""
+    line = F.col(f"`{LINE}`")
+    first = F.when(_is_flat(), line).otherwise(_asked("first", MARK))
+    # Spark's reader of files refuses what is no UTF-8, its reader of strings never sees that.
+    return texts.withColumn(LINE, F.when(is_utf_8(line), first).otherwise("{"))
+
+
+def without_mark(schema: StructType, texts: DataFrame) -> StructType:
+    """Return a schema of `firsts` without `MARK`; where it has it, warn of the values left out."""
+    if MARK not in schema.names:
+        return schema
+    with own_query(texts.sparkSession):
+        found = texts.filter(_has_several()).select(uri_of_row()).first()
+    note(RunWarning.SEVERAL_VALUES, found[0] if found else "a file")
+    return StructType([one for one in schema if one.name != MARK])
+
+
+def _is_flat() -> Column:
+    """Return whether a text is one object, as its first brace that closes is its last character.
+
+    Spark asks so without Java's help, which takes as long as to parse.
+    """
+    line = F.col(f"`{LINE}`")
+    return line.startswith("{") & (F.instr(line, "}") == F.length(line))
+
+
+def _has_several() -> Column:
+    return F.when(_is_flat(), F.lit(False)).otherwise(_asked("isOne") == "false")
+
+
+def _asked(method: str, *arguments: str) -> Column:
+    """Return what a method of `JsonKinds` of Java says of a text."""
+    line = F.col(f"`{LINE}`")
+    return F.reflect(F.lit(JAVA), F.lit(method), line, *map(F.lit, arguments))

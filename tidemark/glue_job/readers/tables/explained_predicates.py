@@ -1,0 +1,82 @@
+"""Asks Spark which partitions a push_down_predicate selects, as the job itself does."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tidemark.glue_job.readers.tables.partitions import partitions_to_read
+from tidemark.local_state.bookmarks.explain import PredicateOf
+from tidemark.local_state.bookmarks.sources import Predicate, S3Source
+from tidemark.local_state.catalog.tables import find_table, table_or_none
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.store.database import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.master": "local[1]",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.authenticate": "true",
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.log.level": "ERROR",
+}
+
+
+@contextmanager
+def predicates_of(home: Home) -> Iterator[PredicateOf]:
+    """Yield a function that makes the predicate of a source ready; Spark starts when needed."""
+    sessions: list[SparkSession] = []
+
+    def predicate_of(source: S3Source) -> Predicate | None:
+        chosen = None
+        if source.push_down_predicate:
+            if not sessions:
+                sessions.append(start_spark())
+            from tidemark.glue_job.readers.files.predicates import SparkPredicate
+
+            types = _types(home, source)
+            chosen = SparkPredicate(sessions[0], source.push_down_predicate, types)
+        return _in_table(home, source, chosen)
+
+    try:
+        yield predicate_of
+    finally:
+        for session in sessions:
+            session.stop()
+
+
+def start_spark() -> "SparkSession":
+    """Return a small session of this process, for questions that need no job."""
+    os.environ["JAVA_HOME"] = str(find_java_home())
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("tidemark explain")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _in_table(home: Home, source: S3Source, chosen: Predicate | None) -> Predicate | None:
+    """Return a predicate that knows the partitions of the source's table, if it has one."""
+    if not source.table:
+        return chosen
+    database, _, name = source.table.partition(".")
+    with Store(home.database) as store:
+        table = table_or_none(store, database, name)
+        if table is None:
+            return chosen
+        return partitions_to_read(store, table, chosen, home.existing_path).predicate
+
+
+def _types(home: Home, source: S3Source) -> dict[str, str] | None:
+    """Return the declared types of a table's partition keys; None for a source without a table."""
+    if not source.table:
+        return None
+    database, _, name = source.table.partition(".")
+    with Store(home.database) as store:
+        return dict(find_table(store, database, name).partition_keys)

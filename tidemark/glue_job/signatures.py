@@ -1,0 +1,131 @@
+"""What methods of awsglue take, for editors and `inspect`; what transforms say of themselves."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def takes_arguments_of(
+    model: Callable[P, Any],
+) -> Callable[[Callable[..., R]], Callable[Concatenate[Any, P], R]]:
+    """Return a decorator of a method that passes its arguments on to a function, or to its like."""
+
+    def declared(method: Callable[..., R]) -> Callable[Concatenate[Any, P], R]:
+        parameters = [SELF, *inspect.signature(model).parameters.values()]
+        shown = inspect.signature(method).replace(parameters=parameters)
+        method.__signature__ = shown  # type: ignore[attr-defined]
+        return method
+
+    return declared
+
+
+def frame_method(
+    method: Callable[P, R], frame: str = "frame", **names: str
+) -> Callable[Concatenate[Any, P], R]:
+    """Return the ``__call__`` of a transform that calls a method of a frame.
+
+    Args:
+        method: of `DynamicFrame`, or of a collection.
+        frame: what the transform calls the frame, its first argument.
+        names: the names that the transform has for other arguments, by those of the method.
+    """
+    signature = inspect.signature(method)
+    owner, *others = signature.parameters.values()
+    owner = owner.replace(name=frame, annotation=method.__qualname__.partition(".")[0])
+    parameters = [owner, *(one.replace(name=names.get(one.name, one.name)) for one in others)]
+    shown = signature.replace(parameters=[SELF, *parameters])
+
+    def call(*args: Any, **kwargs: Any) -> R:
+        bound = shown.bind(*args, **kwargs)
+        _, given, *rest = bound.args
+        found: R = getattr(given, method.__name__)(*rest, **bound.kwargs)
+        return found
+
+    call.__signature__ = shown  # type: ignore[attr-defined]
+    call.__doc__ = f"Return what `{method.__qualname__}` does."
+    return call
+
+
+# Of the arguments that transforms share; others are described by the guide of AWS.
+ARGUMENTS = {
+    "frame": "the frame that is transformed",
+    "frame1": "the first frame",
+    "frame2": "the second frame",
+    "paths": "full paths of fields",
+    "path": "full path of a field, or of a folder",
+    "mappings": "source path, source type, target path and target type of each field",
+    "case_sensitive": "whether names of sources are compared so",
+    "specs": "path and action of each choice",
+    "choice": "one action for all choices",
+    "transformation_ctx": "identifies the step and its state",
+    "info": "a text for the errors of the step",
+    "stageThreshold": "how many errors of the step are allowed; 0 is any number",
+    "totalThreshold": "how many errors so far are allowed; 0 is any number",
+}
+
+
+def arguments(transform: type) -> list[dict[str, Any]]:
+    """Return the arguments of a transform as ``describeArgs`` does."""
+    found = []
+    for one in _parameters(transform):
+        optional = one.default is not one.empty or one.kind is one.VAR_KEYWORD
+        default = None if one.default in (one.empty, None) else str(one.default)
+        found.append(
+            {
+                "name": one.name,
+                "type": _name(one.annotation),
+                "description": ARGUMENTS.get(one.name, one.name.replace("_", " ")),
+                "optional": optional,
+                "defaultValue": default,
+            }
+        )
+    return found
+
+
+def summary(transform: type) -> str:
+    """Return what a transform does."""
+    return inspect.getdoc(transform) or ""
+
+
+def result(transform: type) -> dict[str, Any]:
+    """Return the type and the description of what a transform returns."""
+    call: Callable[..., Any] = transform.__call__
+    kind = _name(inspect.signature(call).return_annotation)
+    return {"type": kind, "description": f"{kind} after the transform"}
+
+
+def _parameters(transform: type) -> list[inspect.Parameter]:
+    call: Callable[..., Any] = transform.__call__
+    return [one for one in inspect.signature(call).parameters.values() if one.name != "self"]
+
+
+def _name(annotation: Any) -> str:
+    return annotation.__name__ if inspect.isclass(annotation) else str(annotation)
+
+
+class Described:
+    """A transform that says what it does by its code."""
+
+    @classmethod
+    def describeArgs(cls) -> list[dict[str, Any]]:  # noqa: N802 (AWS's names)
+        """Return the arguments: name, type, description, optional and defaultValue of each."""
+        return arguments(cls)
+
+    @classmethod
+    def describeTransform(cls) -> str:  # noqa: N802
+        """Return what the transform does."""
+        return summary(cls)
+
+    @classmethod
+    def describeErrors(cls) -> list[dict[str, Any]]:  # noqa: N802
+        """Return no errors, as on AWS."""
+        return []
+
+    @classmethod
+    def describeReturn(cls) -> dict[str, Any]:  # noqa: N802
+        """Return the type and the description of the result."""
+        return result(cls)
