@@ -62,7 +62,7 @@ def _ended_error(code: int, folder: Path) -> TidemarkError:
     text = log.read_text(encoding="utf-8", errors="replace").strip()
     return TidemarkError(
         f"the embedded DynamoDB engine ended with {code} while it was needed: "
-        f"{text or 'no output'}; what was committed is kept: run again; see {log}"
+        f"{text or 'no output'}; commits are kept: run again; see {log}"
     )
 
 
