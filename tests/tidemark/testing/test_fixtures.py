@@ -98,7 +98,7 @@ def test_incremental_job_passes_its_assertions_and_an_appending_one_is_not_idemp
 @pytest.mark.parametrize(
     ("there", "instead", "told"),
     [
-        (', transformation_ctx="landed"', "", "give the source its own transformation_ctx"),
+        (', transformation_ctx="landed"', "", "give the source a transformation_ctx"),
         ("job.commit()\n", "", "the script never called Job.commit"),
         pytest.param(
             "if rows.columns:",
