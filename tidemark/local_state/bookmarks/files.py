@@ -143,10 +143,8 @@ def select_new_files(
 
 
 def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
-    """Return the oldest files up to the bound: it is reached by the last one, not kept clear of.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/bounded-execution.html
-    """
+    """Return the oldest files up to the bound: it is reached by the last one, not kept clear of."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/bounded-execution.html
     if limits.bounded_files is not None:
         return new[: limits.bounded_files]
     if limits.bounded_size is None:
@@ -162,11 +160,9 @@ def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
 def _still_remembered(
     known: frozenset[FileVersion], seen: list[FileVersion], low_ms: int
 ) -> set[FileVersion]:
-    """Return the remembered files that were not replaced since, listed this time or not.
-
-    Another push_down_predicate lists other folders; it must not make read files new.
-    """
+    """Return the remembered files that were not replaced since, listed this time or not."""
     versions = {file.path: file for file in seen if file.modified_ms > low_ms}
+    # Another push_down_predicate lists other folders; it must not make read files new.
     return {
         file
         for file in known

@@ -153,15 +153,13 @@ def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _C
 def _is_moved(
     listing: Listing, folder: str, relative: str, filters: Filters, content: _Content
 ) -> bool:
-    """Return whether a folder arrived unchanged after the moment, alone or in another one.
-
-    Only its own place is new then, and nothing in it.
-    """
+    """Return whether a folder arrived unchanged after the moment, alone or in another one."""
     since_ms = filters.unlisted.arrived_after_ms
     if since_ms is None:
         return False
     if relative and relative.rpartition("/")[0] in listing.moved:
         return True
+    # Then only its own place is new, and nothing in it.
     place = Path(folder)
     is_older = place.stat().st_mtime_ns // NANOSECONDS_PER_MS <= since_ms
     return is_older and not content.is_changed and _has_arrived(place, filters)

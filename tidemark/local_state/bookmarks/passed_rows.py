@@ -100,14 +100,12 @@ def day_ahead(bound: Bound | None, order: str, now_ms: int) -> str:
 
 
 def _spread(first: Value, last: Value, sign: int) -> list[Value]:
-    """Return values at even distances from before the first one to before the last; none of text.
-
-    The first part has no row, so that one which comes there is seen.
-    """
+    """Return values at even distances from before the first one to before the last."""
     kind = first[0]
     if kind == "string":
         return []
     scale = max(_digits(first), _digits(last)) if kind == "decimal" else 0
+    # The first part has no row, so that a row that arrives there is seen.
     start, end = _number(first, scale) - sign, _number(last, scale)
     points = [start + (end - start) * n // FIRST_CUTS for n in range(FIRST_CUTS)]
     found = [_value(kind, point, scale) for point in dict.fromkeys(points) if point != end]

@@ -76,14 +76,11 @@ def read_s3_source(
 
 
 def _unlisted(state: SourceState | None, seen: SeenFiles, edges: Edges | None) -> Unlisted:
-    """Return the files not to list: read ones, and those too old to know if runs have seen them.
-
-    The times at which files arrive are those of the machine, so they say nothing where a test has
-    moved the clock.
-    """
+    """Return the files not to list: read ones, and those too old to know if runs have seen them."""
     if state is None or edges is None or edges.low is None:
         return Unlisted()
     until_ms = min(state.low_ms, seen.floor_ms)
+    # Files arrive at times of the machine, which say nothing if a test has moved the clock.
     if edges.low_made_at_ms is None or is_moved():
         return Unlisted(until_ms, state.low_ms)
     looked_at_ms = int(edges.low.get("opened_at_ms", edges.low_made_at_ms))

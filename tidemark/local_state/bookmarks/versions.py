@@ -247,10 +247,8 @@ def _runs(store: Store, job_name: str) -> int:
 
 
 def _failed_since(store: Store, job_name: str, latest: Bookmark | None) -> int:
-    """Count the runs that failed since the last commit: the attempts before this one.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (Attempt number)
-    """
+    """Count the runs that failed since the last commit: the attempts before this one."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (Attempt number)
     since = latest.committed_at_ms if latest else -1
     return len(
         [run for run in store.job_runs_since(job_name, since) if run.state in ("FAILED", "TIMEOUT")]
