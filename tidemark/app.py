@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import aws_cdk as cdk
 
 OLDEST_NODE = 20
-NEW_SPACE_MB, HELPERS = 2, 1  # of Node: for new objects, and threads beside the main one
-# What a project's `cdk.json` may override. Each resource would keep where it was created, which is
-# a place in Node's own files: 30 MB for 1,000 jobs, that no one can read.
+NEW_SPACE_MB, HELPERS = 2, 1  # of Node: for new objects, and threads besides the main one
+# What a project's `cdk.json` may override. Each resource would keep its place of creation in Node's
+# own files: 30 MB for 1,000 jobs that nobody can read.
 CONTEXT = {"aws:cdk:disable-creation-stack-traces": True}
 AT_SYNTHESIS = "Resolution error: "
 REFUSED_BY = re.compile(r"^[A-Z]\w+: ")  # the CDK names its errors
@@ -40,8 +40,8 @@ def run_app(root: Path, build: Build, *, own_keys: tuple[str, ...] = ()) -> int:
     Args:
         root: folder of the project, with its `cdk.json`.
         build: declares the stacks of a stage in an app, for an account and region. What imports
-            the CDK is imported in it: that starts Node, which has been chosen by then.
-        own_keys: keys of the project's own that a stage may have: see `StageConfig.own`.
+            the CDK is imported in it: that starts Node, which is chosen by then.
+        own_keys: the project's own keys of a stage: see `StageConfig.own`.
 
     Returns:
         The exit code: 0, or 2 after one `error:` line when the input is not usable.
@@ -64,10 +64,10 @@ def read_context(cdk_json: Path, override: str | None) -> dict[str, object]:
 
     Args:
         cdk_json: the file.
-        override: text of a JSON object, or None.
+        override: string of a JSON object, or None.
 
     Raises:
-        ConfigError: the file or the text is not what it should be.
+        ConfigError: the file or the string is not valid.
     """
     try:
         text = cdk_json.read_text(encoding="utf-8")
@@ -90,11 +90,11 @@ def find_node(chosen: str | None) -> str:
     """Return the path of the Node program that jsii is to start.
 
     Args:
-        chosen: program the user wants; None takes the one installed beside the Python packages,
+        chosen: program the user wants; None takes the one installed next to the Python packages,
             or else the one on the PATH.
 
     Raises:
-        InputError: there is none, or it is too old.
+        InputError: it is missing or too old.
     """
     if not chosen and (bundled := _bundled_node()):
         return bundled
@@ -118,7 +118,7 @@ def find_node(chosen: str | None) -> str:
 def node_options(given: str | None) -> str:
     """Return the options that Node starts with: little memory, unless others are given.
 
-    An app keeps what it makes until its end, so that a larger room for new objects is garbage that
+    An app keeps its objects until its end, so that a larger room for new objects is garbage that
     waits; and several threads that compile the CDK's own validation each need memory for it. Node
     needs a third less for 1,000 jobs, and no more time.
     Sources: https://nodejs.org/api/cli.html#--max-semi-space-sizesize-in-mib,
@@ -161,10 +161,10 @@ def synthesize(
     except RuntimeError as error:
         text = str(error)
         if text.startswith("ValidationFailed"):
-            raise InputError("the app does not validate; correct what is listed above") from error
-        if text.startswith("@jsii/"):  # a fault of the bridge to Node, and of nobody's app
+            raise InputError("the app does not validate; correct the errors above") from error
+        if text.startswith("@jsii/"):  # a fault of the bridge to Node, not of an app
             raise
-        # What a construct or the CDK refuses during synthesis comes back from Node as text only,
+        # Errors of a construct or the CDK during synthesis come back from Node as strings only,
         # the CDK's own under a name: "MustBeWholeNumber: Resolution error: ...".
         raise InputError(one_line(text)) from error
 
@@ -185,7 +185,7 @@ def _bundled_node() -> str | None:
 
 
 def _version_of(node: str) -> str:
-    """Return the first line of what a program says about its version."""
+    """Return the first line of a program's output about its version."""
     try:
         done = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - the user's own node
     except OSError as error:

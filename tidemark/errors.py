@@ -1,16 +1,16 @@
-"""What can go wrong by a user's doing, or on a user's machine: each text is one line for people.
+"""Errors by a user's action, or on a user's machine: each message is one line for people.
 
 TidemarkError
 ├── UsageError                     the caller asked for something that cannot be: exit code 2
-│   ├── ArgumentError              an argument for which AWS raises ValueError (also one)
-│   └── ArgumentTypeError          an argument for which AWS raises TypeError (also one)
+│   ├── ArgumentError              an argument that raises ValueError on AWS (also one)
+│   └── ArgumentTypeError          an argument that raises TypeError on AWS (also one)
 ├── InputError                     an app declares what cannot be deployed (also a ValueError)
 │   ├── ConfigError                the context does not describe a stage
 │   ├── JobDefinitionError         a pipeline or job is declared in a way that cannot be deployed
 │   └── ScheduleError              a schedule is not valid, or never fires
 │       └── TooFineError           it fires more often than runs can keep up with
 ├── EntityNotFoundError            Glue's EntityNotFoundException
-├── DiskFullError                  a disk has no room for what is to be stored
+├── DiskFullError                  a disk has no room for new data
 ├── DamagedDatabaseError           a state database cannot be read, or only in parts
 ├── UnsupportedError               valid on AWS, not run here (also a NotImplementedError)
 └── BookmarkVersionMismatchError   Glue's VersionMismatchException, raised by Job.commit
@@ -60,7 +60,7 @@ class EntityNotFoundError(TidemarkError):
 
 
 class DiskFullError(TidemarkError):
-    """A disk is full; what was stored before stays as it is."""
+    """A disk is full; stored data stays unchanged."""
 
 
 class DamagedDatabaseError(TidemarkError):

@@ -137,8 +137,8 @@ def _sources() -> Iterator[str]:
 def _port() -> Iterator[str]:
     yield "## Operations on the port\n"
     yield (
-        "What [the port](glue-on-one-port.md) answers to who signs with its "
-        "[access key](glue-on-one-port.md#who-may-ask); every other operation says so by name.\n"
+        "What [the port](glue-on-one-port.md) answers to clients that sign with its "
+        "[access key](glue-on-one-port.md#access); every other operation says so by name.\n"
     )
     yield "| service | operations |\n|---|---|"
     for service, operations in OPERATIONS.items():

@@ -517,11 +517,9 @@ class Watermarks(V1Methods):
         return latest
 
     def _check_not_set_back(self, commit: Commit, found: Latest) -> None:
-        """Refuse to take a commit for done that was applied before the job was set back.
-
-        A window has its own id, so its commit is never taken for another's.
-        """
+        """Refuse to take a commit for done that was applied before the job was set back."""
         owner = commit.owner
+        # A window has its own id, so its commit is never taken for another's.
         if commit.window is not None:
             return
         if self._client.rows(owner, owner.audit(found.version + 1), owner.last_audit, limit=1):

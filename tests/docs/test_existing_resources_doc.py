@@ -41,7 +41,7 @@ def make_app(cdk: Any, out: str) -> Any:
     storage, orders = (cdk.Stack(app, name, env=env) for name in ("storage", "orders"))
     lake = known["existing_lake"](storage, STAGE)
     known["tables"](storage)
-    alerting = known["told"](storage, STAGE, lake.key)
+    alerting = known["alerting"](storage, STAGE, lake.key)
     pipeline = known["existing_security"](orders, lake, STAGE, PROJECT)
     known["add_jobs"](pipeline, lake)
     known["add_connected_job"](pipeline, lake)

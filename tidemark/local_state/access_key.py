@@ -1,6 +1,6 @@
 """The access key of a home's port: what clients sign with, in a file that only its owner reads.
 
-It stays the same for as long as the home is there, so a shell that has it goes on to work.
+It stays the same as long as the home exists, so a shell that has it keeps working.
 """
 
 import fcntl
@@ -54,7 +54,7 @@ def access_key(home: Home) -> AccessKey:
     except OSError as error:
         return _only_read(file, error)
     with os.fdopen(descriptor, "r+", encoding="utf-8") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)  # two commands may begin at the same time
+        fcntl.flock(stream, fcntl.LOCK_EX)  # two commands may start at the same time
         os.fchmod(descriptor, ONLY_ITS_OWNER)
         if (found := _key_of(stream.read())) is not None:
             return found
@@ -79,7 +79,7 @@ def _only_read(file: Path, error: OSError) -> AccessKey:
     except OSError:
         raise UsageError(
             f"{file}, with the access key of the port, cannot be read: {error.strerror}; delete "
-            "it as the user who made it, and a new one is made"
+            "it as its owner, and a new one is created"
         ) from error
     return found or _key_of_process(file)
 

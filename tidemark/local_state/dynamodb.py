@@ -1,4 +1,4 @@
-"""The DynamoDB of a home, behind a front (`engine.front`), and clients of it.
+"""The DynamoDB of a home, reached through a front (`engine.front`), and its clients.
 
 It is the embedded engine, which a command starts for itself; or another DynamoDB, which
 `AWS_ENDPOINT_URL_DYNAMODB` names. Only that command reaches the engine; jobs use the front.
@@ -35,7 +35,7 @@ ANY_REGION = "us-east-1"  # a home has the same tables in all
 def dynamodb_endpoint(home: Home) -> Iterator[str]:
     """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards."""
     configured = os.environ.get(ENDPOINT_VARIABLE)
-    if configured and is_front(configured):  # in a job, which has what its command has
+    if configured and is_front(configured):  # in a job, which has the settings of its command
         yield configured
     elif configured:
         engine = OtherEngine(configured)
@@ -58,7 +58,7 @@ _local = threading.local()  # what makes clients is not for several threads at o
 
 
 def _clients() -> "boto3.Session":
-    """Return what makes clients, and keeps what it has read of the service's model."""
+    """Return a factory of clients that keeps the service's model once read."""
     import boto3
     import botocore.session
 
@@ -105,7 +105,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
                 "`watermarks`"
             ) from error
         raise TidemarkError(
-            f"the DynamoDB at {show_endpoint(endpoint)} does not do what the run needs: "
+            f"the DynamoDB at {show_endpoint(endpoint)} does not do the work of the run: "
             f"{str(error).replace(endpoint, show_endpoint(endpoint))}; unset "
             f"{ENDPOINT_VARIABLE} to use the embedded engine, or point it at one that works"
         ) from error

@@ -34,24 +34,24 @@ NEW_BUCKET_NAME = re.compile(
 )
 BUCKET_NAMES = (
     "3 to 63 lower-case letters, digits, hyphens and dots, with a letter or a digit at both ends; "
-    "no IP address, and no beginning or end that AWS keeps for itself, such as 'xn--' or '-s3alias'"
+    "no IP address, and no start or end that AWS keeps for itself, such as 'xn--' or '-s3alias'"
 )
-# The text of S3's error in Spark.
+# The message of S3's error in Spark.
 NO_BUCKET = (
     "The specified bucket does not exist "
     "(Service: Amazon S3; Status Code: 404; Error Code: NoSuchBucket)"
 )
 TABLES_FILE = "tables.db"
-OBJECTS_FILE = "objects.sqlite"  # what S3 keeps of objects beside their bytes
+OBJECTS_FILE = "objects.sqlite"  # S3's facts about objects, other than their bytes
 UPLOADS = "uploads"  # folder of the home: what clients of S3 write, until it is an object
 DATABASES = ("glue.sqlite", f"dynamodb/{TABLES_FILE}", OBJECTS_FILE)
 ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
 MARKER = "tidemark-home"
 REWIND_LOCK = "rewind-lock"
 JVMS_FOLDER = "jvms"  # of commands that run now
-JVM_POOL_FILE = "jvm-pool.json"  # by which commands find the pool of another
-PORT_FILE = "port.json"  # by which commands find the port that serves the home
-KEY_FILE = "access-key.json"  # with which clients of the port sign; shells have it
+JVM_POOL_FILE = "jvm-pool.json"  # with it commands find the pool of another
+PORT_FILE = "port.json"  # with it commands find the port that serves the home
+KEY_FILE = "access-key.json"  # clients of the port sign with it; shells have it
 GIT_IGNORES = ".gitignore"  # all of the home: it has secrets, and no repository is asked first
 # Maybe: a reset keeps them.
 IN_USE = (MARKER, GIT_IGNORES, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
@@ -70,7 +70,7 @@ def _open_lock(file: Path) -> TextIO:
 
 
 def delete_entry(path: Path) -> None:
-    """Delete a file, a folder or a symbolic link; what a link leads to stays."""
+    """Delete a file, a folder or a symbolic link; the target of a link stays."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -79,7 +79,7 @@ def delete_entry(path: Path) -> None:
 
 @lru_cache
 def _close_to_others(root: Path) -> None:
-    """Take from the group and from others what they may do in a home."""
+    """Remove the permissions of the group and of others in a home."""
     if _is_private(root):
         return
     with contextlib.suppress(PermissionError):  # another user's folder: said below
@@ -206,11 +206,11 @@ class Home:
         return self.root / "glue.sqlite"
 
     def local_path(self, uri: str) -> Path:
-        """Return the folder or file of this machine behind an ``s3://bucket/key`` URI."""
+        """Return the folder or file of this machine for an ``s3://bucket/key`` URI."""
         scheme, _, rest = uri.partition("://")
         bucket, _, key = rest.partition("/")
         if scheme not in S3_SCHEMES or not BUCKET_NAME.fullmatch(bucket):
-            raise UsageError(f"{uri!r} is no place in S3; write it as s3://bucket/key")
+            raise UsageError(f"{uri!r} is not a place in S3; write it as s3://bucket/key")
         parts = key.split("/")
         if ".." in parts:
             raise UsageError(
@@ -282,7 +282,7 @@ class Home:
                 lock.seek(0)
                 holder = lock.read().strip() or "unknown"
                 raise UsageError(f"process {holder} {text.format(root=self.shown)}")
-            with contextlib.suppress(OSError):  # on a full disk no one learns who holds it
+            with contextlib.suppress(OSError):  # on a full disk the holder stays unknown
                 os.ftruncate(lock.fileno(), 0)
                 os.pwrite(lock.fileno(), str(os.getpid()).encode(), 0)
             yield

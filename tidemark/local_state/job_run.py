@@ -1,4 +1,4 @@
-"""What the process of a job run knows of itself: its home."""
+"""The home of a job run's process."""
 
 import os
 from pathlib import Path

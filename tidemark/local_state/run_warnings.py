@@ -20,7 +20,7 @@ DECLARED_VARIABLE = "TIDEMARK_DECLARED_JOB"
 
 
 class RunWarning(Enum):
-    """What a warning is about; the value is its text, and ``{}`` what it is about."""
+    """The kind of a warning; the value is its message, and ``{}`` its subject."""
 
     INIT_MISSING = (
         "job bookmarks are enabled and the script never called Job.init: {} was read in full; call "
@@ -31,12 +31,12 @@ class RunWarning(Enum):
         "same again ({}); make job.commit() its last statement"
     )
     COMMIT_IN_FINALLY = (
-        "Job.commit is in a finally block ({}): a run that fails marks what it did not process as "
-        "read; make it the last statement of the job instead"
+        "Job.commit is in a finally block ({}): a run that fails marks unprocessed data as read; "
+        "make it the last statement of the job instead"
     )
     CTX_MISSING = (
         "a source without transformation_ctx is read in full by every run, although bookmarks are "
-        "enabled ({}): give it a name of its own"
+        "enabled ({}): give it its own name"
     )
     CONCURRENT_RUNS = (
         "MaxConcurrentRuns is {} and job bookmarks are enabled: two runs at once read the same and "
@@ -58,7 +58,7 @@ class RunWarning(Enum):
     )
     CTX_RENAMED = (
         "the transformation_ctx {}: a bookmark follows the ctx, so the source was read in full "
-        "again, as on AWS; give it the old one to go on where its bookmark is"
+        "again, as on AWS; give it the old one to continue where its bookmark is"
     )
     INIT_LATE = (
         "Job.init came after the source {} was opened: it was read in full, as without a bookmark; "
@@ -70,8 +70,8 @@ class RunWarning(Enum):
         "reset JOB`, or with `tidemark rewind` to the run before"
     )
     COMMIT_BEFORE_SOURCE = (
-        "Job.commit came before the source {} was opened: the bookmark does not keep what was read "
-        "there, and the next run reads the same again; make Job.commit the last statement of the "
+        "Job.commit came before the source {} was opened: the bookmark does not keep that read, "
+        "and the next run reads the same again; make Job.commit the last statement of the "
         "job"
     )
     OLD_FILES = (
@@ -81,20 +81,20 @@ class RunWarning(Enum):
         "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
     HIDDEN_FILES = (
-        "{}: left out for the name, as on AWS, where readers hide files and folders that begin "
+        "{}: left out for the name, as on AWS, where readers hide files and folders that start "
         "with _ or . and the markers NAME_$folder$: rename what has data, or name it in exclusions"
     )
     NOT_LOOKED_AT = (
-        "what the script did to its bookmark could not be looked at ({}): the run is as it was; "
+        "what the script did to its bookmark could not be checked ({}): the run is not affected; "
         "report this to the maintainers of Tidemark"
     )
     LOST_LINES = (
-        "{} let Spark pass over what it cannot read: rows of files that are damaged or gone are "
+        "{} let Spark pass over unreadable files: rows of files that are damaged or gone are "
         "missing without an error; leave the setting out, and name such files in exclusions"
     )
     CUT_VALUES = (
         "{} has lines that end within quotes, and without multiLine each line is a record: such a "
-        "value is cut there, and what follows is a row of its own; set multiLine to true in "
+        "value is cut there, and the rest becomes another row; set multiLine to true in "
         "format_options, or quoteChar to -1 if the quote is part of the value"
     )
     DOUBLED_QUOTES = (
@@ -103,11 +103,11 @@ class RunWarning(Enum):
     )
     ESCAPERS = (
         "{} has an escaper before another character than a quote, and doubled ones too: it stays "
-        "in the value here, where Glue takes it away and reads n, r, t and 0 behind it as the end "
+        "in the value here, where Glue takes it away and reads n, r, t and 0 after it as the end "
         "of a line, a tab or a NUL; replace it in the column, or write such values in quotes"
     )
     DECIMAL_ROUNDED = (
-        "values of the column {} have more digits behind the point than the decimal that its table "
+        "values of the column {} have more digits after the point than the decimal that its table "
         "declares: they are rounded; declare a decimal that holds them, or a string"
     )
     NULL_TEXTS = (
@@ -121,7 +121,7 @@ class RunWarning(Enum):
     )
     BAND_FULL = (
         "{} were left to the next run: maxFilesInBand is reached, and what cannot be remembered "
-        "cannot be told from what is new"
+        "cannot be distinguished from new data"
     )
     BOUND_WITHOUT_BOOKMARK = (
         "the source {} is bounded and has no bookmark: every run reads the same first files"
@@ -147,7 +147,7 @@ class RunWarning(Enum):
         "column, or take another key"
     )
     JDBC_BELOW = (
-        "{} lie below the bookmark, and the row at which it stands is gone: if the table was "
+        "{} lie below the bookmark, and the row of its position is gone: if the table was "
         "emptied and loaded again, they are skipped, as on AWS; rename the ctx or reset the "
         "bookmark to read them"
     )
@@ -175,12 +175,12 @@ class RunWarning(Enum):
         "to keep them"
     )
     MAPPING_TYPE = (
-        "a mapping has another source type than its field: {}; the value is converted from what it "
-        "is, and AWS may leave it out"
+        "a mapping has another source type than its field: {}; the value is converted from its "
+        "own type, and AWS may leave it out"
     )
     MAPPING_TARGET = (
         "several mappings have the target {}, or one of them a field inside of it: the last one "
-        "wins, and the values of the others are in no column; give each a target of its own"
+        "wins, and the values of the others are in no column; give each its own target"
     )
     ROW_TAG = (
         "{}, the rowTag: there is no row in it, as on AWS; compare its spelling, its case, and the "
@@ -190,9 +190,7 @@ class RunWarning(Enum):
         "text between the elements with the rowTag is in no row, as on AWS: {}; take the element "
         "around them for the rowTag to read it"
     )
-    OPTION_IGNORED = (
-        "{}: Glue does not know it here and goes on as if it were not given; compare its spelling"
-    )
+    OPTION_IGNORED = "{}: Glue does not know it here and ignores it; compare its spelling"
     SCHEMA_OF_FILES = (
         "the table {} is read with the columns that it declares; on AWS useSparkDataSource has "
         "those of the files unless useCatalogSchema is true as well: set both"
@@ -207,19 +205,20 @@ class RunWarning(Enum):
     )
     JSON_TEXT = (
         "the column {} is declared as a number or boolean and has text in its files: spark.sql "
-        "reads null for such a text here, and the SerDe may convert it on AWS; read the table with "
+        "reads null for such a string here, and the SerDe may convert it on AWS; read the table "
+        "with "
         "from_catalog, which makes a choice of it, or declare a string and cast it"
     )
     JSON_TWICE = (
         "the key {} is several times in one JSON object: the last value counts, the others are in "
-        "no row; give each a name of its own"
+        "no row; give each its own name"
     )
     JSON_BEYOND = (
         "the field {} has JSON numbers that no type of Spark holds, beyond a double or with more "
-        "than 38 digits: they are infinite or rounded; write them as text"
+        "than 38 digits: they are infinite or rounded; write them as strings"
     )
     JSON_BROKEN = (
-        "{}: spark.sql makes a row of nulls of a line that is no JSON object, without an error, "
+        "{}: spark.sql makes a row of nulls of a line that is not a JSON object, without an error, "
         "and the SerDe may fail on AWS; read the table with from_catalog, which makes an error "
         "record of it, or repair the file"
     )
@@ -250,12 +249,13 @@ class RunWarning(Enum):
     )
     NULL_OR_LACKING = (
         "the field {} is or may be null in some records, and others lack it: a function of the "
-        "script gets both as records that lack it, where AWS tells them apart; ask with get(), not "
+        "script gets both as records that lack it, where AWS distinguishes them; ask with get(), "
+        "not "
         "by [...]"
     )
     NO_VALUE = (
-        "the source does not tell if a field without value is null or not there, first met in {}: "
-        "a function of the script gets such fields as not there, where AWS may give None; ask with "
+        "the source does not show if a field without value is null or missing, first met in {}: "
+        "a function of the script gets such fields as missing, where AWS may give None; ask with "
         "get(), not by [...]"
     )
     LOGGED_COLUMNS = (
@@ -267,7 +267,7 @@ class RunWarning(Enum):
         "fails with EntityNotFoundException; add it as AWS::Glue::Database to the app"
     )
     ERROR_RECORDS = (
-        "{}: such records are no rows, as on AWS, where errorsCount() has their number and "
+        "{}: such records are not rows, as on AWS, where errorsCount() has their number and "
         "errorsAsDynamicFrame() shows them"
     )
     PACKAGES_IGNORED = (
@@ -302,7 +302,7 @@ def note(warning: RunWarning, about: str) -> None:
 
 
 def read_warnings(run_folder: Path) -> list[str]:
-    """Return the texts of a run's warnings, each once, in the order they were noted."""
+    """Return the messages of a run's warnings, each once, in order."""
     file = run_folder / WARNINGS_FILE
     if not file.exists():
         return []

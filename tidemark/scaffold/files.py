@@ -32,7 +32,7 @@ def check_project(project: Path) -> None:
 
 
 def plan_files(project: Path, job: NewJob) -> dict[str, str]:
-    """Return the files that make the job, path in the project to text; writes nothing."""
+    """Return the files of the job by their path in the project; writes nothing."""
     check_project(project)
     stacks = _stacks(project)
     stack = stacks.pop(job.stack, None)
@@ -41,19 +41,19 @@ def plan_files(project: Path, job: NewJob) -> dict[str, str]:
     with_job = stack_with(job, stack, stacks)
     for path in (job.script, job.test):
         if (project / path).exists():
-            raise UsageError(f"{path} is there already and stays as it is; take another name")
+            raise UsageError(f"{path} exists already and is not changed; take another name")
         if not (project / path).parent.is_dir():
             raise UsageError(
                 f"there is no folder {Path(path).parent} in {project}; run tidemark new-job in the "
                 "folder of the project"
             )
-    texts = {job.script: script_of(job), job.test: unit_test_of(job), job.stack: with_job}
-    return {path: _formatted(project, path, text) for path, text in texts.items()}
+    contents = {job.script: script_of(job), job.test: unit_test_of(job), job.stack: with_job}
+    return {path: _formatted(project, path, text) for path, text in contents.items()}
 
 
 @dataclass(frozen=True)
 class Put:
-    """What was done to a project beside writing the files of a plan.
+    """The changes of a project in addition to the files of a plan.
 
     Attributes:
         changed: the files of the snapshot and the state manifest that changed, as paths in it.
@@ -65,7 +65,7 @@ class Put:
 
 
 def put_files(project: Path, files: Mapping[str, str], job: str) -> Put:
-    """Write the files of a plan and bring what was reviewed up to date, or do nothing."""
+    """Write the files of a plan and update the reviewed ones, or do nothing."""
     stacks = {name for name in files if (project / name).exists()}
     before = _reviewed(project, stacks)
     write_files(project, files)
@@ -111,7 +111,7 @@ def pipeline_of(project: Path, named: str | None) -> str:
 
 
 def write_files(project: Path, files: Mapping[str, str]) -> None:
-    """Write new files and then change the stack; what fails halfway leaves nothing behind."""
+    """Write new files and then change the stack; a failure halfway leaves no change."""
     made: list[Path] = []
     changed = [project / path for path in files if (project / path).exists()]
     try:
@@ -132,7 +132,7 @@ def write_files(project: Path, files: Mapping[str, str]) -> None:
 
 
 def update_reviewed(project: Path, job: str) -> str | None:
-    """Synthesize the app, and record its templates and what it keeps, as the project does."""
+    """Synthesize the app, and record its templates and its state, as the project does."""
     has_manifest, has_snapshot = (project / MANIFEST).exists(), (project / snapshot.FOLDER).is_dir()
     with TemporaryDirectory() as folder:
         assembly = synthesize(project, {"stage": SNAPSHOT_STAGE}, Path(folder))
@@ -160,17 +160,15 @@ def _source_of(job: str, assembly: Path) -> str | None:
 
 
 def _reviewed(project: Path, stacks: Iterable[str]) -> dict[Path, bytes]:
-    """Return the files that a job changes, with what is in them."""
+    """Return the files that a job changes, with their contents."""
     reviewed = (project / snapshot.FOLDER).rglob("*")
     paths = [*(project / stack for stack in stacks), project / MANIFEST, *reviewed]
     return {path: path.read_bytes() for path in paths if path.is_file()}
 
 
 def _formatted(project: Path, path: str, text: str) -> str:
-    """Return Python source as the project formats it: how lines fold depends on the name.
-
-    A project without ruff gets it as the template has it.
-    """
+    """Return Python source as the project formats it: how lines fold depends on the name."""
+    # A project without ruff gets the source as the template has it.
     if find_spec("ruff") is None:
         return text
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]

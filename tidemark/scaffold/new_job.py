@@ -1,4 +1,4 @@
-"""Scaffolds a job: what its script, its test and its call are, from the templates of `new_job/`."""
+"""Scaffolds a job: its script, its test and its call, from the templates of `new_job/`."""
 
 import ast
 import keyword
@@ -12,7 +12,7 @@ from pathlib import Path
 from tidemark.errors import UsageError
 
 KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
-READS_UPSTREAM = ("merge", "publish")  # what the first job of --after writes
+READS_UPSTREAM = ("merge", "publish")  # these read the output of the first job of --after
 TEMPLATES = Path(__file__).parent / "templates" / "new_job"
 MARKER = "        # tidemark new-job inserts above this line\n"
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -29,14 +29,14 @@ def stack_file(pipeline: str) -> str:
 
 @dataclass(frozen=True)
 class NewJob:
-    """What is asked for.
+    """The request.
 
     Attributes:
         name: the job, in kebab case.
         kind: one of KINDS.
         pipeline: the one it is added to.
         after: jobs it waits for.
-        key: columns that tell the rows of a merge apart.
+        key: columns that identify the rows of a merge.
     """
 
     name: str
@@ -58,7 +58,7 @@ class NewJob:
             raise UsageError(f"--after names a job twice: {', '.join(self.after)}; name it once")
         if self.kind in READS_UPSTREAM and len(self.after) > 1:
             raise UsageError(
-                f"a job of kind {self.kind} reads what one job writes, and --after names "
+                f"a job of kind {self.kind} reads the output of one job, and --after names "
                 f"{len(self.after)}: {', '.join(self.after)}; name the one to read, and then add "
                 f"the others to after= of its call in {self.stack}; how their rows come together, "
                 "by union or by join, is for its script to say"
@@ -67,12 +67,13 @@ class NewJob:
             raise UsageError(f"--key is for --kind merge; a job of kind {self.kind} has none")
         if self.kind == "merge" and self.after and not self.key:
             raise UsageError(
-                f"a merge of what {self.after[0]} writes needs to know which columns tell its rows "
-                "apart; add --key COLUMN, once for each"
+                f"a merge of the output of {self.after[0]} needs to know which columns identify "
+                "its rows; add --key COLUMN, once for each"
             )
         if wrong := [column for column in self.key if not COLUMN.fullmatch(column)]:
             raise UsageError(
-                f"--key {wrong[0]!r} is no column name; allowed: letters, digits and _, no digit "
+                f"--key {wrong[0]!r} is not a column name; allowed: letters, digits and _, no "
+                "digit "
                 "first"
             )
 
@@ -99,7 +100,7 @@ class NewJob:
 
 @dataclass(frozen=True)
 class Declared:
-    """What the source of a stack declares.
+    """The declarations in the source of a stack.
 
     Attributes:
         jobs: names of the jobs it adds.
@@ -124,7 +125,7 @@ class Declared:
 
 
 def script_of(job: NewJob) -> str:
-    """Return the text of its script."""
+    """Return the source of its script."""
     key = ", ".join(f'"{column}"' for column in job.key)
     text = _template(job, "job.py")
     return (
@@ -133,7 +134,7 @@ def script_of(job: NewJob) -> str:
 
 
 def unit_test_of(job: NewJob) -> str:
-    """Return the text of its test."""
+    """Return the source of its test."""
     return _template(job, "test_job.py")
 
 

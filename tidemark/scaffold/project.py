@@ -16,7 +16,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 NAME = re.compile(r"(?=.{1,20}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
 FIRST_JOB = "ingest-orders"
 DISTRIBUTION = "tidemark-glue"
-OF_ONE_STACK = ("app.py", "infra/", "tests/test_app.py")  # of a template that the sample replaces
+STACK_FILES = ("app.py", "infra/", "tests/test_app.py")  # of a template that the sample replaces
 SAMPLE_NEEDS = "duckdb>=1,<3\nnycflights13==0.0.3\n"
 
 
@@ -37,7 +37,7 @@ def check_project_name(name: str) -> None:
 
 
 def plan_project(name: str) -> dict[str, str]:
-    """Return the files of a new project, path in it to text; writes nothing."""
+    """Return the files of a new project by their path in it; writes nothing."""
     check_project_name(name)
     job = NewJob(FIRST_JOB, "bookmark-files", name)
     files = _rendered(name, TEMPLATES / "project")
@@ -45,20 +45,20 @@ def plan_project(name: str) -> dict[str, str]:
 
 
 def plan_sample(name: str) -> dict[str, str]:
-    """Return the files of a project that is the sample, under a name of its own."""
+    """Return the files of a project that is the sample, under its own name."""
     check_project_name(name)
     root = sample_root()
     own = {path: (root / path).read_text(encoding="utf-8") for path in sample_files(root)}
     own["cdk.json"] = _with_prefix(own["cdk.json"], name)
     own["package.json"] = own["package.json"].replace('"name": "tidemark"', f'"name": "{name}"', 1)
     common = _rendered(name, TEMPLATES / "project")
-    kept = {path: text for path, text in common.items() if not path.startswith(OF_ONE_STACK)}
+    kept = {path: text for path, text in common.items() if not path.startswith(STACK_FILES)}
     kept["requirements.txt"] += SAMPLE_NEEDS
     return kept | own | _rendered(name, TEMPLATES / "flights")
 
 
 def _with_prefix(cdk_json: str, name: str) -> str:
-    """Return a cdk.json in whose stages every name begins with that of the project."""
+    """Return a cdk.json whose stages start every name with that of the project."""
     document = json.loads(cdk_json)
     for stage in document["context"]["tidemark:stages"].values():
         stage["namePrefix"] = name
@@ -106,7 +106,7 @@ def write_project(folder: Path, files: dict[str, str]) -> None:
 
 
 def _empty(folder: Path, *, is_to_go: bool) -> None:
-    """Delete what is in a folder that was empty, and the folder if it was not there."""
+    """Empty a folder that was empty before, and delete it if it did not exist."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

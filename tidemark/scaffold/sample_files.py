@@ -1,4 +1,4 @@
-"""The files of the sample project: in the wheel beside the templates, in this repository its own.
+"""The files of the sample project: in the wheel next to the templates, in this repository its own.
 
 Read by `setup.py` when the toolkit is not installed yet: imports nothing of it.
 """

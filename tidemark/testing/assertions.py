@@ -1,4 +1,4 @@
-"""What a bookmarked job promises, asserted by running it: nothing lost, nothing read twice."""
+"""Asserts the promises of a bookmarked job by running it: nothing lost, nothing read twice."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def assert_incremental(
         new: puts one new file; without, a copy of a file that the first run read.
         late: puts one file with a time some minutes ago; without, likewise.
         target: where the job writes; without, the folders that its runs write to.
-        key: columns that tell rows apart: they alone are compared, and no key may be there more
+        key: columns that identify rows: only they are compared, and no key may be there more
             often than it should. Without, whole rows are compared, and the run after a kill may
             write rows again, as appending jobs do.
         **arguments: of a script.
 
     Raises:
-        AssertionError: a promise is broken; the text says which.
+        AssertionError: a promise is broken; the message says which.
     """
     __tracebackhide__ = True
     lake, run = _begun(job, arguments)
@@ -95,12 +95,12 @@ def assert_same_as_recomputed(
     repeats: bool = False,
     **arguments: Any,
 ) -> None:
-    """Assert that what the runs so far left equals one run over everything that landed.
+    """Assert that the output of the runs so far equals one run over everything that landed.
 
     Args:
         job: as for `assert_incremental`; a place of the lake, if `recompute` is given.
         target: where the job writes; without, the folders that its runs have written to.
-        key: columns that tell rows apart: rows are compared by these alone.
+        key: columns that identify rows: only these are compared.
         recompute: the rows that should be there, or a function that returns them; without, the job
             runs once more, without its bookmark and watermarks and into an empty target; all of
             that is then put back.
@@ -153,7 +153,7 @@ def assert_idempotent(
         first = _succeeded(run(), "the run over everything")
     places = targets_of(lake, target)
     if not places:
-        fail("the job has written nothing: put what it reads, or give target=, such as 'raw/'")
+        fail("the job has written nothing: put its input, or give target=, such as 'raw/'")
     before = rows_of(lake, places)
     put_positions(test, first.job_name, kept)
     _succeeded(run(), "the same run again")
@@ -180,7 +180,7 @@ def _runner(job: Any, test: GlueTest, arguments: dict[str, Any]) -> Runner:
         return GlueJob(test, _lake(test)).define(job, **arguments)
     if not callable(job):
         raise TypeError(
-            f"{job!r} is no job; give a script with its arguments, a run of it, "
+            f"{job!r} is not a job; give a script with its arguments, a run of it, "
             "glue_job.define(…), or a function that runs it"
         )
 
@@ -204,7 +204,7 @@ class _Files:
         self._model = names[-1] if names else ""
 
     def added(self, put: Callable[[], object] | None, minutes_ago: float = 0) -> list[str]:
-        """Put a file; return the names of what is new."""
+        """Put a file; return the names of the new files."""
         before = set(self._lake.names())
         if put is not None:
             put()
@@ -248,7 +248,7 @@ def _reads(run: Runner, names: list[str], which: str) -> GlueRun:
     done = _succeeded(run(), which)
     if done.bookmarked != names:
         read = repr(done.bookmarked) if done.bookmarked else "nothing"
-        fail(f"{which} reads {read}, and what is new is {', '.join(names)}")
+        fail(f"{which} reads {read}, and the new files are {', '.join(names)}")
     return done
 
 
@@ -257,7 +257,7 @@ def _survives(run: Runner, names: list[str], kill: Kill, folders: set[str]) -> N
 
     Args:
         run: runs the job.
-        names: what is new to it.
+        names: the new files.
         kill: where it is killed.
         folders: where a run with a new file writes to.
     """
@@ -274,8 +274,8 @@ def _survives(run: Runner, names: list[str], kill: Kill, folders: set[str]) -> N
     if kill == "after commit" and lost:
         fail(
             f"a run that was killed right after Job.commit has not written to "
-            f"{', '.join(sorted(lost))}, where earlier ones wrote, so what it read is lost there: "
-            "call Job.commit last; target= names what is to be looked at"
+            f"{', '.join(sorted(lost))}, where earlier ones wrote, so its input is lost there: "
+            "call Job.commit last; target= names the folders to compare"
         )
     if kill == "before commit":
         _reads(run, names, "the run after one that was killed before Job.commit")

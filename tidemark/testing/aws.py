@@ -76,7 +76,7 @@ class Account:
         self.clients["s3"].delete_object(Bucket=self.bucket, Key=f"{self.prefix}/{key}")
 
     def close(self) -> None:
-        """Delete what the test has made."""
+        """Delete everything the test has created."""
         for name in self.jobs:
             self.clients["glue"].delete_job(JobName=name)
         for key in self.stored():
@@ -87,7 +87,7 @@ def account() -> Account:
     """Return the account that the environment names.
 
     Raises:
-        UsageError: there is none; the text says in one line what is missing.
+        UsageError: it is missing; the message says in one line what to do.
     """
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
@@ -132,7 +132,7 @@ class AwsLake(Lake):
         super().delete(place)
 
     def names(self, place: str = "", *, hidden: bool = False) -> list[str]:
-        """Return the objects below a place, as they are on AWS."""
+        """Return the objects below a place, from AWS."""
         there = {key for key in self._account.stored() if not key.startswith("scripts/")}
         for gone in set(super().names("", hidden=True)) - there:
             self.path(gone).unlink()
@@ -151,7 +151,7 @@ class AwsLake(Lake):
 
 @dataclass(frozen=True)
 class AwsRun:
-    """A job run on AWS that is over; what AWS does not tell is refused by name."""
+    """A job run on AWS that is over; attributes that AWS does not report are refused by name."""
 
     job_name: str
     run_id: str
@@ -179,7 +179,7 @@ class AwsRun:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(
-            f"a run on AWS has no {name!r}: AWS does not tell it; look at lake.rows, or run "
+            f"a run on AWS has no {name!r}: AWS does not report it; look at lake.rows, or run "
             f"the test without --aws; it has {', '.join(self.__dataclass_fields__)}"
         )
 
@@ -211,7 +211,7 @@ class AwsGlueJob:
         glue = self._account.clients["glue"]
         if name not in self._account.jobs:
             self._create(glue, name, file)
-        began = time.monotonic()
+        started = time.monotonic()
         given = {key: self._there(value) for key, value in words.items()}
         run_id = glue.start_job_run(JobName=name, Arguments=given)["JobRunId"]
         while True:
@@ -219,7 +219,7 @@ class AwsGlueJob:
             if run["JobRunState"] in FINAL_STATES:
                 break
             time.sleep(self._account.poll_s)
-        took = time.monotonic() - began
+        took = time.monotonic() - started
         out, err = (self._log(group, run_id) for group in LOGS.values())
         return AwsRun(name, run_id, run["JobRunState"], run.get("ErrorMessage"), out, err, took)
 

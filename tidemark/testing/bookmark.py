@@ -1,4 +1,4 @@
-"""The fixture `bookmark`: what a job has read, and back to an earlier run."""
+"""The fixture `bookmark`: the position of a job, and back to an earlier run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bookmarks_of(test: GlueTest) -> Callable[[Any], BookmarkOfJob]:
 
 
 class BookmarkOfJob:
-    """The bookmark of one job of a test, as it is when it is asked."""
+    """The bookmark of one job of a test, read at each request."""
 
     def __init__(self, test: GlueTest, job_name: str) -> None:
         """Take the job's name; a job that never ran has an empty bookmark."""

@@ -67,7 +67,7 @@ class Catalog:
             definition: Glue's TableInput, instead of all of these.
 
         Raises:
-            UsageError: the name, a column or the format is none.
+            UsageError: the name, a column or the format is not valid.
         """
         owner, table = self._names(name, database)
         if definition is None:
@@ -162,7 +162,7 @@ class Catalog:
         owner, _, table = name.rpartition(".")
         owner = owner or database or ""
         if not owner or not table:
-            raise UsageError(f"{name!r} is no name of a table; write it as 'database.table'")
+            raise UsageError(f"{name!r} is not the name of a table; write it as 'database.table'")
         return owner.lower(), table.lower()
 
     def _definition(
@@ -200,7 +200,7 @@ class Catalog:
 
 
 def _bucket(database: str) -> str:
-    """Return the bucket of a database of which nobody has said where its tables are."""
+    """Return the bucket of a database that was given no location for its tables."""
     return f"{database.replace('_', '-').strip('-')}-tables"
 
 

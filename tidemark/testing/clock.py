@@ -15,8 +15,8 @@ from tidemark.local_state.machine.clock import OFFSET_VARIABLE, now_ms
 class GlueClock:
     """The clock of Glue: times of runs, upper edges of bookmarks, times of files of `lake.put`.
 
-    It goes on at the speed of the machine's. What a script asks itself (``datetime.now()``), and
-    the times of files that jobs write, are those of the machine.
+    It runs at the speed of the machine's. A script's own ``datetime.now()``, and the times of files
+    that jobs write, are those of the machine.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
@@ -35,10 +35,10 @@ class GlueClock:
         """Set the clock; return the time.
 
         Args:
-            moment: a datetime, or a text such as ``2024-03-01T06:00``; without a zone it is UTC.
+            moment: a datetime, or a string such as ``2024-03-01T06:00``; without a zone it is UTC.
 
         Raises:
-            UsageError: it is no time.
+            UsageError: it is not a time.
         """
         try:
             given = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
@@ -58,7 +58,7 @@ class GlueClock:
             **parts: instead: minutes, hours, days and so on, as `timedelta` takes them.
 
         Raises:
-            UsageError: it is no length of time.
+            UsageError: it is not a length of time.
         """
         try:
             by = delta if delta is not None else timedelta(**parts)

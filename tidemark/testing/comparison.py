@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 from tidemark.testing.lake_files import Row, as_rows
 
 MAX_SHOWN = 5
-OF_WINDOWS = {"window", "attempt"}  # folders of `watermarks.write_window`, which differ by the run
+WINDOW_FOLDERS = {"window", "attempt"}  # of `watermarks.write_window`: they differ by the run
 RowsOf: TypeAlias = dict[str, list[Row]]
 """Rows by the place where they are."""
 
@@ -20,10 +20,10 @@ def compare(
     """Raise unless the same places have the same rows.
 
     Args:
-        found: what is there.
+        found: the rows that are there.
         wanted: what should be.
-        what: brought it there.
-        keys: columns that tell rows apart; without, all do.
+        what: the cause of these rows.
+        keys: columns that identify rows; without, all do.
         at_most: whether a row may not be there more often than it should.
 
     Raises:
@@ -31,9 +31,9 @@ def compare(
     """
     __tracebackhide__ = True
     for place, rows in found.items():
-        told = list(_differences(by_key(rows, keys), by_key(wanted[place], keys), at_most))
-        if told:
-            fail(f"after {what}, {'; '.join(told)} (in {place})")
+        differences = list(_differences(by_key(rows, keys), by_key(wanted[place], keys), at_most))
+        if differences:
+            fail(f"after {what}, {'; '.join(differences)} (in {place})")
 
 
 def _differences(found: Counter[str], wanted: Counter[str], at_most: bool) -> Iterable[str]:
@@ -68,13 +68,13 @@ def names_of(given: str | Sequence[str] | None) -> list[str]:
 
 
 def by_key(rows: Iterable[Any], keys: Sequence[str]) -> Counter[str]:
-    """Return how often each row is there, told apart by keys, or by all of its columns."""
+    """Return how often each row is there, by its keys or all of its columns."""
     plain = as_rows(list(rows))
     for name in keys:
         if plain and not any(name in row for row in plain):
-            raise ValueError(f"key {name!r} is no column; the rows have {', '.join(plain[0])}")
+            raise ValueError(f"key {name!r} is not a column; the rows have {', '.join(plain[0])}")
     return Counter(str({name: row.get(name) for name in keys or _columns(row)}) for row in plain)
 
 
 def _columns(row: Row) -> list[str]:
-    return sorted(row.keys() - OF_WINDOWS if row.keys() >= OF_WINDOWS else row)
+    return sorted(row.keys() - WINDOW_FOLDERS if row.keys() >= WINDOW_FOLDERS else row)

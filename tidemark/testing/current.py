@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _tests: list[GlueTest] = []
 
 
-def begin(test: GlueTest) -> None:
+def start(test: GlueTest) -> None:
     """Make a test the one that runs."""
     _tests.append(test)
 

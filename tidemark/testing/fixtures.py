@@ -1,4 +1,4 @@
-"""The fixtures that read like Glue; each imports what it needs when a test asks for it."""
+"""The fixtures that read like Glue; each imports its needs when a test asks for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCAL_ONLY = {"bookmark", "catalog", "glue_clock", "pipeline", "watermarks"}  # 
 
 @pytest.fixture(scope="session")
 def spark_settings() -> Mapping[str, str]:
-    """Return Spark properties for the session beside those of a job run; override it."""
+    """Return Spark properties for the session in addition to those of a job run; override it."""
     return {}
 
 
@@ -41,7 +41,7 @@ def glue_kit(
 
 @pytest.fixture
 def glue_test(request: pytest.FixtureRequest, glue_kit: Kit) -> Iterator[GlueTest]:
-    """Return what this test has for itself: an empty lake and state, its job runs."""
+    """Return the state of this test: an empty lake and state, its job runs."""
     from tidemark.testing.marker import settings_of
     from tidemark.testing.state_of_test import state_of_test
 

@@ -67,7 +67,7 @@ class Job:
 
 
 class GlueJob:
-    """Runs scripts of one test, whose jobs begin without a bookmark."""
+    """Runs scripts of one test, whose jobs start without a bookmark."""
 
     def __init__(self, test: GlueTest, lake: Lake) -> None:
         """Take the test whose runs they are."""
@@ -87,7 +87,7 @@ class GlueJob:
         Args:
             script: its file, relative to the project, to ``glue_jobs/`` or to the test's file.
             bookmark: ``"enable"``, ``"pause"`` or ``"disable"``; None is disabled, as on Glue.
-            isolated: True runs it in a process of its own; None decides by the script.
+            isolated: True runs it in its own process; None decides by the script.
             arguments: of the script and of Glue, such as ``source_path="s3://landing/orders/"``.
                 ``JOB_NAME`` names the job; without, the file does, with hyphens.
 
@@ -95,7 +95,7 @@ class GlueJob:
             The run, whether it SUCCEEDED or FAILED.
 
         Raises:
-            UsageError: there is no such script, or an argument is none that a job can get.
+            UsageError: the script is missing, or a job cannot get an argument.
         """
         file = self.file_of(script)
         words = arguments_of(bookmark, arguments)
@@ -120,7 +120,7 @@ class GlueJob:
         """Return the file of a script.
 
         Raises:
-            UsageError: there is none.
+            UsageError: it is missing.
         """
         given = Path(script)
         if given.is_absolute():
@@ -148,7 +148,7 @@ class GlueJob:
             try:
                 self._test.home.create_bucket(name)
             except UsageError:
-                continue  # no name of a bucket: the run tells
+                continue  # no name of a bucket: the run reports it
 
     def _run(
         self, submission: Submission, isolated: bool | None, repeat: Callable[[], GlueRun]
@@ -170,7 +170,7 @@ class GlueJob:
         with Store(self._test.home.database) as store:
             run = plan_job_run(machine, job, given.arguments, new_run_id(), 0)
             store.put_job_run(run)
-        began = time.monotonic()
+        started = time.monotonic()
         ended = Ended()
         with served_to(machine, given) as served:
             if why is None:
@@ -191,7 +191,7 @@ class GlueJob:
             found = found_at_end(store, finished, dynamodb=place)
             with store.transaction():
                 finished = record_end(store, finished, found)
-        return self._as_run(finished, job, merged, ended, why, before, began, repeat)
+        return self._as_run(finished, job, merged, ended, why, before, started, repeat)
 
     def _why_isolated(
         self, source: bytes, merged: Mapping[str, str], isolated: bool | None
@@ -202,7 +202,7 @@ class GlueJob:
             return self._test.why_isolated
         engine = self._test.kit.engine
         if not engine.is_running and engine.has_foreign_context():
-            return "the tests have started a Spark of their own"
+            return "the tests have started their own Spark"
         return (
             _needing.get(_digest(source))
             or isolation.why_of_script(source)
@@ -236,7 +236,7 @@ class GlueJob:
             if has_read or self._contents() != before:
                 return Ended(
                     error=f"{ended.needs_process}, after it has written something, so it cannot be "
-                    "run again in a process of its own; mark the test with "
+                    "run again in its own process; mark the test with "
                     "@pytest.mark.glue(isolated=True)"
                 )
         return ended
@@ -279,7 +279,7 @@ class GlueJob:
         ended: Ended,
         why: str | None,
         before: Mapping[str, tuple[int, int]],
-        began: float,
+        started: float,
         repeat: Callable[[], GlueRun],
     ) -> GlueRun:
         after = self._contents()
@@ -289,7 +289,7 @@ class GlueJob:
                 finished,
                 job,
                 arguments=merged,
-                seconds=time.monotonic() - began,
+                seconds=time.monotonic() - started,
                 why_isolated=why,
                 repeat=repeat,
             )

@@ -47,7 +47,7 @@ from tidemark.testing.spark_settings import Taken, why_process
 
 WAREHOUSE = "spark.sql.warehouse.dir"
 # Ctrl-C, a time limit of the test, the end of a debugger: for the tests, not for the script.
-OF_THE_TESTS = (KeyboardInterrupt, pytest.fail.Exception, pytest.exit.Exception)
+TEST_OUTCOMES = (KeyboardInterrupt, pytest.fail.Exception, pytest.exit.Exception)
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Ended:
     Attributes:
         error: why it failed, in one line; None if it did not.
         exception: what the script raised.
-        needs_process: why it is to be run once more, in a process of its own.
+        needs_process: why it is to be run once more, in its own process.
     """
 
     error: str | None = None
@@ -66,7 +66,7 @@ class Ended:
 
 
 def why_settings(arguments: Mapping[str, str]) -> str | None:
-    """Return why ``--conf`` of a run needs a process of its own; None if it does not."""
+    """Return why ``--conf`` of a run needs its own process; None if it does not."""
     for name, value in spark_settings(arguments).items():
         if why := why_process(name, value, is_of_spark=not name.startswith("spark.sql.")):
             return why
@@ -94,7 +94,7 @@ def run_in_process(
         kill: where the run is to be killed; None lets it end.
 
     Raises:
-        TidemarkError: the run could not begin.
+        TidemarkError: the run could not start.
     """
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
@@ -109,7 +109,7 @@ def run_in_process(
     is_asked = CATALOG_VARIABLE in catalog.variables
     ended = Ended()
     _ = engine.session  # its JVM starts in the test's environment
-    log_begin = engine.jvm_log.stat().st_size
+    log_start = engine.jvm_log.stat().st_size
     events = _EventsOfRun(engine, folder / EVENTS_FOLDER)
 
     def refuse(why: str) -> NeedsProcessError:
@@ -121,14 +121,14 @@ def run_in_process(
             hide_what_does_not_ship()
             try:
                 _run(script, name, run, ended)
-            except OF_THE_TESTS:
+            except TEST_OUTCOMES:
                 raise
             except BaseException as error:  # noqa: BLE001 (whatever a script raises fails its run)
                 ended.exception = error
                 print_from_script(error, name)
                 failure = with_hint(failure_of(error, name))
                 places = Places(machine.home.lake, sys.executable)
-                ended.error = with_remedy(failure, _tail(engine.jvm_log, log_begin), places, None)
+                ended.error = with_remedy(failure, _tail(engine.jvm_log, log_start), places, None)
 
     with ExitStack() as stack:
         database = machine.home.database if is_asked else folder / OWN_CATALOG
@@ -168,7 +168,7 @@ def run_in_process(
     if killed.is_reached and ended.needs_process is None:
         is_dead = isinstance(ended.exception, KilledError)
         ended.error, ended.exception = (KILLED if is_dead else SURVIVED), None
-    _finish_logs(folder, engine.jvm_log, log_begin)
+    _finish_logs(folder, engine.jvm_log, log_start)
     shutil.rmtree(folder / TEMPORARY_FOLDER, ignore_errors=True)
     return ended
 
@@ -196,7 +196,7 @@ def _no_bookmark_session() -> Iterator[None]:
 
 
 def _of_workers(libraries: list[Path]) -> dict[str, str]:
-    """Return the settings by which Python workers of Spark find the libraries of a run."""
+    """Return the settings with which Python workers of Spark find the libraries of a run."""
     if not libraries:
         return {}
     return {
@@ -204,22 +204,22 @@ def _of_workers(libraries: list[Path]) -> dict[str, str]:
     }
 
 
-def _tail(log: Path, begin: int) -> str:
+def _tail(log: Path, start: int) -> str:
     with log.open("rb") as file:
-        file.seek(begin)
+        file.seek(start)
         return file.read().decode("utf-8", errors="replace")
 
 
-def _finish_logs(folder: Path, jvm_log: Path, begin: int) -> None:
-    """Put what script and JVM wrote together, as a process of its own has it."""
+def _finish_logs(folder: Path, jvm_log: Path, start: int) -> None:
+    """Put the output of script and JVM together, as in a separate process."""
     own = (folder / SCRIPT_STDERR_FILE).read_bytes()
     with jvm_log.open("rb") as file, (folder / "stderr.log").open("ab") as log:
-        file.seek(begin)
+        file.seek(start)
         log.write(file.read() + own)
 
 
 class _EventsOfRun:
-    """Copies what a block adds to the event log of the running context into a folder of its run."""
+    """Copies the events that a block adds to the context's log into a folder of its run."""
 
     def __init__(self, engine: SparkEngine, folder: Path) -> None:
         self._engine = engine
@@ -227,16 +227,16 @@ class _EventsOfRun:
 
     def __enter__(self) -> None:
         self._log = self._engine.events()
-        self._begin = self._log.stat().st_size if self._log else 0
+        self._start = self._log.stat().st_size if self._log else 0
 
     def __exit__(self, *_: object) -> None:
         if self._log is None:
             return
-        with contextlib.suppress(Exception):  # a JVM that the script ended: what is there counts
+        with contextlib.suppress(Exception):  # a JVM that the script ended: keep its events
             self._engine.events()
-        ended = self._log.with_suffix("")  # what a context that was stopped names it
+        ended = self._log.with_suffix("")  # its name after a context was stopped
         with (ended if ended.exists() else self._log).open("rb") as file:
-            file.seek(self._begin)
+            file.seek(self._start)
             added = file.read()
         if added:
             self._folder.mkdir(exist_ok=True)

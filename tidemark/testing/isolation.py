@@ -1,4 +1,4 @@
-"""Decides from a script and its arguments whether its run needs a process of its own."""
+"""Decides from a script and its arguments whether its run needs its own process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from tidemark.glue_service.runs.arguments import EXECUTOR_VARIABLES, MODULES
 
-# What a script does that outlives its run in a shared process or JVM: names it calls or imports.
+# Names whose call or import outlives the run in a shared process or JVM.
 CALLS = {
     **dict.fromkeys(("_exit", "abort", "fork", "forkpty", "killpg", "setsid"), "it calls os.{}"),
     **dict.fromkeys(
@@ -24,11 +24,11 @@ ARGUMENTS = ("--extra-jars", "--user-jars-first", "--datalake-formats", MODULES,
 
 
 def why_of_script(source: bytes) -> str | None:
-    """Return why a script needs a process of its own; None if none is known."""
+    """Return why a script needs its own process; None without a known reason."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
-        return None  # which its run tells
+        return None  # its run reports it
     for node in ast.walk(tree):
         for name in _called(node):
             if name in CALLS:
@@ -40,7 +40,7 @@ def why_of_script(source: bytes) -> str | None:
 
 
 def why_of_arguments(arguments: Mapping[str, str]) -> str | None:
-    """Return why a run with these arguments needs a process of its own; None if it does not."""
+    """Return why a run with these arguments needs its own process; None if it does not."""
     return next((f"it has {name}" for name in ARGUMENTS if arguments.get(name)), None)
 
 
@@ -53,13 +53,13 @@ def imports_of(source: bytes) -> set[str]:
 
 
 def buckets_of(source: bytes) -> set[str]:
-    """Return the buckets that texts of a script name: ``s3://bucket/…``."""
+    """Return the buckets that strings of a script name: ``s3://bucket/…``."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return set()
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return {name for text in texts if isinstance(text, str) for name in buckets_in(text)}
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return {name for value in constants if isinstance(value, str) for name in buckets_in(value)}
 
 
 def buckets_in(text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a test gives a job, as the arguments of its run: plain Python values become Glue's texts."""
+"""A test's values as the arguments of a job run: plain Python values become Glue's strings."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ def arguments_of(bookmark: object, given: Mapping[str, Any]) -> dict[str, str]:
             one out, a list is its values with commas, a dict (of ``conf``) its settings.
 
     Raises:
-        UsageError: a value is none that a job can get.
+        UsageError: a job cannot get a value.
     """
-    found = {_name(name): _text(name, value) for name, value in given.items() if value is not None}
+    found = {
+        _name(name): _render(name, value) for name, value in given.items() if value is not None
+    }
     option = _bookmark_option(bookmark)
     return ({BOOKMARK: option} if option and BOOKMARK not in found else {}) | found
 
@@ -53,15 +55,15 @@ def _name(name: str) -> str:
     return hyphened if hyphened in GLUE_ARGUMENTS else f"--{plain}"
 
 
-def _text(name: str, value: Any) -> str:
+def _render(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return " --conf ".join(f"{key}={_text(key, it)}" for key, it in value.items())
+        return " --conf ".join(f"{key}={_render(key, it)}" for key, it in value.items())
     if isinstance(value, list | tuple | set | frozenset):
-        return ",".join(_text(name, it) for it in value)
+        return ",".join(_render(name, it) for it in value)
     if callable(value) or isinstance(value, bytes | timedelta):
-        raise UsageError(f"the argument {name} is {value!r}; arguments of a job are texts")
+        raise UsageError(f"the argument {name} is {value!r}; arguments of a job are strings")
     return str(value)

@@ -1,4 +1,4 @@
-"""What a script may change of the JVM it shares with others, kept before a run and put back after.
+"""The JVM state that a script may change for others, kept before a run and restored after.
 
 Everything is compared within the JVM, since each question to it costs a part of a millisecond.
 """
@@ -18,10 +18,10 @@ HADOOP = "spark.hadoop."
 
 
 class JvmState:
-    """The state of the JVM of a context, as it was at `remember`."""
+    """The state of the JVM of a context, as of `remember`."""
 
     def __init__(self, context: SparkContext) -> None:
-        """Take the context that runs, and find what has no name in its API."""
+        """Take the running context, and find its members outside the API."""
         jvm: Any = context._jvm
         self._jvm = jvm
         self._context = context
@@ -32,7 +32,7 @@ class JvmState:
         self._queues = list(_field(bus, "queues").get(bus))
 
     def remember(self) -> None:
-        """Keep what is to be as it is now; file systems that were open are opened anew."""
+        """Keep the current state; file systems that were open are opened anew."""
         jvm = self._jvm
         jvm.org.apache.hadoop.fs.FileSystem.closeAll()
         self._settings = self._scala.conf().toDebugString()
@@ -58,7 +58,7 @@ class JvmState:
                 hadoop.set(name.removeprefix(HADOOP), value)
 
     def restore(self) -> None:
-        """Put back what has changed since `remember`."""
+        """Restore everything that has changed since `remember`."""
         jvm, scala = self._jvm, self._scala
         for field, conf, kept in self._hadoop:
             field.set(conf, kept)
@@ -73,7 +73,7 @@ class JvmState:
         self._remove_listeners()
 
     def _restore_defaults(self) -> None:
-        """Put back what is of the JVM, and not of Spark."""
+        """Restore the state of the JVM outside Spark."""
         jvm = self._jvm
         if not jvm.java.lang.System.getProperties().equals(self._properties):
             jvm.java.lang.System.setProperties(self._properties)

@@ -1,4 +1,4 @@
-"""Kills a run around `Job.commit`, to see what it loses and doubles."""
+"""Kills a run around `Job.commit`, to find lost and doubled rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.glue_job.process.job_process import KILL_VARIABLE as KILL_VARIABLE
 Kill: TypeAlias = Literal["before commit", "after commit"]
 KILLED = "the job process was killed by SIGKILL"
 SURVIVED = (
-    "the script goes on after the exception that stands for a kill at Job.commit: it has an "
+    "the script continues after the exception that stands for a kill at Job.commit: it has an "
     "`except:` without a class, or leaves a `finally` by return or sys.exit; mark the test "
     "@pytest.mark.glue(isolated=True), and it is killed as on Glue"
 )

@@ -1,4 +1,4 @@
-"""What the tests of one process share, and what each of them has for itself."""
+"""The state that the tests of one process share, and that of each test."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ KEPT_WHEN_FAILED = ("lake", "runs", "glue.sqlite")
 
 
 class Kit:
-    """What the tests of one process share: a home, Spark, JVMs for runs in their own processes."""
+    """The shared state of the tests of one process: a home, Spark, JVMs for isolated runs."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
         """Make the home; nothing is started.
 
         Args:
             folder: of the session.
-            settings: Spark properties beside those of a job run.
+            settings: Spark properties in addition to those of a job run.
         """
         self.folder = folder
         self.home = Home.open(folder / "home")
@@ -72,7 +72,7 @@ class Kit:
         """Empty the home between two tests.
 
         Args:
-            keep: where to put what is in it, for somebody who looks into a failed test.
+            keep: a folder for its contents, for the inspection of a failed test.
         """
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
@@ -96,13 +96,13 @@ class Kit:
 
 @dataclass
 class GlueTest:
-    """What one test has for itself; fixtures are views on it.
+    """The state of one test; fixtures are views on it.
 
     Attributes:
-        kit: what it shares.
+        kit: the shared state.
         project: pytest's root folder.
         folder: of the file with the test.
-        why_isolated: why all of its runs get a process of their own; None if they do not.
+        why_isolated: why all of its runs get their own process; None if they do not.
         version: of Glue.
         runs: its job runs, in their order.
         kill: where the next run is killed.
@@ -129,7 +129,7 @@ class GlueTest:
         return now_ms
 
     def machine(self) -> Machine:
-        """Return what its job runs need.
+        """Return the needs of its job runs.
 
         They get the DynamoDB of the test, or one that the test itself names in the environment. One
         that the session was started with has the user's tables, which no test is to change.
@@ -148,7 +148,7 @@ class GlueTest:
         """
         if not self.kit.engine.is_running and self.kit.engine.has_foreign_context():
             raise UsageError(
-                "the tests have started a Spark of their own, and a process has one: ask for the "
+                "the tests have started their own Spark, and a process has one: ask for the "
                 "fixture spark instead, which is that of the test kit"
             )
         return self.kit.engine.session
@@ -168,5 +168,5 @@ class GlueTest:
         return self._endpoint
 
     def close(self) -> None:
-        """End what this test has started."""
+        """End everything this test has started."""
         self._stack.close()

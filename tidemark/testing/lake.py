@@ -26,7 +26,7 @@ SCHEMES = ("s3://", "s3a://", "s3n://")
 
 
 class Lake:
-    """The buckets of S3, empty when a test begins.
+    """The buckets of S3, empty at the start of a test.
 
     A place is ``bucket/key``, or the same after ``s3://``. A bucket is made by the first thing that
     is put into it, by `bucket`, and by a job whose arguments or script name it.
@@ -64,7 +64,7 @@ class Lake:
         return f"{self.bucket(name)}{key}"
 
     def path(self, place: str) -> Path:
-        """Return the file or folder of this machine behind a place, which need not exist."""
+        """Return the file or folder of this machine of a place, which need not exist."""
         name, key = self._split(place)
         return self._home.local_path(f"s3://{name}/{key}")
 
@@ -80,7 +80,7 @@ class Lake:
         """Write one object; return its URI.
 
         Args:
-            place: ``bucket/key``; the suffix of the key tells the format of rows.
+            place: ``bucket/key``; the suffix of the key gives the format of rows.
             content: rows (a list of dicts, or a DataFrame), a text, bytes, or the Path of a file.
             minutes_ago: when it was last modified, before now on the clock of Glue.
             at: when it was last modified, instead; without a time zone it is UTC.
@@ -115,7 +115,7 @@ class Lake:
         """Return the rows of all files below a place, as dicts; none if nothing is there.
 
         Columns that are folders (``day=2024-01-01/``) are columns. Files are read by their suffix;
-        values of CSV are texts.
+        values of CSV are strings.
 
         Args:
             place: of a file or a folder.
@@ -133,7 +133,7 @@ class Lake:
         if name := self.table_format(place):
             raise UsageError(
                 f"lake.rows({place!r}): this is a table of {name}, whose files are not its "
-                "rows; let a job read the table, and write what the test looks at"
+                "rows; let a job read the table, and write the rows for the test"
             )
         found: list[Row] = []
         by_spark: dict[str, list[str]] = {}
@@ -141,7 +141,7 @@ class Lake:
             suffix, _ = lake_files.suffixes_of(name)
             if read := lake_files.readers().get(suffix):
                 found += [{**row, **self._folders(name, place)} for row in read(self.path(name))]
-            elif suffix in lake_files.OF_SPARK:
+            elif suffix in lake_files.SPARK_FORMATS:
                 by_spark.setdefault(suffix, []).append(name)
             else:
                 raise UsageError(
@@ -149,7 +149,7 @@ class Lake:
                     "give its format, such as format='csv', or read it with lake.text"
                 )
         for suffix, names in by_spark.items():
-            found += self._rows_of_spark(lake_files.OF_SPARK[suffix], names, place)
+            found += self._rows_of_spark(lake_files.SPARK_FORMATS[suffix], names, place)
         return found
 
     def count(self, place: str) -> int:
@@ -218,7 +218,7 @@ class Lake:
             text = text.removeprefix(scheme)
         name, _, key = text.lstrip("/").partition("/")
         if not name:
-            raise UsageError(f"{place!r} is no place of the lake; write bucket/key")
+            raise UsageError(f"{place!r} is not a place of the lake; write bucket/key")
         return name, key
 
     def _existing(self, place: str) -> Path:
@@ -238,12 +238,12 @@ class Lake:
             file.write_bytes(content)
         elif isinstance(content, str):
             file.write_text(content, encoding="utf-8")
-        elif suffix in lake_files.OF_SPARK:
-            self._write_by_spark(file, content, lake_files.OF_SPARK[suffix], options)
+        elif suffix in lake_files.SPARK_FORMATS:
+            self._write_by_spark(file, content, lake_files.SPARK_FORMATS[suffix], options)
         elif suffix == lake_files.AVRO:
             lake_files.write_avro(file, lake_files.as_rows(content))
         else:
-            file.write_bytes(lake_files.text_of(file.name, lake_files.as_rows(content)))
+            file.write_bytes(lake_files.bytes_of(file.name, lake_files.as_rows(content)))
 
     def _write_by_spark(
         self, file: Path, content: Any, format_name: str, options: dict[str, Any]

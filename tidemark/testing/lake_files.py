@@ -22,14 +22,14 @@ PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
 }
 JSON = (".json", ".jsonl", ".ndjson")
 TEXTS = (*JSON, ".csv", ".tsv")
-OF_SPARK = {".parquet": "parquet", ".orc": "orc"}
+SPARK_FORMATS = {".parquet": "parquet", ".orc": "orc"}
 AVRO = ".avro"
-WRITABLE = (*TEXTS, AVRO, *OF_SPARK)
+WRITABLE = (*TEXTS, AVRO, *SPARK_FORMATS)
 TABLE_FORMATS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi", "metadata": "Iceberg"}
 
 
 def suffixes_of(name: str) -> tuple[str, str]:
-    """Return the suffix that tells the format, and that of the compression; empty without."""
+    """Return the suffix of the format, and that of the compression; empty without."""
     path = Path(name)
     packed = path.suffix.lower()
     if packed in PACKED:
@@ -37,7 +37,7 @@ def suffixes_of(name: str) -> tuple[str, str]:
     return packed, ""
 
 
-def text_of(name: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
+def bytes_of(name: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return rows as the content of a JSON, CSV or TSV file, packed as its name says.
 
     Raises:
@@ -51,8 +51,8 @@ def text_of(name: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
         text = _csv(rows, "\t" if suffix == ".tsv" else ",")
     else:
         raise UsageError(
-            f"{name!r} does not tell a format that rows can be written in; allowed: "
-            f"{', '.join(WRITABLE)}, with .gz or .bz2 for text; or give a text or bytes"
+            f"{name!r} names no format that rows can be written in; allowed: "
+            f"{', '.join(WRITABLE)}, with .gz or .bz2 for text; or give a string or bytes"
         )
     content = text.encode()
     return PACKED[packed][0](content) if packed else content
@@ -85,8 +85,8 @@ def _json_value(value: Any) -> Any:
     )
 
 
-def rows_of_text(file: Path) -> list[Row]:
-    """Return the rows of a JSON, CSV or TSV file; values of CSV are texts, and empty ones None.
+def rows_of_text_file(file: Path) -> list[Row]:
+    """Return the rows of a JSON, CSV or TSV file; values of CSV are strings, and empty ones None.
 
     Raises:
         UsageError: the file is not of its format.
@@ -108,7 +108,7 @@ def _rows_of_json(file: Path, text: str) -> list[Row]:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"{file} is no JSON ({error}); read it with lake.text") from error
+        raise UsageError(f"{file} is not JSON ({error}); read it with lake.text") from error
     return document if isinstance(document, list) else [document]
 
 
@@ -116,7 +116,7 @@ def as_rows(given: Any) -> list[Row]:
     """Return rows as dicts, whatever holds them: dicts, Rows of Spark, tuples with names, frames.
 
     Raises:
-        UsageError: it is none of them.
+        UsageError: it is not one of them.
     """
     if isinstance(given, Mapping):
         return [dict(given)]
@@ -127,7 +127,7 @@ def as_rows(given: Any) -> list[Row]:
     if callable(collect := getattr(given, "collect", None)):
         given = collect()
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise UsageError(f"{given!r} are no rows; give a list of dicts, or a DataFrame")
+        raise UsageError(f"{given!r} are not rows; give a list of dicts, or a DataFrame")
     return [_as_row(row) for row in given]
 
 
@@ -139,7 +139,7 @@ def _as_row(row: Any) -> Row:
             return dict(convert())
     if callable(fields := getattr(type(row), "__dataclass_fields__", {}).keys) and fields():
         return {name: getattr(row, name) for name in fields()}
-    raise UsageError(f"{row!r} is no row; give dicts, such as {{'id': 1}}")
+    raise UsageError(f"{row!r} is not a row; give dicts, such as {{'id': 1}}")
 
 
 def write_avro(file: Path, rows: Sequence[Row]) -> None:
@@ -183,7 +183,7 @@ def rows_of_avro(file: Path) -> list[Row]:
 
 def readers() -> dict[str, Callable[[Path], list[Row]]]:
     """Return by suffix how files are read that need no Spark."""
-    return {**dict.fromkeys(TEXTS, rows_of_text), AVRO: rows_of_avro}
+    return {**dict.fromkeys(TEXTS, rows_of_text_file), AVRO: rows_of_avro}
 
 
 def plain(value: Any) -> Any:

@@ -15,11 +15,11 @@ ALLOWED = "@pytest.mark.glue(version='5.1', isolated=True), each left out or giv
 
 @dataclass(frozen=True)
 class Settings:
-    """What the markers of a test say.
+    """The settings of a test by its markers.
 
     Attributes:
         version: of Glue.
-        why_isolated: why runs get processes of their own; None if they need not.
+        why_isolated: why runs get their own processes; None if they need not.
     """
 
     version: str = DEFAULT_GLUE_VERSION

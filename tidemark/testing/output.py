@@ -1,4 +1,4 @@
-"""What a run in the test's process prints, by Python or by a program that it starts."""
+"""The output of a run in the test's process, by Python or by a program that it starts."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Output:
     def __init__(self, out: Path, err: Path) -> None:
         """Open the files; nothing is sent yet."""
         self._files = {OUT: out.open("ab", buffering=0), ERR: err.open("ab", buffering=0)}
-        self._own = [_text(file) for file in self._files.values()]
+        self._own = [_text_stream(file) for file in self._files.values()]
         self._streams: tuple[TextIO, TextIO] = (sys.stdout, sys.stderr)
         self._saved: dict[int, int] = {}
 
     def install(self) -> None:
-        """Send what is written from now on into the files."""
+        """Send all output from now on into the files."""
         _flush(sys.stdout, sys.stderr)
         self._streams = (sys.stdout, sys.stderr)
         self._saved = {number: os.dup(number) for number in self._files}
         self._take()
 
     def suspend(self, debugger: object) -> None:
-        """Give the terminal to a debugger; pytest may have taken what it captures away before."""
+        """Give the terminal to a debugger; pytest may have taken captured output before."""
         has_own = sys.stdout is self._own[0]
         for number, file in self._files.items():
             if os.path.samestat(os.fstat(number), os.fstat(file.fileno())):
@@ -50,7 +50,7 @@ class Output:
         self._take()
 
     def remove(self) -> None:
-        """Send what is written from now on where it went before."""
+        """Send all output from now on where it went before."""
         _flush(*self._own)
         for number, saved in self._saved.items():
             os.dup2(saved, number)
@@ -65,7 +65,7 @@ class Output:
         sys.stdout, sys.stderr = self._own
 
 
-def _text(file: io.FileIO) -> TextIO:
+def _text_stream(file: io.FileIO) -> TextIO:
     """Return a stream that writes at once, as that of an unbuffered Python."""
     raw = io.FileIO(file.fileno(), "w", closefd=False)
     return io.TextIOWrapper(  # unbuffered, as Python's own streams are under -u
@@ -81,7 +81,7 @@ def _flush(*streams: TextIO) -> None:
 
 @contextmanager
 def kept_output(out: Path, err: Path) -> Iterator[None]:
-    """Keep what the block prints in two files."""
+    """Keep the output of the block in two files."""
     output = Output(out, err)
     _current.append(output)
     output.install()

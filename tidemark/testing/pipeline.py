@@ -69,7 +69,7 @@ class Pipeline:
     """The app of the project, deployed into the lake of a test."""
 
     def __init__(self, test: GlueTest, assembly: Path) -> None:
-        """Deploy what was synthesized: buckets, scripts, tables of the Data Catalog."""
+        """Deploy the assembly: buckets, scripts, tables of the Data Catalog."""
         self._test = test
         self._app = load_app(assembly)
         self.deployment: Deployment = deploy(self._app, test.home)
@@ -136,7 +136,7 @@ class Pipeline:
             self._job(job)
         chosen = only or from_job
         selection = Selection(chosen, has_following=only is None) if chosen else None
-        began = time.monotonic()
+        started = time.monotonic()
         result = run_workflow(
             self._app,
             self._test.home,
@@ -147,7 +147,7 @@ class Pipeline:
             skips_crawlers=True,
             selection=selection,
         )
-        return self._as_run(result, workflow or self.workflows[0], time.monotonic() - began)
+        return self._as_run(result, workflow or self.workflows[0], time.monotonic() - started)
 
     def starts(self, begin: datetime, end: datetime | None = None) -> list[tuple[datetime, str]]:
         """Return when its schedules start which workflow on AWS, from a time on, to another.

@@ -1,4 +1,4 @@
-"""The pytest plugin: option, marker, fixtures; what they need is imported when they are asked for.
+"""The pytest plugin: option, marker, fixtures; their needs are imported when a test asks for them.
 
 Installed as an entry point, so a session that uses none of it pays for a few small modules only.
 """
@@ -6,6 +6,7 @@ Installed as an entry point, so a session that uses none of it pays for a few sm
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 pytest_plugins = ("tidemark.testing.fixtures", "tidemark.testing.function_fixtures")
 # PySpark never closes the socket over which the JVM answers `collect`.
 UNCLOSED_BY_PYSPARK = r"ignore:unclosed <socket.socket .*'127\.0\.0\.1':ResourceWarning"
-OF_SPARK = {"spark", "glue_context", "lake", "glue_job", "catalog", "pipeline", "watermarks"}
+SPARK_FIXTURES = {"spark", "glue_context", "lake", "glue_job", "catalog", "pipeline", "watermarks"}
 MARKER = "glue(version=…, isolated=True): Glue's version; whether runs get their own processes"
+IN_PROCESS = "in process"
 RUNS = "tidemark: runs"  # property of a report: where the runs of its test ran
 
 for site in map(str, SITES):
@@ -42,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Ignore what PySpark leaves open."""
-    if item.get_closest_marker("spark") or OF_SPARK & set(getattr(item, "fixturenames", ())):
+    if item.get_closest_marker("spark") or SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.filterwarnings(UNCLOSED_BY_PYSPARK))
 
 
@@ -68,11 +70,19 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         for name, value in getattr(report, "user_properties", ()):
             runs += [(job, where) for job, where in value] if name == RUNS else []
-    if runs:
-        from tidemark.testing.where import lines_of
+    if not runs:
+        return
+    others = {key: count for key, count in sorted(Counter(runs).items()) if key[1] != IN_PROCESS}
+    outside = sum(others.values())
+    terminalreporter.write_line(
+        f"glue jobs: {_runs(len(runs) - outside)} in process, {_runs(outside)} isolated"
+    )
+    for (job, where), count in others.items():
+        terminalreporter.write_line(f"  {job}: {where} ({_runs(count)})")
 
-        for line in lines_of(runs):
-            terminalreporter.write_line(line)
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"
 
 
 def pytest_enter_pdb(config: pytest.Config, pdb: Any) -> None:
@@ -82,6 +92,6 @@ def pytest_enter_pdb(config: pytest.Config, pdb: Any) -> None:
 
 
 def pytest_leave_pdb(config: pytest.Config, pdb: Any) -> None:
-    """Keep what the script prints again."""
+    """Keep the output of the script again."""
     if output := sys.modules.get("tidemark.testing.output"):
         output.leave_debugger()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 KEYS = ("jobName", "runId")  # of the table of watermarks
 HEADS = ("~HEAD", "~CURSOR#")  # rows that hold watermarks: of a job, of a source of it
-OF_OTHERS = ("~BACKFILL#", "~CURSOR$")  # rows of windows that the list of committed ones leaves out
+OTHER_ROWS = ("~BACKFILL#", "~CURSOR$")  # of windows that the list of committed ones leaves out
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def committed_windows(test: GlueTest) -> set[tuple[str, str]] | None:
 
     with _watermarks(test) as client:
         keys = [[row[name]["S"] for name in KEYS] for row in _rows(client)] if client else []
-        if not keys or any(row.startswith(OF_OTHERS) for _, row in keys):
+        if not keys or any(row.startswith(OTHER_ROWS) for _, row in keys):
             return None
         table, found = Watermarks(WATERMARKS, client), set()
         for job, row in keys:

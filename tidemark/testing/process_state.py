@@ -1,6 +1,6 @@
-"""What a script may change of the Python process it runs in, kept before a run and put back after.
+"""The state of the Python process that a script may change, kept before a run and restored after.
 
-A job run on Glue is a process: what it leaves ends with it. A test's process goes on.
+A job run on Glue is a process: its state ends with it. A test's process continues.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ import pytest
 
 THREAD_PATIENCE_S = 10.0
 OWN_THREADS = ("Thread-serve", "py4j", "pydevd", "asyncio")
-# What ends or doubles the process: a run that calls one of them needs a process of its own.
+# Calls that end or double the process: a run that makes one needs its own process.
 ENDS = ("_exit", "abort", "fork", "forkpty", "killpg", "execv", "execve", "setsid")
 
 
 class NeedsProcessError(BaseException):
-    """A script does what only a process of its own can bear; it may not catch this by Exception."""
+    """A script does something that needs its own process; it may not catch this by Exception."""
 
 
 @cache
 def default_path() -> tuple[str, ...]:
     """Return ``sys.path`` of a new Python process of this interpreter, as a job run has it."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-c", "import sys; print('\\n'.join(sys.path))"],
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
         capture_output=True,
         text=True,
         check=True,
     )
-    return tuple(told.stdout.splitlines())
+    return tuple(result.stdout.splitlines())
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def like_a_process(
     hidden: Path,
     refuse: Callable[[str], NeedsProcessError],
 ) -> Iterator[None]:
-    """Make this process look like a job run of its own for as long as the block takes.
+    """Make this process look like that of a job run during the block.
 
     Args:
         arguments: ``sys.argv``.
@@ -143,7 +143,7 @@ def _set_environment(variables: Mapping[str, str]) -> None:
 
 @contextmanager
 def _kept_settings() -> Iterator[None]:
-    """Keep what has a getter and a setter in the standard library."""
+    """Keep the state that has a getter and a setter in the standard library."""
     streams = sys.stdin, sys.stdout, sys.stderr
     hooks = sys.excepthook, sys.displayhook, sys.unraisablehook
     limit, traced, timeout = sys.getrecursionlimit(), sys.gettrace(), socket.getdefaulttimeout()
@@ -198,11 +198,11 @@ def _kept_signals() -> Iterator[None]:
         return
     kept = {number: signal.getsignal(number) for number in signal.valid_signals()}
     due, interval = signal.getitimer(signal.ITIMER_REAL)  # such as the time limit of the test
-    began = time.monotonic()
+    started = time.monotonic()
     try:
         yield
     finally:
-        due -= time.monotonic() - began
+        due -= time.monotonic() - started
         signal.setitimer(signal.ITIMER_REAL, due if due > 0 else interval, interval)
         for number, handler in kept.items():
             if handler is not None and signal.getsignal(number) is not handler:
@@ -226,7 +226,7 @@ def _no_running_loop() -> Iterator[None]:
 
 @contextmanager
 def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[None]:
-    """Take the modules of a project out of sight, and forget those of the run's own places."""
+    """Take the modules of a project out of sight, and forget those of the run's places."""
     before, search = dict(sys.modules), list(sys.path)
     importers = dict(sys.path_importer_cache)
     own = tuple(str(it) for it in (project, folder))
@@ -255,7 +255,7 @@ def _kept_modules(project: Path, folder: Path, path: Sequence[str]) -> Iterator[
 
 @contextmanager
 def own_ends() -> Iterator[None]:
-    """Call what a script registers with ``atexit`` at the end of its run, threads joined."""
+    """Call a script's ``atexit`` functions at the end of its run, threads joined."""
     registered: list[Callable[[], object]] = []
     threads = set(threading.enumerate())
 

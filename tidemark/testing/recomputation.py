@@ -1,11 +1,11 @@
-"""Runs a job once more over everything that landed, and puts back what that changes."""
+"""Runs a job once more over everything that landed, and undoes its changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tidemark.testing.comparison import OF_WINDOWS, RowsOf
+from tidemark.testing.comparison import WINDOW_FOLDERS, RowsOf
 from tidemark.testing.current import current_test
 from tidemark.testing.lake_files import Row
 from tidemark.testing.positions import (
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def rows_of(lake: Lake, places: Sequence[str]) -> RowsOf:
     """Return the rows that are there now, by place; of windows, those of committed ones."""
     found = {place: lake.rows(place) for place in places}
-    if not any(row.keys() >= OF_WINDOWS for rows in found.values() for row in rows):
+    if not any(row.keys() >= WINDOW_FOLDERS for rows in found.values() for row in rows):
         return found
     committed = committed_windows(current_test())
     return {
@@ -33,7 +33,7 @@ def rows_of(lake: Lake, places: Sequence[str]) -> RowsOf:
 
 
 def _counts(row: Row, committed: set[tuple[str, str]]) -> bool:
-    is_of_window = row.keys() >= OF_WINDOWS
+    is_of_window = row.keys() >= WINDOW_FOLDERS
     return not is_of_window or (str(row["window"]), str(row["attempt"])) in committed
 
 

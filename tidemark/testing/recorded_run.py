@@ -22,7 +22,7 @@ def recorded_run(
     why_isolated: str | None,
     repeat: Callable[[], GlueRun],
 ) -> GlueRun:
-    """Return what the store, the logs and the bookmark say of a run that is over.
+    """Return a run that is over, from the store, the logs and the bookmark.
 
     Args:
         store: of the home.
@@ -30,7 +30,7 @@ def recorded_run(
         job: its job.
         arguments: that it ran with.
         seconds: how long it took.
-        why_isolated: why it ran in a process of its own; None if it did not.
+        why_isolated: why it ran in its own process; None if it did not.
         repeat: runs the job once more.
     """
     folder = Path(run.log_path).parent
@@ -42,8 +42,8 @@ def recorded_run(
         rows_read=run.rows_read or 0,
         files_read=read.files,
         rows_written=run.rows_written or 0,
-        stdout=_text_of(folder / "stdout.log"),
-        stderr=_text_of(folder / "stderr.log"),
+        stdout=_content(folder / "stdout.log"),
+        stderr=_content(folder / "stderr.log"),
         error=run.error_message,
         warnings=warnings_of(store, run, job),
         files_written=(),
@@ -58,5 +58,5 @@ def recorded_run(
     )
 
 
-def _text_of(file: Path) -> str:
+def _content(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""

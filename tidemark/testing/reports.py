@@ -1,4 +1,4 @@
-"""What the report of a failed test says about the job runs that failed in it, in pytest's style."""
+"""The report of failed job runs in a failed test, in pytest's style."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WIDEST = 2000
 def sections_of(runs: Iterable[GlueRun], config: pytest.Config) -> list[tuple[str, str]]:
     """Return a section for each run that did not succeed: title and text."""
     return [
-        (f"glue job {run.job_name}: {run.state} ({run.where})", text_of(run, config))
+        (f"glue job {run.job_name}: {run.state} ({run.where})", describe(run, config))
         for run in runs
         if not run.is_success
     ]
 
 
-def text_of(run: GlueRun, config: pytest.Config) -> str:
+def describe(run: GlueRun, config: pytest.Config) -> str:
     """Return the script's own lines, the last lines of its log, and the frames it had in hand."""
     parts = [_own_lines(run, config)]
     if lines := last_lines(run.stderr, run.script):
@@ -48,8 +48,8 @@ def last_lines(log: str, script: str) -> list[str]:
         ):
             lines = lines[:number]
             break
-    told = [line for line in lines if line.strip() and not line.startswith("\tat ")]
-    return [line[:WIDEST] for line in told[-LAST_LINES:]]
+    shown = [line for line in lines if line.strip() and not line.startswith("\tat ")]
+    return [line[:WIDEST] for line in shown[-LAST_LINES:]]
 
 
 def _own_lines(run: GlueRun, config: pytest.Config) -> str:

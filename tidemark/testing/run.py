@@ -1,4 +1,4 @@
-"""What a job run of a test was: its state, what it read and wrote, and why it failed."""
+"""A job run of a test: its state, its reads and writes, and why it failed."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ class GlueRun:
         rows_read: rows that the sources handed to the script.
         files_read: how many files its sources chose; iterate over it for their names.
         rows_written: rows that it wrote.
-        stdout: what it printed.
-        stderr: what it and its JVM logged.
+        stdout: its output.
+        stderr: its log and that of its JVM.
         error: why it failed, in one line; None if it did not.
-        warnings: what a user of Glue should know about it, each a sentence.
+        warnings: warnings for a user of Glue about it, each a sentence.
         files_written: objects that are new or changed, as ``bucket/key``.
-        arguments: what it was given, with the leading ``--``.
+        arguments: its arguments, with the leading ``--``.
         seconds: how long it took.
-        why_isolated: why it ran in a process of its own; None if it ran in the test's process.
-        exception: what the script raised, if it ran in the test's process.
+        why_isolated: why it ran in its own process; None if it ran in the test's process.
+        exception: the exception of the script, if it ran in the test's process.
         script: the file of the script.
         bookmarked: the files among `files_read` that were read through the bookmark.
         sources: how many sources it read through the bookmark.
@@ -108,7 +108,7 @@ class GlueRun:
 
     @property
     def is_isolated(self) -> bool:
-        """Whether it ran in a process of its own."""
+        """Whether it ran in its own process."""
         return self.why_isolated is not None
 
     @property
@@ -117,13 +117,13 @@ class GlueRun:
         return f"isolated: {self.why_isolated}" if self.why_isolated else "in process"
 
     def check(self) -> GlueRun:
-        """Return the run if it SUCCEEDED; else raise what its script raised.
+        """Return the run if it SUCCEEDED; else raise its script's exception.
 
         So pytest shows the script's own lines, and ``--pdb`` stops in them.
 
         Raises:
-            BaseException: what the script raised in the test's process.
-            JobRunFailedError: it failed in a process of its own.
+            BaseException: the exception of the script in the test's process.
+            JobRunFailedError: it failed in its own process.
         """
         __tracebackhide__ = True
         if self.is_success:

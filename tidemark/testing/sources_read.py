@@ -12,7 +12,7 @@ from tidemark.testing.run import SCHEME, FilesRead
 
 @dataclass(frozen=True)
 class SourcesRead:
-    """What a run read.
+    """The reads of a run.
 
     Attributes:
         files: all of its files.
@@ -26,7 +26,7 @@ class SourcesRead:
 
 
 def sources_read(store: Store, folder: Path, run_id: str) -> SourcesRead:
-    """Return what a run has read; nothing if it opened no source.
+    """Return the reads of a run; empty if it opened no source.
 
     Args:
         store: of the home.

@@ -1,6 +1,6 @@
-"""The one JVM and Spark context of a test process; every run in it gets a session of its own.
+"""The one JVM and Spark context of a test process; every run in it gets its own session.
 
-A script that starts Spark gets a Python SparkContext of its own over that context, and a root
+A script that starts Spark gets its own Python SparkContext over that context, and a root
 session with nothing of earlier sessions: no views, functions, cached tables, settings or tables.
 """
 
@@ -49,7 +49,7 @@ class SparkEngine:
         Args:
             home: the home whose lake is S3.
             folder: for Spark's settings, its event log and the log of the JVM; not there yet.
-            settings: Spark properties beside those of a job run.
+            settings: Spark properties in addition to those of a job run.
         """
         self._home = home
         self.folder = folder
@@ -73,7 +73,7 @@ class SparkEngine:
 
     @property
     def jvm_log(self) -> Path:
-        """What the JVM has written to its output."""
+        """The output of the JVM."""
         return self.folder / JVM_LOG
 
     def events(self) -> Path | None:
@@ -138,7 +138,7 @@ class SparkEngine:
     def _is_alive(self) -> bool:
         try:
             return self._session is not None and not self._scala_context().isStopped()
-        except Exception:  # noqa: BLE001 (Py4J raises what the socket does)
+        except Exception:  # noqa: BLE001 (Py4J raises the errors of the socket)
             return False
 
     def _scala_context(self) -> Any:
@@ -248,7 +248,7 @@ def _install(session: SparkSession) -> None:
 
 
 def _stop_work(context: SparkContext) -> None:
-    """End what the script has left running: its streams, its jobs, its Python context."""
+    """End everything the script has left running: its streams, its jobs, its Python context."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

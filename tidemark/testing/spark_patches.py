@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-OF_WORKERS = "spark.executorEnv."
+WORKER_SETTINGS = "spark.executorEnv."
 
 
 @contextmanager
@@ -53,9 +53,9 @@ def patch_pyspark(
     from pyspark.sql.conf import RuntimeConfig
 
     of_workers = {
-        name.removeprefix(OF_WORKERS): value
+        name.removeprefix(WORKER_SETTINGS): value
         for name, value in settings.items()
-        if name.startswith(OF_WORKERS)
+        if name.startswith(WORKER_SETTINGS)
     }
 
     def initialize(own: SparkContext, conf: Any) -> Any:
@@ -64,11 +64,11 @@ def patch_pyspark(
         state.put(wanted)
         return shared._jsc
 
-    begin, stop = SparkContext._do_init, SparkContext.stop
+    start, stop = SparkContext._do_init, SparkContext.stop
 
-    def begin_own(context: SparkContext, *arguments: Any, **named: Any) -> None:
+    def start_own(context: SparkContext, *arguments: Any, **named: Any) -> None:
         with kept_ctrl_c():
-            begin(context, *arguments, **named)
+            start(context, *arguments, **named)
 
     def stop_own(context: SparkContext) -> None:
         if getattr(context, "_jsc", None) is not shared._jsc:
@@ -93,7 +93,7 @@ def patch_pyspark(
 
     patch.setattr(SparkContext, "_initialize_context", initialize)
     _patch_calls(patch)
-    patch.setattr(SparkContext, "_do_init", begin_own)
+    patch.setattr(SparkContext, "_do_init", start_own)
     patch.setattr(SparkContext, "stop", stop_own)
     patch.setattr(SparkSession.Builder, "getOrCreate", get_or_create)
     patch.setattr(RuntimeConfig, "set", put_setting)

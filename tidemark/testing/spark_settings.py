@@ -1,4 +1,4 @@
-"""Which settings of Spark a running context takes, and which need a JVM of their own."""
+"""Settings of Spark that a running context takes, and those that need their own JVM."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from tidemark.local_state.home import Home
 
-OF_SESSIONS = ("spark.sql.", "spark.hadoop.", "spark.executorEnv.")
-OF_ONE_CONTEXT = ("spark.sql.catalogImplementation", "spark.sql.hive.", "spark.sql.streaming.ui.")
-# What differs between any two contexts, and says nothing about what a script wants.
-OF_EVERY_RUN = ("spark.app.submitTime", "spark.app.startTime", "spark.app.id", "spark.driver.port")
+SESSION_PREFIXES = ("spark.sql.", "spark.hadoop.", "spark.executorEnv.")
+CONTEXT_PREFIXES = ("spark.sql.catalogImplementation", "spark.sql.hive.", "spark.sql.streaming.ui.")
+# Settings that differ between any two contexts, whatever a script asks for.
+VARYING = ("spark.app.submitTime", "spark.app.startTime", "spark.app.id", "spark.driver.port")
 NAME = "spark.app.name"
 
 
 @dataclass
 class Taken:
-    """What was decided about the settings of one run.
+    """The decision about the settings of one run.
 
     Attributes:
         home: of the run.
@@ -38,18 +38,18 @@ class Taken:
 
 
 def why_process(name: str, value: str, *, is_of_spark: bool) -> str | None:
-    """Return why a setting needs a process of its own; None if a running context takes it.
+    """Return why a setting needs its own process; None if a running context takes it.
 
     Args:
         name: of the setting.
         value: its value.
-        is_of_spark: whether Spark's core knows it, and so read it when the context began.
+        is_of_spark: whether Spark's core knows it, and so read it at the start of the context.
     """
     if name == "spark.master":
         return None if value in _own_masters() else f"{name} is {value}"
-    if name.startswith(OF_ONE_CONTEXT):
+    if name.startswith(CONTEXT_PREFIXES):
         return f"{name} is set"
-    if name == NAME or name.startswith(OF_SESSIONS) or not is_of_spark:
+    if name == NAME or name.startswith(SESSION_PREFIXES) or not is_of_spark:
         return None
     return f"{name} is set"
 
@@ -64,7 +64,7 @@ def asked_of(conf: Any, shared: SparkContext) -> dict[str, str]:
     return {
         name: value
         for name, value in debugged(conf).items()
-        if running.get(name) != value and name not in OF_EVERY_RUN
+        if running.get(name) != value and name not in VARYING
     }
 
 
@@ -77,7 +77,7 @@ def debugged(conf: Any) -> dict[str, str]:
 def taken_in_process(
     asked: Mapping[str, str], taken: Taken, shared: SparkContext
 ) -> dict[str, str]:
-    """Return what is to be set on the running context for a script that asks for something.
+    """Return the settings to make on the running context for a script that asks for some.
 
     Raises:
         NeedsProcessError: a setting cannot be changed while Spark runs.

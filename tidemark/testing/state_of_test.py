@@ -25,7 +25,7 @@ def kept_folder(kit: Kit, test_name: str) -> Path:
 def state_of_test(
     request: pytest.FixtureRequest, kit: Kit, settings: Settings
 ) -> Iterator[GlueTest]:
-    """Yield the state of a test, which begins empty; files of a failed one are kept."""
+    """Yield the state of a test, which starts empty; files of a failed one are kept."""
     test = GlueTest(
         kit,
         request.config.rootpath,
@@ -35,7 +35,7 @@ def state_of_test(
     )
     kit.clear()
     request.node._tidemark_test = test
-    current.begin(test)
+    current.start(test)
     failed_before = request.session.testsfailed
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_HOME", str(kit.home.root))

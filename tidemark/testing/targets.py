@@ -1,4 +1,4 @@
-"""Where the jobs of a test write, as their arguments and the files of their runs tell it."""
+"""The targets of a test's jobs, by their arguments and the files of their runs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def targets_of(lake: Lake, target: str | Sequence[str] | None) -> list[str]:
-    """Return where jobs of this test write: what is given, or what their runs have written to.
+    """Return the targets of this test's jobs: the given ones, or those that their runs wrote to.
 
     That is a folder among the arguments, or else the folder of the files, above its partitions.
-    Tables of Iceberg, Delta Lake and Hudi are none, nor is what `lake.rows` cannot read.
+    Tables of Iceberg, Delta Lake and Hudi are not targets, nor files that `lake.rows` cannot read.
     """
     if target is not None:
         return [name.partition("://")[2] or name for name in names_of(target)]
@@ -45,7 +45,7 @@ def folders_written(run: GlueRun, among: Sequence[str]) -> set[str]:
 
 
 def _target_of(run: GlueRun, name: str) -> Iterator[str]:
-    """Yield the widest place around a file from which the run has read nothing."""
+    """Yield the widest place around a file where the run has read nothing."""
     if name.startswith(tuple(_of_glue(run))):
         return
     own = [value for key, value in run.arguments.items() if key not in GLUE_ARGUMENTS]
@@ -57,7 +57,7 @@ def _target_of(run: GlueRun, name: str) -> Iterator[str]:
 
 
 def _of_glue(run: GlueRun) -> list[str]:
-    """Return what a run has for Glue's own sake, such as ``--TempDir``."""
+    """Return the places that a run has for Glue itself, such as ``--TempDir``."""
     return list(_places(value for key, value in run.arguments.items() if key in GLUE_ARGUMENTS))
 
 

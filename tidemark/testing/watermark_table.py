@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class WatermarkTable:
-    """A table of watermarks; as text it is the table's name, so that a job can get it as argument.
+    """A table of watermarks; as a string it is the table's name, which a job can get as argument.
 
     All that `watermarks.WatermarkAdmin` does, it does too: `latest`, `advance`, `history`,
     `rewind` and so on.

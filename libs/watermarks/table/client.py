@@ -258,10 +258,8 @@ class TableClient:
 
 
 def _is_empty(response: Any) -> bool:
-    """Return whether an answer without members is the one of DynamoDB: an empty JSON object.
-
-    botocore takes a string that is not JSON for an answer without members.
-    """
+    """Return whether an answer without members is the one of DynamoDB: an empty JSON object."""
+    # botocore takes a string that is not JSON for an answer without members.
     headers = response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     if "content-length" not in headers or "content-encoding" in headers:
         return True

@@ -198,10 +198,8 @@ def _reader(client: TableClient, owner: Owner) -> Callable[[str], Row | None]:
 
 
 def _check_complete(owner: Owner, version: int, missing: str) -> None:
-    """Raise an error unless the rows before the oldest one that is left had no windows.
-
-    Before version 1 there is at most a row of the v1 class, which had none.
-    """
+    """Raise an error unless the rows before the oldest one that is left had no windows."""
+    # Before version 1 there is at most a row of the v1 class, which had no windows.
     if version > 1:
         raise WatermarkNotFoundError(
             f"{owner}: the windows before version {version} are not known any more: the row "

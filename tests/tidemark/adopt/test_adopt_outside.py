@@ -16,9 +16,9 @@ from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import Found
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
-from tidemark.adopt.sources.account_beside import read_schedules
+from tidemark.adopt.sources.account_surroundings import read_schedules
 from tidemark.adopt.sources.terraform import read_state
-from tidemark.adopt.sources.terraform_beside import other_rules_of, schedules_of
+from tidemark.adopt.sources.terraform_surroundings import other_rules_of, schedules_of
 
 JOB_RUN = "arn:aws:scheduler:::aws-sdk:glue:startJobRun"
 WORKFLOW_RUN = "arn:aws:scheduler:::aws-sdk:glue:startWorkflowRun"

@@ -212,7 +212,7 @@ def test_engine_that_ends_while_it_is_needed_is_told_as_such(home):
 
 def test_an_endpoint_that_does_not_answer_is_named_with_the_remedy() -> None:
     with (
-        pytest.raises(TidemarkError, match=r"127\.0\.0\.1:1 does not do what.*unset AWS_ENDPOINT"),
+        pytest.raises(TidemarkError, match=r"127\.0\.0\.1:1 does not do the work.*unset AWS_ENDPOINT"),
         dynamodb_client("http://127.0.0.1:1", REGION) as connection,
     ):
         connection.list_tables()
@@ -237,7 +237,7 @@ def test_an_endpoint_that_is_no_url_is_named_with_the_remedy() -> None:
 def test_refused_request_is_told_with_the_answer(home):
     with (
         dynamodb_endpoint(home) as endpoint,
-        pytest.raises(TidemarkError, match=r"does not do what the run needs: .*ResourceNotFound"),
+        pytest.raises(TidemarkError, match=r"does not do the work of the run: .*ResourceNotFound"),
         dynamodb_client(endpoint, REGION) as connection,
     ):
         connection.get_item(TableName="gone", Key={"jobName": {"S": "x"}})

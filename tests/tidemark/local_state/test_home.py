@@ -128,7 +128,7 @@ def test_uri_of_a_bucket_is_a_folder_of_the_lake(tmp_path, scheme):
 )
 def test_what_is_no_place_in_s3_is_refused(tmp_path, uri):
     with pytest.raises(
-        UsageError, match=f"^'{uri}' is no place in S3; write it as s3://bucket/key"
+        UsageError, match=f"^'{uri}' is not a place in S3; write it as s3://bucket/key"
     ):
         Home.open(tmp_path).local_path(uri)
 

@@ -192,10 +192,10 @@ def test_a_name_that_is_not_in_kebab_case_is_refused(name):
         (["made-up", "--after=curate-flights", "--after=curate-flights"], "names a job twice"),
         (["made-up", "--kind=merge", "--after=ingest-weather"], "add --key COLUMN"),
         (["made-up", "--kind=publish", "--key=id"], "--key is for --kind merge"),
-        (["made-up", "--kind=merge", "--key=a b"], "--key 'a b' is no column name"),
+        (["made-up", "--kind=merge", "--key=a b"], "--key 'a b' is not a column name"),
         (
             ["made-up", "--kind=merge", "--key=id", "--after=curate-flights", "--after=other"],
-            "reads what one job writes, and --after names 2: curate-flights, other",
+            "reads the output of one job, and --after names 2: curate-flights, other",
         ),
         (["made-up", "--kind=publish", "--after=a", "--after=b"], "add the others to after="),
         (["made-up", "--pipeline=sales"], "there is no pipeline 'sales'"),
@@ -282,7 +282,7 @@ def test_a_file_that_is_there_is_never_overwritten(project, path):
     (project / path).write_text("precious = 1\n", encoding="utf-8")
     before = texts(project)
 
-    assert_refused(new_job("made-up"), f"{path} is there already and stays as it is")
+    assert_refused(new_job("made-up"), f"{path} exists already and is not changed")
 
     assert texts(project) == before
 

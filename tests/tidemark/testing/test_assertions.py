@@ -74,7 +74,7 @@ WRONG = {
     ),
     "survives a kill": (
         "append(read())\ntry:\n    job.commit()\nexcept:\n    pass\n",
-        "the script goes on after the exception that stands for a kill",
+        "the script continues after the exception that stands for a kill",
     ),
 }
 PATHS = {"source_path": "s3://landing/orders/", "target_path": "s3://raw/orders/"}

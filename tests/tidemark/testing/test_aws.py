@@ -46,7 +46,7 @@ def test_a_job_of_an_account_runs_on_the_objects_of_its_test(account, glue_test,
     assert lake.rows("landing/") + lake.rows("raw/") == [{"id": 1}, {"id": 2}]
     assert (failed.state, failed.is_success) == ("FAILED", False)
     assert "ValueError: boom" in failed.error
-    with pytest.raises(AttributeError, match="AWS does not tell it"):
+    with pytest.raises(AttributeError, match="AWS does not report it"):
         _ = run.rows_read
     lake.delete("landing/")
     assert lake.names() == ["raw/orders/2.json"]

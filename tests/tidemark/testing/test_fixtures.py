@@ -103,7 +103,7 @@ def test_incremental_job_passes_its_assertions_and_an_appending_one_is_not_idemp
         pytest.param(
             "if rows.columns:",
             "rows.cache().count()\njob.commit()\nif rows.columns:",
-            "so what it read is lost there: call Job.commit last",
+            "so its input is lost there: call Job.commit last",
             marks=pytest.mark.nightly,
         ),
     ],
@@ -187,14 +187,14 @@ def test_lake_reads_what_it_wrote_in_every_format(lake):
     ("call", "told"),
     [
         (lambda lake, _: lake.put("landing/", ROWS), "give the key of an object"),
-        (lambda lake, _: lake.put("landing/a.xls", ROWS), "does not tell a format"),
-        (lambda lake, _: lake.put("landing/a.json", 5), "are no rows"),
+        (lambda lake, _: lake.put("landing/a.xls", ROWS), "names no format that rows"),
+        (lambda lake, _: lake.put("landing/a.json", 5), "are not rows"),
         (lambda lake, _: lake.put("Landing/a.json", ROWS), "cannot be the name of a bucket"),
         (lambda lake, _: lake.put("landing/a.json", ROWS, minutes_ago="5"), "give a number"),
         (lambda lake, _: lake.text("landing/a.json"), "there is no object"),
         (lambda _, job: job("nowhere.py"), r"there is no script 'nowhere\.py'"),
         (lambda _, job: job("ingest_flights.py", bookmark="enabled"), "did you mean 'enable'"),
-        (lambda _, job: job("ingest_flights.py", a=print), "arguments of a job are texts"),
+        (lambda _, job: job("ingest_flights.py", a=print), "arguments of a job are strings"),
     ],
 )
 def test_what_cannot_be_is_one_line(call, told, lake, glue_job):

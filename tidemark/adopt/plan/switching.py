@@ -82,14 +82,12 @@ def _in_source(owner: Owner) -> list[str]:
 
 
 def _set_state(switch: Switch, state: str) -> list[str]:
-    """Return the commands that switch what starts the old jobs from outside of Glue.
-
-    An update of a schedule replaces all of it, so it gets its present values.
-    """
+    """Return the commands that switch what starts the old jobs from outside of Glue."""
     name, group = shlex.quote(switch.name), shlex.quote(switch.group)
     if switch.kind == "rule":
         verb = "disable-rule" if state == "DISABLED" else "enable-rule"
         return [f"aws events {verb} --name {name} --event-bus-name {group}  # all its targets"]
+    # An update of a schedule replaces all of it, so it gets its present values.
     file = f"schedule-{re.sub(r'[^A-Za-z0-9_-]', '-', f'{switch.group}-{switch.name}')}.json"
     code = (
         "import json, sys; it = json.load(sys.stdin); it['State'] = sys.argv[1]; "

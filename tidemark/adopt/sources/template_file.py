@@ -65,11 +65,8 @@ def _check_form(document: Mapping[str, Any], file: Path) -> None:
 
 
 def _is_included(resource: Any) -> bool:
-    """Return whether a transform defines a resource: AWS::Include reads it from a file.
-
-    Source:
-        https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-include.html
-    """
+    """Return whether a transform defines a resource: AWS::Include reads it from a file."""
+    # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-include.html
     return isinstance(resource, dict) and "Fn::Transform" in resource
 
 

@@ -128,12 +128,10 @@ def _unwaited(reader: Job, writer: Job, together: Together) -> Iterator[Problem]
 def _uncrawled(
     job: Job, crawler: Job, together: Together, defined: Collection[str]
 ) -> Iterator[Problem]:
-    """Yield a table that a job uses while a crawler of its workflow may change it.
-
-    A crawler changes a table that a template defines only where it names it.
-    """
+    """Yield a table that a job uses while a crawler of its workflow may change it."""
     for table in job.tables:
         is_named = table in crawler.crawled
+        # A crawler changes a table that a template defines only where it names it.
         is_found = any(
             pattern.endswith("*") and table.startswith(pattern[:-1]) for pattern in crawler.crawled
         )

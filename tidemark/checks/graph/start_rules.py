@@ -27,10 +27,8 @@ def problems_of_starts(graph: Graph) -> Iterator[Problem]:
 
 
 def _batch(trigger: Trigger) -> Iterator[Problem]:
-    """Yield what Glue refuses of an EventBatchingCondition.
-
-    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
-    """
+    """Yield the faults of an EventBatchingCondition."""
+    # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
     if trigger.batch is None:
         return
     size, seconds = trigger.batch

@@ -94,14 +94,12 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
 
 
 def _original(source: Path, text: str, project: Path, job: str) -> str:
-    """Return the file of the project that an asset is a copy of, else the asset.
-
-    Files of one content are one asset: then it is the file that is named like the job.
-    """
+    """Return the file of the project that an asset is a copy of, else the asset."""
     size = source.stat().st_size
     same = [
         file for file in _sources(project) if file.stat().st_size == size and _read(file) == text
     ]
+    # Files of one content are one asset: take the file that is named like the job.
     if len(same) > 1:
         name = _words(job)
         ends = [file for file in same if name[-len(_words(file.stem)) :] == _words(file.stem)]

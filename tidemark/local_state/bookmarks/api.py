@@ -23,7 +23,7 @@ _PARAMETERS = ("JobName", "RunId")
 def get_job_bookmark(store: Store, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``{"JobBookmarkEntry": …}`` for ``JobName`` and, optionally, ``RunId``.
 
-    With a run, the entry is what the bookmark was when that run ended.
+    With a run, the entry is the bookmark at the end of that run.
     """
     job_name, run_id = _job_and_run(request)
     found = bookmark_of_run(store, job_name, run_id) if run_id else latest_bookmark(store, job_name)
@@ -36,8 +36,8 @@ def get_job_bookmark(store: Store, request: Mapping[str, Any]) -> dict[str, Any]
 def reset_job_bookmark(store: Store, request: Mapping[str, Any], at_ms: int) -> dict[str, Any]:
     """Reset the bookmark of ``JobName``, or rewind it to the end of ``RunId``; return the entry.
 
-    Rewound to a run, the next run reads what came after that run, and what that run read is not
-    read again. Nothing at the targets changes.
+    Rewound to a run, the next run reads the data after that run, and that run's data is not read
+    again. Nothing at the targets changes.
     """
     job_name, run_id = _job_and_run(request)
     if run_id:
@@ -46,7 +46,7 @@ def reset_job_bookmark(store: Store, request: Mapping[str, Any], at_ms: int) -> 
 
 
 def entry_of(bookmark: Bookmark) -> dict[str, Any]:
-    """Return a version as a JobBookmarkEntry; its document is the JSON text ``JobBookmark``.
+    """Return a version as a JobBookmarkEntry; its document is the JSON string ``JobBookmark``.
 
     After a reset there is no run, and no state in the document.
     """

@@ -1,7 +1,7 @@
 """Carries local bookmarks over: to another job name, or to another transformation_ctx.
 
 Each is one transaction on the condition that nothing newer is in the way, and doing it again
-changes nothing. A run that is going on meanwhile fails at its commit.
+changes nothing. A run in progress fails at its commit.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ from tidemark.local_state.store.database import Store
 
 
 def carry_bookmark(store: Store, from_job: str, to_job: str) -> str:
-    """Give every version of a job's bookmark to another name; return in words what was done.
+    """Give every version of a job's bookmark to another name; return the action in words.
 
     The old name keeps its versions, as on AWS, until its job is deleted.
     """
@@ -32,9 +32,9 @@ def carry_bookmark(store: Store, from_job: str, to_job: str) -> str:
             return "done before"
         if have != had[: len(have)]:
             raise TidemarkError(
-                f"job {to_job} has a bookmark of its own, version {new[0].version}: that of "
+                f"job {to_job} has its own bookmark, version {new[0].version}: that of "
                 f"{from_job} would replace it, so nothing was changed; if the job ran under its "
-                f"new name too early, keep what it has and take the entry out of the plan"
+                f"new name too early, keep its bookmark and remove the entry from the plan"
             )
         store.query(
             "INSERT INTO bookmark SELECT ?, version, run, attempt, run_id, previous_run_id, "
@@ -45,16 +45,16 @@ def carry_bookmark(store: Store, from_job: str, to_job: str) -> str:
 
 
 def rename_ctx(store: Store, job: str, ctx: str, to_ctx: str, at_ms: int) -> str:
-    """Put the position of one ctx under another name, as one more version; return what was done."""
+    """Put the position of one ctx under another name, as one more version; return it in words."""
     with store.transaction():
         latest = latest_bookmark(store, job)
         if latest is None or ctx not in latest.states:
             return "nothing to do: the old ctx has no position"
         if to_ctx in latest.states:
             raise TidemarkError(
-                f"{to_ctx} of job {job} has a position of its own in version {latest.version}: "
+                f"{to_ctx} of job {job} has its own position in version {latest.version}: "
                 f"that of {ctx} would replace it, so nothing was changed; if the job ran with its "
-                "new ctx too early, keep what it has and take the entry out of the plan"
+                "new ctx too early, keep its position and remove the entry from the plan"
             )
         states = {to_ctx if name == ctx else name: s for name, s in latest.states.items()}
         version = add_version(store, latest, states, at_ms).version

@@ -1,4 +1,4 @@
-"""What a checkpoint says of the sources of a run: which datasets, how much, and how far."""
+"""The sources of a run in its checkpoint: which datasets, how much, and how far."""
 
 import json
 import re
@@ -38,10 +38,10 @@ def table_folder(path: str) -> str:
 
 def dataset_of_database(url: str, table: str) -> str:
     """Return the dataset of a table of a database: ``jdbc:...#table``, without credentials."""
-    begin, _, _ = url.partition("?")
-    begin, _, rest = begin.partition(";")
+    base, _, _ = url.partition("?")
+    base, _, rest = base.partition(";")
     name = _DATABASE.search(f";{rest}")
-    server = _CREDENTIALS.sub(r"\1", begin)
+    server = _CREDENTIALS.sub(r"\1", base)
     return f"{server}{name[0] if name else ''}#{table}"
 
 
@@ -63,7 +63,7 @@ def files_read(
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
 ) -> list[DatasetRead]:
-    """Return what a run reads of a source of files: one dataset for each of its paths."""
+    """Return the datasets that a run reads of a source of files: one for each of its paths."""
     found: dict[str, list[int]] = {}
     paths = source.own_paths or [table_folder(path) for path in source.paths[:1]]
     for path in paths:
@@ -91,12 +91,12 @@ def files_read(
 
 
 def packed(reads: Iterable[DatasetRead]) -> str:
-    """Return what was read as it is stored beside its source."""
+    """Return the reads as stored next to their source."""
     return json.dumps([asdict(read) for read in reads], separators=(",", ":"))
 
 
 def reads_of_run(store: Store, job_name: str, run_id: str) -> tuple[DatasetRead, ...]:
-    """Return what a run has opened so far, in this order; what it opened again is one."""
+    """Return the sources a run has opened so far, in order; a repeated one once."""
     rows = store.query(
         "SELECT datasets FROM source_read WHERE job_name = ? AND run_id = ? "
         "AND datasets IS NOT NULL ORDER BY rowid",
@@ -106,7 +106,7 @@ def reads_of_run(store: Store, job_name: str, run_id: str) -> tuple[DatasetRead,
 
 
 def merged(reads: Iterable[DatasetRead]) -> tuple[DatasetRead, ...]:
-    """Return reads of which each source has one of each dataset: from the first to the last."""
+    """Return one read of each dataset per source: from the first to the last."""
     found: dict[tuple[str, str], DatasetRead] = {}
     for read in reads:
         key = (read.dataset, read.source)

@@ -1,7 +1,7 @@
 """Tells which files a run of a job would read, or read, and why it takes or leaves each of them.
 
-What a job asks for is known from its last run: every source a run opens is recorded. Nothing is
-run, and nothing is written.
+The sources of a job are known from its last run, which records every one it opens. Nothing is run,
+and nothing is written.
 """
 
 import json
@@ -44,7 +44,7 @@ class OpenedSource:
     """A source as a run opened it, or as the next run is going to.
 
     Attributes:
-        source: what it asks for, as plain JSON values.
+        source: its options, as plain JSON values.
         option: the job-bookmark-option of the run.
         is_bookmarked: whether it reads through the bookmark.
         opened_at_ms: the upper edge, epoch milliseconds.
@@ -74,7 +74,7 @@ class OpenedSource:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one source reads.
+    """The files or rows that one source reads.
 
     Attributes:
         opened: the source.
@@ -93,7 +93,7 @@ class Explanation:
 
 
 def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list[OpenedSource]:
-    """Return what the next run of a job opens, as far as its last run tells."""
+    """Return the sources that the next run of a job opens, as far as its last run shows."""
     rows = store.query(
         "SELECT * FROM source_read WHERE job_name = ? AND run_id = (SELECT run_id FROM source_read "
         "WHERE job_name = ? ORDER BY rowid DESC LIMIT 1) ORDER BY rowid",
@@ -120,7 +120,7 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
 
 
 def sources_of_run(store: Store, job_name: str, run_id: str) -> list[OpenedSource]:
-    """Return what an earlier run of a job opened."""
+    """Return the sources that an earlier run of a job opened."""
     rows = store.query(
         "SELECT * FROM source_read WHERE job_name = ? AND run_id = ? ORDER BY rowid",
         (job_name, run_id),

@@ -1,4 +1,4 @@
-"""Decides which files of an S3 source are new to a job bookmark, and what the bookmark becomes.
+"""Decides which files of an S3 source are new to a job bookmark, and its next state.
 
 A file is new by its last-modified time, never by its name. Because an object can become visible
 after a later one, the files of the last `max_band_ms` before the mark are remembered one by one and
@@ -38,10 +38,10 @@ def with_one_scheme(uri: str) -> str:
 
 @dataclass(frozen=True)
 class SourceState:
-    """What a bookmark keeps per transformation_ctx.
+    """The state of a bookmark per transformation_ctx.
 
-    `high_ms` is the upper edge of what was looked at; `recent` are the versions read after
-    `low_ms`, the beginning of the band before it. The size of the state does not depend on how many
+    `high_ms` is the upper edge of the last look; `recent` are the versions read after
+    `low_ms`, the start of the band before it. The size of the state does not depend on how many
     files were ever read.
     """
 
@@ -143,10 +143,8 @@ def select_new_files(
 
 
 def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
-    """Return the oldest files up to the bound: it is reached by the last one, not kept clear of.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/bounded-execution.html
-    """
+    """Return the oldest files up to the bound: it is reached by the last one, not kept clear of."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/bounded-execution.html
     if limits.bounded_files is not None:
         return new[: limits.bounded_files]
     if limits.bounded_size is None:
@@ -162,11 +160,9 @@ def _bounded(new: list[FileVersion], limits: Limits) -> list[FileVersion]:
 def _still_remembered(
     known: frozenset[FileVersion], seen: list[FileVersion], low_ms: int
 ) -> set[FileVersion]:
-    """Return what was remembered and not replaced since, be it listed this time or not.
-
-    Another push_down_predicate lists other folders; it must not make read files new.
-    """
+    """Return the remembered files that were not replaced since, listed this time or not."""
     versions = {file.path: file for file in seen if file.modified_ms > low_ms}
+    # Another push_down_predicate lists other folders; it must not make read files new.
     return {
         file
         for file in known

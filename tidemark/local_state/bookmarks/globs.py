@@ -1,4 +1,4 @@
-"""Glue's exclude patterns: Unix globs in which ``*`` stays within a folder and ``**`` does not.
+"""Glue's exclude patterns: Unix globs where ``*`` stays within a folder and ``**`` does not.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/define-crawler.html (exclude patterns)
 """

@@ -1,6 +1,6 @@
 """Names that readers hide, and the data below such names, which no run reads.
 
-A marker is what Spark, Hadoop, a table format or a desktop writes for itself: it is no lost data.
+A marker is what Spark, Hadoop, a table format or a desktop writes for itself: it is not lost data.
 """
 
 import os
@@ -25,16 +25,16 @@ _MARKERS = re.compile(
 
 
 def is_hidden(name: str) -> bool:
-    """Decide as HadoopFSUtils of Spark and EMRFS: a partition column may begin with "_"."""
+    """Decide as HadoopFSUtils of Spark and EMRFS: a partition column may start with "_"."""
     if name.startswith("_"):
         return "=" not in name
-    # EMR and Hadoop put the empty object NAME_$folder$ beside each folder they make:
+    # EMR and Hadoop put the empty object NAME_$folder$ next to each folder they create:
     # https://repost.aws/knowledge-center/emr-s3-empty-files
     return name.startswith(".") or name.endswith(("._COPYING_", FOLDER_MARKER))
 
 
 def hidden_data(path: str, relative: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the files with data of a hidden name: itself, or what is in its folder.
+    """Yield the files with data of a hidden name: itself, or all in its folder.
 
     Links and what cannot be read are passed over: to look must fail no run.
     """
@@ -54,7 +54,7 @@ def hidden_data(path: str, relative: str) -> Iterator[tuple[str, os.stat_result]
 def of_each_kind(uris: Collection[str]) -> str:
     """Return an example of each kind of hidden files, and how many there are.
 
-    One kind are the files below hidden folders of one name, and those that begin alike:
+    One kind are the files below hidden folders of one name, and those that start alike:
     ``s3://b/_old/a.csv (and 4 more below _old/), s3://b/.z.csv``.
     """
     kinds: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Decides which rows of a JDBC table are new to a job bookmark, and what the bookmark becomes.
+"""Decides which rows of a JDBC table are new to a job bookmark, and its next state.
 
 A row is new by its bookmark keys, compared as one tuple, in the order they are given:
 
@@ -26,7 +26,7 @@ KIND = "jdbc"
 ASC, DESC = "asc", "desc"
 
 Value: TypeAlias = tuple[str, str]
-"""The type and the text of a key: ``("int", "7")``, ``("timestamp", "2013-01-01T00:00:00Z")``."""
+"""The type and the string of a key: ``("int", "7")``, ``("timestamp", "2013-01-01T00:00:00Z")``."""
 Bound: TypeAlias = tuple[Value, ...]
 """One value for each key."""
 
@@ -45,7 +45,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class JdbcSource:
-    """What a script asks to read from a database.
+    """A script's request to read from a database.
 
     Attributes:
         table: its name as the script gives it; empty for a query.
@@ -80,7 +80,7 @@ class JdbcSource:
 
 
 class KeyRange(NamedTuple):
-    """Keys after `low`, up to and including `high`; None is no limit.
+    """Keys after `low`, up to and including `high`; None sets no limit.
 
     `is_closed` leaves nothing between them: nothing was read by the end of job-bookmark-to.
     """
@@ -167,7 +167,7 @@ def state_after(
 
 
 def conditions(source: JdbcSource, keys: KeyRange) -> list[Alternatives]:
-    """Return what the keys of a row must satisfy, all of it, beside being there."""
+    """Return the conditions that all keys of a row must satisfy, in addition to being set."""
     after, up_to = (">", "<=") if source.order == ASC else ("<", ">=")
     found = []
     if keys.low:
@@ -178,7 +178,7 @@ def conditions(source: JdbcSource, keys: KeyRange) -> list[Alternatives]:
 
 
 def _compare(keys: Sequence[str], operator: str, bound: Bound) -> Iterator[list[Comparison]]:
-    """Yield the ways in which a tuple compares so: equal up to a key, and that one decides."""
+    """Yield the ways a tuple can compare so: equal up to a key, and that one decides."""
     for index, (key, value) in enumerate(zip(keys, bound, strict=True)):
         is_last = index == len(keys) - 1
         equal = [Comparison(keys[n], "=", bound[n]) for n in range(index)]
@@ -186,7 +186,7 @@ def _compare(keys: Sequence[str], operator: str, bound: Bound) -> Iterator[list[
 
 
 def encode(kind: str, value: Any) -> Value:
-    """Return a key as it is stored: an int, Decimal, str, date, or microseconds since 1970."""
+    """Return a key as stored: an int, Decimal, str, date, or microseconds since 1970."""
     if isinstance(value, Decimal):
         return kind, format(value, "f")
     if isinstance(value, date):
@@ -249,7 +249,7 @@ def _bound(
     if not state:
         return None
     ctx = source.transformation_ctx
-    remedy = "give the source a transformation_ctx of its own, or reset the bookmark"
+    remedy = "give the source its own transformation_ctx, or reset the bookmark"
     if state.get("kind") != KIND:
         raise UsageError(
             f"the bookmark of the transformation_ctx {ctx!r} was made by a source of kind "

@@ -38,13 +38,13 @@ EVERYTHING = Unlisted()
 
 @dataclass(frozen=True)
 class Filters:
-    """What of a folder is listed.
+    """The part of a folder that is listed.
 
     Attributes:
         recurse: enter every folder; else only ``key=value`` partition folders.
         is_excluded: given a file relative to the path of the source; None excludes nothing.
-        choose_folders: which of the folders of one level are entered; None enters all.
-        unlisted: what is left out for its time.
+        choose_folders: chooses the folders of a level to enter; None enters all.
+        unlisted: the files that are left out for their time.
         check_link: raises for the URI of a symbolic link that may not be followed; None allows all.
     """
 
@@ -119,7 +119,7 @@ def _list_folder(
 
 @dataclass
 class _Content:
-    """What a folder has: sub-folders that may be entered, files, hidden names, what is new."""
+    """The contents of a folder: sub-folders to enter, files, hidden names, new files."""
 
     folders: list[str] = field(default_factory=list)
     files: list[tuple[str, os.stat_result]] = field(default_factory=list)
@@ -153,15 +153,13 @@ def _content_of(root: str, root_uri: str, relative: str, filters: Filters) -> _C
 def _is_moved(
     listing: Listing, folder: str, relative: str, filters: Filters, content: _Content
 ) -> bool:
-    """Return whether a folder came as it is after the moment, alone or in another one.
-
-    Only its own place is new then, and nothing in it.
-    """
+    """Return whether a folder arrived unchanged after the moment, alone or in another one."""
     since_ms = filters.unlisted.arrived_after_ms
     if since_ms is None:
         return False
     if relative and relative.rpartition("/")[0] in listing.moved:
         return True
+    # Then only its own place is new, and nothing in it.
     place = Path(folder)
     is_older = place.stat().st_mtime_ns // NANOSECONDS_PER_MS <= since_ms
     return is_older and not content.is_changed and _has_arrived(place, filters)

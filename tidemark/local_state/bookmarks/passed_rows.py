@@ -1,4 +1,4 @@
-"""Rows of a JDBC table that came where its bookmark has passed: no run reads them, so one tells.
+"""Rows of a JDBC table that arrived where its bookmark has passed: no run reads them, one warns.
 
 A bookmark keeps how many rows lie at or below some cuts; the last cut is its bound:
 
@@ -58,7 +58,7 @@ def to_json(cuts: Sequence[Cut]) -> list[Any]:
 def keys_to_count(
     stored: Sequence[Cut], low: Bound | None, last: Bound | None, first: Value | None, order: str
 ) -> list[Bound]:
-    """Return the keys at which rows are counted, in the order of reading."""
+    """Return the keys where rows are counted, in the order of reading."""
     keys = [cut.keys for cut in stored] or ([low] if low else [])
     if last and first and not keys:
         keys = [(value,) for value in _spread(first, last[0], 1 if order == ASC else -1)]
@@ -66,7 +66,7 @@ def keys_to_count(
 
 
 def is_passed(source: JdbcSource, keys: Bound) -> Alternatives:
-    """Return what the keys of the rows at or below a cut satisfy."""
+    """Return the condition on keys of the rows at or below a cut."""
     some = source.keys[: len(keys)]
     asked = JdbcSource(source.table, keys=some, order=source.order)
     return conditions(asked, KeyRange(high=keys))[0]
@@ -100,16 +100,14 @@ def day_ahead(bound: Bound | None, order: str, now_ms: int) -> str:
 
 
 def _spread(first: Value, last: Value, sign: int) -> list[Value]:
-    """Return values at even distances from before the first one to before the last; none of text.
-
-    The first part has no row, so that one which comes there is seen.
-    """
+    """Return values at even distances from before the first one to before the last."""
     kind = first[0]
     if kind == "string":
         return []
     scale = max(_digits(first), _digits(last)) if kind == "decimal" else 0
-    begin, end = _number(first, scale) - sign, _number(last, scale)
-    points = [begin + (end - begin) * n // FIRST_CUTS for n in range(FIRST_CUTS)]
+    # The first part has no row, so that a row that arrives there is seen.
+    start, end = _number(first, scale) - sign, _number(last, scale)
+    points = [start + (end - start) * n // FIRST_CUTS for n in range(FIRST_CUTS)]
     found = [_value(kind, point, scale) for point in dict.fromkeys(points) if point != end]
     return [value for value in found if value is not None]
 

@@ -1,4 +1,4 @@
-"""Patterns in the paths of a source, as Hadoop reads them: each match is a path of its own.
+"""Patterns in the paths of a source, as Hadoop reads them: each match is a separate path.
 
 Source: https://hadoop.apache.org/docs/stable/api/org/apache/hadoop/fs/FileSystem.html (globStatus)
 """
@@ -17,7 +17,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")  # the innermost ones
 
 
 def matches_of(path: str, folder_of: Callable[[str], Path]) -> list[str]:
-    """Return the URIs of this machine that a path names: itself, or what its pattern matches."""
+    """Return the URIs of this machine that a path names: itself, or the matches of its pattern."""
     if not WILDCARD.search(path):
         return [path]
     found = {uri for one in _alternatives(path) for uri in _matches(one.rstrip("/"), folder_of)}
@@ -56,7 +56,7 @@ def _matches(path: str, folder_of: Callable[[str], Path]) -> Iterator[str]:
 
 
 def _levels(path: str, folder_of: Callable[[str], Path]) -> Iterator[list[str]]:
-    """Yield what the first names of a path match: of none, the bucket; of one, of two, of all."""
+    """Yield the matches of a path's first names: of none (the bucket), of one, of two, of all."""
     scheme, _, rest = path.partition("://")
     bucket, _, key = rest.partition("/")
     found = [f"{scheme}://{bucket}"]
@@ -103,5 +103,5 @@ def _alternatives(path: str) -> list[str]:
         if "{" in path or "}" in path:
             raise UsageError(f"the path {path!r} opens or closes a brace alone; write {{a,b}}")
         return [path]
-    begin, end = path[: braces.start()], path[braces.end() :]
-    return [one for text in braces[1].split(",") for one in _alternatives(f"{begin}{text}{end}")]
+    start, end = path[: braces.start()], path[braces.end() :]
+    return [one for text in braces[1].split(",") for one in _alternatives(f"{start}{text}{end}")]

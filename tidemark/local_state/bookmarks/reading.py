@@ -1,6 +1,6 @@
-"""What one run reads of a source of files: listing, filters and bookmark.
+"""One run's reading of a source of files: listing, filters and bookmark.
 
-The same functions serve the run itself and the question what a run would read.
+The same functions serve the run itself and the preview of a run.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from tidemark.local_state.bookmarks.files import (
 )
 from tidemark.local_state.bookmarks.listing import Unlisted
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
-from tidemark.local_state.bookmarks.skips import Earlier, Look, skips_to_tell, view_of
+from tidemark.local_state.bookmarks.skips import Earlier, Look, skip_warnings, view_of
 from tidemark.local_state.bookmarks.sources import (
     Edges,
     FolderOf,
@@ -30,12 +30,12 @@ from tidemark.local_state.run_warnings import RunWarning
 
 @dataclass(frozen=True)
 class Reading:
-    """What one run reads of a source.
+    """One run's reading of a source.
 
     Attributes:
         files: the chosen files, oldest first.
         next_state: the state to store if the run commits, as JSON values; None without bookmark.
-        warnings: what the user should know, with what it is about.
+        warnings: the warnings for the user, with their subjects.
     """
 
     files: tuple[FileVersion, ...]
@@ -56,7 +56,7 @@ def read_s3_source(
     predicate: Predicate | None = None,
     earlier: Earlier | None = None,
 ) -> Reading:
-    """Return what a run reads of a source that it opens at a moment."""
+    """Return a run's reading of a source that it opens at a moment."""
     low, high = (edges.low, edges.high) if edges else (None, None)
     _check_kind(source, low)
     _check_kind(source, high)
@@ -66,24 +66,21 @@ def read_s3_source(
     listing = list_source(source, folder_of, predicate, _unlisted(state, seen, edges))
     selection = select_new_files(listing.files, state, opened_at_ms, source.limits, until)
     look = Look(source, folder_of, predicate, earlier or Earlier(), opened_at_ms)
-    told = skips_to_tell(look, listing, low, selection.next_state if edges else None)
+    warnings = skip_warnings(look, listing, low, selection.next_state if edges else None)
     if edges is None:
-        return Reading(selection.files, None, told)
+        return Reading(selection.files, None, warnings)
     next_state = {"kind": "s3", **view_of(source, opened_at_ms), **selection.next_state.to_json()}
     read = filter(selection.next_state.has_read, listing.files)
     next_state["seen"] = seen.with_files(read).to_json()
-    return Reading(selection.files, next_state, told)
+    return Reading(selection.files, next_state, warnings)
 
 
 def _unlisted(state: SourceState | None, seen: SeenFiles, edges: Edges | None) -> Unlisted:
-    """Return what is not listed: what runs have read, and is too old to tell if they have seen it.
-
-    The times at which files arrive are those of the machine, so they say nothing where a test has
-    moved the clock.
-    """
+    """Return the files not to list: read ones, and those too old to know if runs have seen them."""
     if state is None or edges is None or edges.low is None:
         return Unlisted()
     until_ms = min(state.low_ms, seen.floor_ms)
+    # Files arrive at times of the machine, which say nothing if a test has moved the clock.
     if edges.low_made_at_ms is None or is_moved():
         return Unlisted(until_ms, state.low_ms)
     looked_at_ms = int(edges.low.get("opened_at_ms", edges.low_made_at_ms))
@@ -95,5 +92,5 @@ def _check_kind(source: S3Source, state: Mapping[str, Any] | None) -> None:
         raise UsageError(
             f"the bookmark of the transformation_ctx {source.transformation_ctx!r} was made by a "
             f"source of kind {state['kind']!r}, and this one reads files of S3: give the source a "
-            "transformation_ctx of its own, or reset the bookmark"
+            "its own transformation_ctx, or reset the bookmark"
         )

@@ -1,7 +1,7 @@
 """The newest files that the runs of a source have seen: another one of such a time came since.
 
-Times alone cannot tell that. A run while the clock is ahead reads files with times ahead; what
-comes when the clock is right again has older times, and no run reads it.
+Times alone do not show that. A run while the clock is ahead reads files with times ahead; files
+that arrive when the clock is right again have older times, and no run reads them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ class SeenFiles:
         return file.modified_ms > self.floor_ms and not self.has(file)
 
     def with_files(self, files: Iterable[FileVersion]) -> "SeenFiles":
-        """Return what is known once a run has seen some more."""
+        """Return the knowledge after a run has seen some more."""
         newest = nlargest(MAX_SEEN + 1, files, key=lambda file: file.modified_ms)
         found = {(file.modified_ms, _digest(file.path)) for file in newest}
         known = sorted(self.files | found, reverse=True)
@@ -45,12 +45,12 @@ class SeenFiles:
         return SeenFiles(floor_ms, frozenset(one for one in known[:MAX_SEEN] if one[0] > floor_ms))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is known as plain JSON values."""
+        """Return the knowledge as plain JSON values."""
         return {"floor_ms": self.floor_ms, "files": [list(one) for one in sorted(self.files)]}
 
     @classmethod
     def of_state(cls, state: Mapping[str, Any] | None) -> "SeenFiles":
-        """Return what a state of a bookmark knows; of older versions it is the newest time."""
+        """Return the knowledge in a bookmark's state; in older versions the newest time."""
         if not state:
             return cls()
         if kept := state.get("seen"):

@@ -1,7 +1,8 @@
-"""Files that no run is going to read, as far as they can be seen: told with the remedy.
+"""Files that no run is going to read, as far as visible: reported with the remedy.
 
-A bookmark of Glue is a point in time. What the paths, exclusions, predicate or partitions of a run
-leave out counts as read once that point has passed it; so does what arrives with an older time.
+A bookmark of Glue is a point in time. Files that the paths, exclusions, predicate or partitions of
+a run leave out count as read once that point has passed them; so do files that arrive with an older
+time.
 Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
 """
 
@@ -39,8 +40,8 @@ class Earlier:
     """The partitions of an earlier run.
 
     Attributes:
-        partitions: given its push_down_predicate and the moment at which it opened the source,
-            returns which it entered.
+        partitions: given its push_down_predicate and the moment when it opened the source, returns
+            those it entered.
         changed_at_ms: when the newest partition was registered.
     """
 
@@ -60,7 +61,7 @@ class Look:
 
 
 def view_of(source: S3Source, opened_at_ms: int) -> dict[str, Any]:
-    """Return what a bookmark keeps of how a source was looked at, as JSON values."""
+    """Return the bookmark's record of how a source was listed, as JSON values."""
     view: dict[str, Any] = {"paths": source.own_paths, "opened_at_ms": opened_at_ms}
     for name in ("exclusions", "recurse", "push_down_predicate"):
         if value := getattr(source, name):
@@ -68,10 +69,10 @@ def view_of(source: S3Source, opened_at_ms: int) -> dict[str, Any]:
     return view
 
 
-def skips_to_tell(
+def skip_warnings(
     look: Look, listing: Listing, low: Mapping[str, Any] | None, after: SourceState | None
 ) -> tuple[tuple[RunWarning, str], ...]:
-    """Return what to warn of, with what it is about."""
+    """Return the warnings, with their subjects."""
     source = look.source
     mark_ms = after.high_ms if after else 0
     found = list(_of_times(look, listing, mark_ms))
@@ -179,7 +180,7 @@ def renamed_contexts(before: Mapping[str, Any], used: Mapping[str, Any]) -> list
 
 
 def _key(state: Mapping[str, Any] | None) -> tuple[str, ...] | None:
-    """Return what tells the source of a state; None if it does not say."""
+    """Return the key of a state's source; None without one."""
     if not state:
         return None
     if state.get("paths"):

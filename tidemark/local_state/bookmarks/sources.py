@@ -21,7 +21,7 @@ from tidemark.local_state.bookmarks.listing import (
 from tidemark.local_state.bookmarks.path_patterns import hidden_matches_of, matches_of
 
 FolderOf: TypeAlias = Callable[[str], Path]
-"""Returns the folder or file of this machine behind a URI."""
+"""Returns the folder or file of this machine for a URI."""
 
 
 class Predicate(Protocol):
@@ -36,7 +36,7 @@ class Predicate(Protocol):
 
 @dataclass(frozen=True)
 class S3Source:
-    """What a script asks to read from S3.
+    """A script's request to read from S3.
 
     Attributes:
         paths: the URIs, in order; they may be patterns.
@@ -93,8 +93,8 @@ class Edges:
     """Between which states of its context a source reads through the bookmark, as JSON values.
 
     Attributes:
-        low: what counts as read; None reads everything.
-        high: what may be read at most, empty for nothing; None sets no upper edge.
+        low: up to here files count as read; None reads everything.
+        high: the upper edge of reading, empty for nothing; None sets none.
         low_made_at_ms: when `low` was made, epoch milliseconds; None if nothing was.
     """
 
@@ -153,7 +153,7 @@ def _unlisted(files: list[FileVersion], found: Listing) -> list[FileVersion]:
 
 
 def not_partitioned(columns: Iterable[str], partition_columns: Iterable[str]) -> UsageError:
-    """Return the error for a predicate that names a column which is no partition column."""
+    """Return the error for a predicate that names a column that is not a partition column."""
     return UsageError(
         f"push_down_predicate names {', '.join(sorted(columns))}; the partition columns are "
         f"{', '.join(sorted(partition_columns)) or 'none'}: filter other columns after the read"

@@ -45,14 +45,14 @@ class FileVerdict:
 
 @dataclass(frozen=True)
 class Range:
-    """What a run knew when it opened a source, and what it left behind.
+    """The knowledge of a run when it opened a source, and the state it left.
 
     Attributes:
         is_bookmarked: whether it reads through the bookmark.
         is_bounded: whether boundedFiles or boundedSize is set.
         option: the job-bookmark-option.
         opened_at_ms: the upper edge.
-        before: the state it began from; None for everything new.
+        before: the state it started from; None for everything new.
         until: the state that bounds it from above; None without.
         after: the state it made.
     """
@@ -115,7 +115,7 @@ def _known_before(
         return (
             False,
             Reason.LISTED,
-            f"read by an earlier run as it is, modified {modified}",
+            f"read by an earlier run unchanged, modified {modified}",
         )
     low = moment(before.low_ms)
     return False, Reason.OLDER, f"modified {modified}; all up to {low} counts as read"

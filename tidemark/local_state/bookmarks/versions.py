@@ -44,7 +44,7 @@ class Bookmark:
 
 
 def pack(document: Any) -> bytes:
-    """Return a JSON document as it is stored: the paths of a band compress well."""
+    """Return a JSON document as stored: the paths of a band compress well."""
     return zlib.compress(json.dumps(document).encode(), 1)
 
 
@@ -80,14 +80,14 @@ def bookmark_versions(store: Store, job_name: str) -> list[Bookmark]:
 
 
 def bookmark_of_version(store: Store, job_name: str, version: int) -> Bookmark | None:
-    """Return one version of a job's bookmark, None if there is none (or for version 0)."""
+    """Return one version of a job's bookmark, None if it is missing (or for version 0)."""
     return _newest(store, "job_name = ? AND version = ?", (job_name, version))
 
 
 def bookmark_of_run(store: Store, job_name: str, run_id: str) -> Bookmark | None:
-    """Return the bookmark as it was when a run of the job ended; None if nothing was read by then.
+    """Return the bookmark at the end of a run of the job; None if nothing was read by then.
 
-    That is what the run itself committed last, if it did; else what was in force when it started.
+    That is the last commit of the run itself, or else the state in force when it started.
     """
     where = "job_name = ? AND run_id = ? AND kind = 'commit'"
     if committed := _newest(store, where, (job_name, run_id)):
@@ -139,8 +139,8 @@ def reset_bookmark(store: Store, job_name: str, at_ms: int) -> Bookmark:
 def rewind_bookmark(store: Store, job_name: str, run_id: str, at_ms: int) -> Bookmark:
     """Make the position at the end of an earlier run the current one; return the new version.
 
-    The next run reads what came after that run. A run that failed stands for the last successful
-    one before it; if there was none, everything is read again.
+    The next run reads the data after that run. A run that failed stands for the last successful
+    one before it; without one, everything is read again.
     """
     target = bookmark_of_run(store, job_name, run_id)
     return _set(store, job_name, target, REWIND, at_ms)
@@ -247,10 +247,8 @@ def _runs(store: Store, job_name: str) -> int:
 
 
 def _failed_since(store: Store, job_name: str, latest: Bookmark | None) -> int:
-    """Count the runs that failed since the last commit: the attempts before this one.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (Attempt number)
-    """
+    """Count the runs that failed since the last commit: the attempts before this one."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (Attempt number)
     since = latest.committed_at_ms if latest else -1
     return len(
         [run for run in store.job_runs_since(job_name, since) if run.state in ("FAILED", "TIMEOUT")]

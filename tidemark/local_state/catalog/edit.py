@@ -1,4 +1,4 @@
-"""What the command line shows and changes of tables: by their names, in a home."""
+"""Shows and changes tables of a home by their names, for the command line."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def named_table(store: Store, name: str) -> CatalogTable:
     """Return the table of a name ``database.table``."""
     database, dot, table = name.partition(".")
     if not (database and dot and table):
-        raise UsageError(f"{name!r} is no name of a table; write it as DATABASE.TABLE")
+        raise UsageError(f"{name!r} is not the name of a table; write it as DATABASE.TABLE")
     return find_table(store, database, table)
 
 

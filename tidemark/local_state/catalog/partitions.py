@@ -24,7 +24,7 @@ class Partition:
     """One partition of a table.
 
     Attributes:
-        values: of the partition keys, in their order, as texts.
+        values: of the partition keys, in order, as strings.
         location: the URI of its folder.
         parameters: its properties.
         definition: Glue's PartitionInput, if a client gave one.
@@ -120,7 +120,7 @@ def unregister_partitions(
 
 
 def sync_partitions(store: Store, table: CatalogTable, folder_of: FolderOf) -> int:
-    """Register every folder that is no partition yet, as MSCK REPAIR TABLE; return how many."""
+    """Register every folder that is not a partition yet, as MSCK REPAIR TABLE; return how many."""
     known = {partition.values for partition in registered_partitions(store, table) or ()}
     new = [one for one in partition_folders(table, folder_of) if one.values not in known]
     explicit = [replace(one, is_implicit=False) for one in new]

@@ -1,4 +1,4 @@
-"""The versions of a table of the local Data Catalog: what it is, and what it was before changes.
+"""The versions of a table of the local Data Catalog: its current and its earlier definitions.
 
 Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTableVersions.html
 """
@@ -13,7 +13,7 @@ from tidemark.model.assembly.catalog_tables import CatalogTable
 
 @dataclass(frozen=True)
 class TableVersion:
-    """A table as it is or was: how often it had been changed, and when, in epoch milliseconds."""
+    """A version of a table: its number of changes so far, and when, in epoch milliseconds."""
 
     table: CatalogTable
     version: int
@@ -22,7 +22,7 @@ class TableVersion:
 
 
 def keep_version(store: Store, table: CatalogTable) -> None:
-    """Keep what a table is, before it is replaced; nothing if there is none."""
+    """Keep the definition of a table before it is replaced; nothing if it is missing."""
     with store.transaction():
         store.query(
             "INSERT OR REPLACE INTO catalog_table_version SELECT database, name, version, "
@@ -41,7 +41,7 @@ def version_of(store: Store, table: CatalogTable) -> TableVersion:
 
 
 def versions_of(store: Store, table: CatalogTable) -> list[TableVersion]:
-    """Return the versions of a table, the newest first: what it is, and what was kept."""
+    """Return the versions of a table, the newest first: the current one and the kept ones."""
     kept = store.query(
         "SELECT * FROM catalog_table_version WHERE database = ? AND name = ? ORDER BY version DESC",
         (table.database, table.name),
@@ -50,7 +50,7 @@ def versions_of(store: Store, table: CatalogTable) -> list[TableVersion]:
 
 
 def forget_version(store: Store, table: CatalogTable, version: int) -> None:
-    """Delete what was kept of a table as of a version."""
+    """Delete a kept version of a table."""
     with store.transaction():
         store.query(
             "DELETE FROM catalog_table_version WHERE database = ? AND name = ? AND version = ?",

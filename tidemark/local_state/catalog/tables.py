@@ -17,7 +17,7 @@ def put_tables(
 ) -> None:
     """Insert or replace tables, all of them or none; their partitions stay.
 
-    A table that is replaced gets the next version; what it was is kept, unless that is not wanted.
+    A table that is replaced gets the next version; the old one is kept unless that is switched off.
     """
     now_ms = time.time_ns() // 1_000_000
     with store.transaction():

@@ -1,1 +1,1 @@
-"""What was deployed into a home."""
+"""The deployments of a home."""

@@ -25,8 +25,8 @@ class DeployedApp:
         digest: of the assembly at that time.
         deployed_at_ms: epoch milliseconds.
         names: of its jobs, triggers and workflows, each as `job/NAME`.
-        project: the folder of the `cdk.json` around the assembly; empty if there is none.
-        context: what it was synthesized with; None if another program has synthesized it.
+        project: the folder of the `cdk.json` around the assembly; empty without one.
+        context: the context of its synthesis; None if another program has synthesized it.
         sources: the digest of each code file of the project, by its path below the project.
     """
 
@@ -86,11 +86,11 @@ def deployed_apps(home: Home) -> list[DeployedApp]:
 
 def apps_with(apps: Sequence[DeployedApp], kind: str, name: str | None) -> list[DeployedApp]:
     """Return the apps that define something of a name; without a name, anything of that kind."""
-    begin = f"{kind}/"
+    prefix = f"{kind}/"
     return [
         app
         for app in apps
-        if any(it == begin + name if name else it.startswith(begin) for it in app.names)
+        if any(it == prefix + name if name else it.startswith(prefix) for it in app.names)
     ]
 
 
@@ -129,7 +129,7 @@ def is_synthesized_again(app: DeployedApp, changed: Sequence[str]) -> bool:
 def _times(app: DeployedApp, changed: Sequence[str]) -> Iterator[int]:
     for name in changed:
         path = Path(app.project, name)
-        existing = path if path.is_file() else path.parent  # what was deleted changed its folder
+        existing = path if path.is_file() else path.parent  # a deletion changed its folder
         if existing.exists():
             yield existing.stat().st_mtime_ns
 

@@ -15,7 +15,7 @@ ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the CDK command line stamps every member so
 def publish(asset: FileAsset, bucket: str, home: Home) -> Path:
     """Copy or zip one asset into its bucket folder, as ``cdk deploy`` uploads it.
 
-    Keys are hashes of the content, so what is already there is left alone.
+    Keys are hashes of the content, so files that are already there are left alone.
     """
     target = home.local_path(f"s3://{bucket}/{asset.key}")
     if target.exists():

@@ -90,7 +90,7 @@ class ClosedPort:
             self._count -= 1
 
     def _open_connections(self) -> None:
-        """Open the port for a moment, connect, close it, and see who else came in."""
+        """Open the port for a moment, connect, close it, and list the other connections."""
         made: list[http.client.HTTPConnection] = []
         try:
             self._connect_all(made)
@@ -136,7 +136,7 @@ def _take_listener(pid: int, port: int) -> socket.socket | None:
 
 
 def _peers(pid: int, port: int) -> set[tuple[str, int]]:
-    """Return who is connected to a port of the engine."""
+    """Return the connections to a port of the engine."""
     peers = set()
     with _sockets(pid) as found:
         for candidate in found:

@@ -62,7 +62,7 @@ def _ended_error(code: int, folder: Path) -> TidemarkError:
     text = log.read_text(encoding="utf-8", errors="replace").strip()
     return TidemarkError(
         f"the embedded DynamoDB engine ended with {code} while it was needed: "
-        f"{text or 'no output'}; what was committed is kept: run again; see {log}"
+        f"{text or 'no output'}; commits are kept: run again; see {log}"
     )
 
 
@@ -128,11 +128,9 @@ def _closed_port(process: subprocess.Popen[bytes], host: str, port: int) -> Clos
 
 
 def _free_place() -> tuple[str, int]:
-    """Return an address of this machine only, and a free port of it.
-
-    Linux has 16 million such addresses: where the port cannot be closed, nobody finds it by trying.
-    """
+    """Return an address of this machine only, and a free port of it."""
     host = LOOPBACK
+    # Linux has 16 million such addresses: an open port is not found by trying.
     if sys.platform == "linux":
         host = ".".join(["127", *(str(1 + secrets.randbelow(254)) for _ in range(3))])
     with socket.socket() as probe:

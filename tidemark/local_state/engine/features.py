@@ -1,7 +1,7 @@
 """Tries whether a DynamoDB does what watermarks stand on; it is asked when a home first uses it.
 
 Each trial makes its own rows in the table TABLE. A program that lacks one is refused: it would
-lose watermarks without a word.
+silently lose watermarks.
 """
 
 import threading
@@ -91,7 +91,7 @@ def _refuses_whole_transactions(client: "DynamoDBClient", home: str) -> None:
 
 
 def _keeps_transactions_apart(client: "DynamoDBClient", home: str) -> None:
-    """Count up with several threads: each transaction writes the count and a row of its own."""
+    """Count up with several threads: each transaction writes the count and its own row."""
     client.put_item(TableName=TABLE, Item={**_item(home, "count"), "n": {"N": "0"}})
     failures: list[Exception] = []
 

@@ -32,14 +32,14 @@ SENT_ON = (
     "x-amz-target",
     "x-amz-security-token",
 )
-OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
+CONNECTION_HEADERS = frozenset({"connection", "keep-alive", "content-length", "date", "server"})
 NOT_ALLOWED = "AccessDeniedException"
 REMEDY = "use AWS_ENDPOINT_URL_DYNAMODB of the job, or the port of `tidemark local up`"
 SECRET_BYTES = 32
 
 
 class Engine(Protocol):
-    """What a front hands requests to."""
+    """The engine that gets the requests of a front."""
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Return the response to a request."""
@@ -77,7 +77,7 @@ def is_front(url: str) -> bool:
     return FRONT.fullmatch(url) is not None
 
 
-def why_not_answered(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
+def refusal(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
     """Return why a request is not answered; None if it is."""
     if why := why_refused(headers, LOOPBACK_NAMES):
         return why
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request of DynamoDB's protocol."""
         headers = {name.lower(): value for name, value in self.headers.items()}
-        if why := why_not_answered(self.path, self.server.secret_path, headers):
+        if why := refusal(self.path, self.server.secret_path, headers):
             self._refuse(403, why)
             return
         length = headers.get("content-length", "")
@@ -119,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._read_the_rest()
 
     def _read_the_rest(self) -> None:
-        """Take what the client still sends: closing before that would discard the answer."""
+        """Read the rest of the client's request: closing before that would discard the answer."""
         with suppress(OSError):
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_WR)
@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.send_response_only(status)
         for name, value in headers:
-            if name.lower() not in OF_THE_CONNECTION and not name.lower().startswith(CORS):
+            if name.lower() not in CONNECTION_HEADERS and not name.lower().startswith(CORS):
                 self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         if self.close_connection:

@@ -1,7 +1,7 @@
 """Which DynamoDB keeps the watermarks of a home, so that no command looks for them elsewhere.
 
 A home whose watermarks another DynamoDB keeps has a mark. That DynamoDB has a row for the home.
-Each command counts up in both. A row that is gone, or behind the mark, is one that was lost.
+Each command counts up in both. A row that is missing, or behind the mark, was lost.
 """
 
 import json
@@ -27,7 +27,7 @@ MARK = "kept-by.json"
 SAID = "watermarks are kept by the DynamoDB at {url}, as long as that keeps them ({variable})\n"
 HAS_TABLES = (
     "warning: the DynamoDB at {url}, which this home uses for the first time, has tables already: "
-    "{tables}; jobs go on from the watermarks that are in them\n"
+    "{tables}; jobs continue from the watermarks in them\n"
 )
 
 
@@ -68,7 +68,7 @@ def check_kept_here(home: Home) -> None:
         raise UsageError(
             f"the watermarks of {home.shown} are in the DynamoDB at {mark.url}, and "
             f"{ENDPOINT_VARIABLE} is not set; set it to {mark.url}, or set TIDEMARK_HOME to "
-            f"another folder; to begin without them, delete {home.shown / 'dynamodb' / MARK}"
+            f"another folder; to start without them, delete {home.shown / 'dynamodb' / MARK}"
         )
 
 
@@ -99,7 +99,7 @@ def _refuse_two_places(home: Home, url: str) -> None:
     if has_rows(home.dynamodb_tables):
         raise UsageError(
             f"{ENDPOINT_VARIABLE} is {url}, and the watermarks of {home.shown} are in its embedded "
-            f"engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another folder; to begin "
+            f"engine; unset {ENDPOINT_VARIABLE}, or set TIDEMARK_HOME to another folder; to start "
             f"without them, delete {home.shown / 'dynamodb' / TABLES_FILE}"
         )
 
@@ -120,7 +120,7 @@ def _count_up(home: Home, mark: KeptBy, client: "DynamoDBClient", url: str) -> N
         raise UsageError(
             f"the DynamoDB at {url} lacks watermarks of {home.shown} that were kept at {mark.url}: "
             "it is another one, or lost them when it ended; start it with its data, then run "
-            f"again; to begin without them, delete {home.shown / 'dynamodb' / MARK}: jobs "
+            f"again; to start without them, delete {home.shown / 'dynamodb' / MARK}: jobs "
             "then read all again"
         ) from error
 

@@ -56,7 +56,7 @@ class OtherEngine:
             return list(json.loads(body)["TableNames"])
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError(
-                f"what answers at {self.url} is no DynamoDB: it answers ListTables with {status} "
+                f"the server at {self.url} is not a DynamoDB: it answers ListTables with {status} "
                 f"and {show(body.decode(errors='replace'))}; {REMEDY}"
             ) from error
 

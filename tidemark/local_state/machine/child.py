@@ -11,7 +11,7 @@ PR_SET_PDEATHSIG = 1
 def die_with_parent(parent_pid: int) -> None:
     """Ask the kernel to kill this process when its parent ends; kept across ``exec``.
 
-    Only Linux offers it. Elsewhere the next command finds and ends what was left.
+    Only Linux offers it. Elsewhere the next command finds and ends the leftovers.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

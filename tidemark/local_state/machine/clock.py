@@ -1,4 +1,4 @@
-"""The clock of the local Glue: the machine's, or what a test has set it to."""
+"""The clock of the local Glue: the machine's, or the one that a test has set."""
 
 import os
 import time

@@ -14,7 +14,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def has_room(folder: Path) -> bool:
-    """Return whether the disk of a folder still takes a small file; True if no one can tell."""
+    """Return whether the disk of a folder still takes a small file; True if unknown."""
     try:
         disk = os.statvfs(_existing(folder))
     except OSError:
@@ -24,7 +24,7 @@ def has_room(folder: Path) -> bool:
 
 
 def full_disk_text(folder: Path) -> str:
-    """Return one sentence that names the full disk: by a folder on it, with what is free."""
+    """Return one sentence that names the full disk by a folder on it, with its free space."""
     text = f"the disk of {folder} is full"
     try:
         disk = os.statvfs(_existing(folder))

@@ -1,4 +1,4 @@
-"""What a process of a job run may inherit from the environment of the command that starts it."""
+"""The variables that a job run's process may inherit from the command that starts it."""
 
 import os
 import re

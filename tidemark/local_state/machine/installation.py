@@ -1,4 +1,4 @@
-"""Where this installation keeps what it makes once: the class archive and the lake's jar."""
+"""The folder for files that an installation creates once: the class archive, the lake's jar."""
 
 import sys
 from pathlib import Path

@@ -89,7 +89,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 def java_major(java: Path) -> int | None:
     """Return the major version of a Java, or None if it does not run.
 
-    Its file `release` tells, as in every JDK from 9 on; else ``java -version`` does.
+    Its file `release` says it, as in every JDK from 9 on; else ``java -version`` does.
     """
     with contextlib.suppress(OSError):
         release = (java.parent.parent / "release").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Files by which the processes of one user find each other; no other user reads or writes them."""
+"""Files with which one user's processes find each other; no other user reads or writes them."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def write_own_file(file: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_own_file(file: Path) -> bytes | None:
-    """Return what a file holds; None if there is none."""
+    """Return the content of a file; None if it is missing."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has no writer
         with os.fdopen(descriptor, "rb") as stream:

@@ -1,6 +1,6 @@
-"""Takes out of texts what only the programs of one user may know: URLs of fronts, the access key.
+"""Hides in strings what only one user's programs may know: URLs of fronts, the access key.
 
-What a run prints and why it failed goes into files, pages and events, which people pass on.
+Output and errors of a run go into files, pages and events, which people pass on.
 """
 
 import os
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from tidemark.local_state.machine.local_requests import LOOPBACK
 
-# The URL of a front (`engine.front`): 32 bytes in base64 behind the port.
+# The URL of a front (`engine.front`): 32 bytes in base64 after the port.
 FRONT = re.compile(rf"(http://{re.escape(LOOPBACK)}:\d+)/[\w-]{{43}}(?![\w-])")
 KEY_VARIABLE = "AWS_SECRET_ACCESS_KEY"
 FRONT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
@@ -18,7 +18,7 @@ HIDDEN = "***"
 
 
 def without_secrets(text: str) -> str:
-    """Return a text without the secret paths of fronts and the secret key of this process.
+    """Return a string without the secret paths of fronts and the secret key of this process.
 
     Example: without_secrets("no answer from http://127.0.0.1:4/AbC..43../") ends in "127.0.0.1:4/".
     """

@@ -1,4 +1,4 @@
-"""Asks Linux who holds one socket: in microseconds, where its list of all takes longer.
+"""Asks Linux for the owner of one socket: in microseconds, where its list of all takes longer.
 
 Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html
 """
@@ -17,7 +17,7 @@ LISTEN = 10
 HEAD = struct.Struct("=IHHII")  # of a message: its length, type, flags, number, sender
 ASKED = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
 PLACE = struct.Struct("!HH16s16s")  # ports and addresses of a socket
-OF_PLACE = struct.Struct("=III")  # interface and cookie
+INTERFACE = struct.Struct("=III")  # interface and cookie
 FOUND = struct.Struct("=BBBB48xIIIII")  # family, state, two of timers; expiry, queues, user, inode
 TIMEOUT_S = 1
 
@@ -25,19 +25,19 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Holder(NamedTuple):
-    """Who holds one end of a connection: a user, and the number of the socket in its process."""
+    """The owner of one end of a connection: a user, and the number of the socket in its process."""
 
     user: int
     inode: int
 
 
 def holder_of_socket(address: Address, port: int, other: Address, other_port: int) -> Holder | None:
-    """Return who holds one end of a connection."""
+    """Return the owner of one end of a connection."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     asked = (
         ASKED.pack(family, socket.IPPROTO_TCP, 0, 0, ANY)
         + PLACE.pack(port, other_port, address.packed, other.packed)
-        + OF_PLACE.pack(0, ANY, ANY)
+        + INTERFACE.pack(0, ANY, ANY)
     )
     message = HEAD.pack(HEAD.size + len(asked), SOCK_DIAG_BY_FAMILY, REQUEST, 0, 0) + asked
     with (

@@ -8,9 +8,9 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 
 
 def put_checkpoint(store: Store, checkpoint: Checkpoint) -> None:
-    """Store what a run has done, in place of what was stored of it before.
+    """Store the checkpoint of a run in place of an earlier one.
 
-    Call it in the transaction of what it tells of, so that both are there or neither.
+    Call it in the transaction that it records, so that both are there or neither.
     """
     values = (checkpoint.run_id, checkpoint.job_name, checkpoint.committed_at_ms)
     document = json.dumps(checkpoint.to_json(), separators=(",", ":"))
@@ -36,7 +36,7 @@ def stored_checkpoints(
     where = "job_name = ? AND committed_at_ms >= ?" if job_name else "committed_at_ms >= ?"
     values = (job_name,) if job_name else ()
     rows = store.query(
-        f"SELECT run_id, document FROM checkpoint WHERE {where} "  # noqa: S608 (fixed texts)
+        f"SELECT run_id, document FROM checkpoint WHERE {where} "  # noqa: S608 (fixed strings)
         "ORDER BY committed_at_ms DESC, rowid DESC LIMIT ?",
         (*values, since_ms or 0, limit),
     )

@@ -170,7 +170,7 @@ class Store:
         return self._job_runs(where, (workflow_run_id,))
 
     def _job_runs(self, where: str, values: tuple[Any, ...]) -> list[JobRun]:
-        rows = self.query(f"SELECT * FROM job_run {where}", values)  # noqa: S608 (fixed texts)
+        rows = self.query(f"SELECT * FROM job_run {where}", values)  # noqa: S608 (fixed strings)
         return [JobRun(**dict(row)) for row in rows]
 
     # Workflow runs

@@ -39,12 +39,12 @@ def noted_files(run_folder: Path, *, is_bookmarked: bool) -> set[str]:
 
 
 def noted_reads(run_folder: Path) -> list[DatasetRead]:
-    """Return what was noted as read."""
+    """Return the noted reads."""
     return [DatasetRead(**one["read"]) for one in _notes(run_folder) if "read" in one]
 
 
 def noted_writes(run_folder: Path) -> list[DatasetWritten]:
-    """Return what was noted as written."""
+    """Return the noted writes."""
     return [DatasetWritten(**one["written"]) for one in _notes(run_folder) if "written" in one]
 
 

@@ -1,4 +1,4 @@
-"""The jobs this home has heard of, so that a wrong name is told from a job that has not run yet."""
+"""The jobs known to a home, to distinguish a wrong name from a job that has not run yet."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
@@ -45,8 +45,8 @@ def why_no_bookmark(store: Store, name: str) -> str:
 
 
 def why_no_source(store: Store, name: str) -> str:
-    """Return why it is not known what the next run of a job would read."""
-    text = f"no run of job {name} has opened a source here, so what it reads is not known: "
+    """Return why the input of a job's next run is not known."""
+    text = f"no run of job {name} has opened a source here, so its input is not known: "
     names = known_jobs(store)
     if name not in names:
         return f"{text}it never ran here; {name_hint(name, names)}"
@@ -54,5 +54,5 @@ def why_no_source(store: Store, name: str) -> str:
         return f"{text}run it once (its first run reads everything)"
     return (
         f"{text}its runs read without awsglue; if it keeps watermarks, `tidemark watermark show "
-        f"{name}` tells where the next one continues"
+        f"{name}` shows where the next one continues"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tidemark.local_state.store.sqlite_files import copy_database
 
-OF_PROCESSES = ("jvms", "jvm-pool.json", "port.json")  # of commands that run now
+PROCESS_FILES = ("jvms", "jvm-pool.json", "port.json")  # of commands that run now
 
 
 def is_read_only(root: Path) -> bool:
@@ -24,15 +24,15 @@ def is_read_only(root: Path) -> bool:
 def copy_to_look_at(root: Path, databases: Collection[str]) -> Path:
     """Return a folder like a home that this process may write; it is deleted at its end.
 
-    SQLite writes beside a database that it reads. So databases are copied with what is committed in
-    them; everything else is a link to what it is.
+    SQLite writes files next to a database that it reads. So databases are copied with their
+    commits; everything else is a link.
     """
     copy = Path(tempfile.mkdtemp(prefix="tidemark-"))
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
     folders = {name.partition("/")[0] for name in databases}
     for entry in root.iterdir():
         is_copied = any(entry.name.startswith(name) for name in folders)
-        if not is_copied and entry.name not in OF_PROCESSES:
+        if not is_copied and entry.name not in PROCESS_FILES:
             (copy / entry.name).symlink_to(entry.absolute())
     for note in (note for name in folders for note in (root / name).glob("*.json")):
         (copy / note.parent.name).mkdir(exist_ok=True)  # which DynamoDB has the watermarks
@@ -52,7 +52,7 @@ def _copy(database: Path, copy: Path) -> None:
     try:
         copy_database(database, copy, is_read_only=True)
     except sqlite3.DatabaseError:
-        # Nobody has it open, or SQLite would have its files beside it: then they are as they stay.
+        # Nobody has it open, or SQLite would have its files next to it: it does not change.
         for suffix in ("", "-wal"):
             if database.with_name(f"{database.name}{suffix}").exists():
                 names = [path.with_name(f"{path.name}{suffix}") for path in (database, copy)]

@@ -1,7 +1,7 @@
-"""Puts a restored backup into a home, all of it: what a crash leaves half done is done later.
+"""Puts a restored backup into a home, all of it: a later command finishes after a crash.
 
-A backup is unpacked into a folder of the home. Renaming that folder is the moment at which the
-restored home is the home; moving its parts into place can then be repeated at any time.
+A backup is unpacked into a folder of the home. Renaming that folder makes the restored home the
+home; moving its parts into place can then be repeated at any time.
 """
 
 import json
@@ -15,7 +15,7 @@ FACTS_FILE = "backup.json"
 
 
 def has_unfinished_restore(root: Path) -> bool:
-    """Return whether a restore was broken off after the moment from which it holds."""
+    """Return whether a restore was interrupted after the moment when it took effect."""
     return (root / READY).is_dir()
 
 
@@ -36,7 +36,7 @@ def finish_restore(root: Path) -> None:
 
 
 def _delete(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():  # what a link leads to stays
+    if path.is_dir() and not path.is_symlink():  # the target of a link stays
         shutil.rmtree(path)
     else:
         delete_database(path)

@@ -1,4 +1,4 @@
-"""Finds the run that somebody means by an id, by the beginning of one, or by a number of a list."""
+"""Finds a run by its id, the beginning of its id, or its number in a list."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 
 
 def resolve_run(store: Store, job_name: str, text: str) -> str:
-    """Return the id of the run of a job that a text means."""
+    """Return the id of the run of a job that a string names."""
     listed = [bookmark.run_id for bookmark, _ in successful_runs(store, job_name)]
     rows = store.query(
         "SELECT run_id FROM job_run WHERE job_name = ? UNION "
@@ -25,11 +25,11 @@ def resolve_run(store: Store, job_name: str, text: str) -> str:
 
 
 def pick_run(text: str, listed: Sequence[str], known: Iterable[str], whose: str, where: str) -> str:
-    """Return the one of the known ids that a text means; see `resolve_run`."""
+    """Return the one of the known ids that a string names; see `resolve_run`."""
     ids = list(dict.fromkeys([*listed, *known]))
     if text in ids:
         return text
-    if text.isdecimal() and len(text) <= MAX_NUMBER_LENGTH:  # never the id that happens to begin so
+    if text.isdecimal() and len(text) <= MAX_NUMBER_LENGTH:  # never the id that happens to start so
         if 1 <= int(text) <= len(listed):
             return listed[int(text) - 1]
         numbers = f"the numbers are 1 to {len(listed)}" if listed else "its list is empty"

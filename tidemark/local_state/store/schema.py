@@ -20,7 +20,7 @@ CREATE TABLE workflow_run (
     started_at_ms INTEGER NOT NULL, completed_at_ms INTEGER
 )
 """
-# Bookmarks, and what each run has opened; `datasets` is what a checkpoint says of a source.
+# Bookmarks, and the sources of each run; `datasets` is a source's part of a checkpoint.
 BOOKMARKS = """
 CREATE TABLE bookmark (
     job_name TEXT NOT NULL, version INTEGER NOT NULL, run INTEGER NOT NULL,
@@ -77,7 +77,7 @@ CREATE TABLE run_request (
     run_id TEXT PRIMARY KEY, flow_id TEXT, document TEXT NOT NULL
 )
 """
-# What triggers began. What happens in one is a row, so that a change costs the same in every one.
+# Flows that triggers started. Each event in one is a row, so a change costs the same in every one.
 FLOWS = """
 CREATE TABLE flow (
     flow_id TEXT PRIMARY KEY, workflow_name TEXT, is_open INTEGER NOT NULL, document TEXT NOT NULL
@@ -104,7 +104,7 @@ CREATE TABLE trigger_event (
 );
 CREATE INDEX trigger_event_by_trigger ON trigger_event (trigger_name)
 """
-# What each run has read, written and moved.
+# The data that each run has read, written and moved.
 CHECKPOINTS = """
 CREATE TABLE checkpoint (
     run_id TEXT PRIMARY KEY, job_name TEXT NOT NULL, committed_at_ms INTEGER NOT NULL,
@@ -112,7 +112,7 @@ CREATE TABLE checkpoint (
 );
 CREATE INDEX checkpoint_by_job ON checkpoint (job_name, committed_at_ms)
 """
-# What was rewound at once, by whom and why: from the moment it is decided on until it is done.
+# Rewinds, by whom and why: from the moment they are decided on until they are done.
 REWINDS = """
 CREATE TABLE rewind (
     rewind_id INTEGER PRIMARY KEY, state TEXT NOT NULL, at_ms INTEGER NOT NULL,
@@ -158,7 +158,7 @@ def _check_new(database: Path) -> None:
         raise DamagedDatabaseError(
             f"the state database {database} is gone or empty, and jobs ran here: without their "
             "bookmarks they would read everything again; restore a backup with `tidemark local "
-            f"restore FILE`, or move the folder {runs} away to begin without them"
+            f"restore FILE`, or move the folder {runs} away to start without them"
         )
 
 

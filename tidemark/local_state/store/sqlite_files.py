@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 DATABASE_IS_DAMAGED = "database disk image is malformed"
-SIDE_FILES = ("-wal", "-shm")  # what SQLite keeps beside a database in use
+SIDE_FILES = ("-wal", "-shm")  # SQLite keeps them next to a database in use
 
 LARGE_BYTES = 256 * 1024**2  # looked at in some tenths of a second if it is in memory
 
-_sound: dict[Path, tuple[int, int]] = {}  # databases this process has checked, as they were
+_sound: dict[Path, tuple[int, int]] = {}  # databases that this process has checked
 
 
 def check_soundness(
@@ -29,20 +29,20 @@ def check_soundness(
 
 
 def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> None:
-    """Copy what is committed in an SQLite file, also while others write it; all or nothing."""
+    """Copy the commits of an SQLite file, also while others write it; all or nothing."""
     unfinished = copy.with_name(f"{copy.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     try:
         with _opened(database, is_read_only) as source, _opened(unfinished) as target:
             source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")  # one file, without a -wal beside it
+            target.execute("PRAGMA journal_mode = DELETE")  # one file, without a -wal next to it
         unfinished.replace(copy)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def delete_database(database: Path) -> None:
-    """Delete an SQLite file with what is beside it: a -wal would be applied to the next file."""
+    """Delete an SQLite file with its side files: a -wal would be applied to the next file."""
     for suffix in (*SIDE_FILES, ""):
         database.with_name(f"{database.name}{suffix}").unlink(missing_ok=True)
 

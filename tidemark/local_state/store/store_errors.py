@@ -1,4 +1,4 @@
-"""Turns what SQLite says into what is wrong with the state database, and what to do."""
+"""Turns an error of SQLite into the problem of the state database, and what to do."""
 
 import contextlib
 import sqlite3
@@ -21,8 +21,8 @@ def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
     """
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
     if code in _DAMAGED or str(error) == DATABASE_IS_DAMAGED:
-        return DamagedDatabaseError(damaged_text(database, str(error)))
-    # With no room for its files beside the database, SQLite speaks of I/O or of opening.
+        return DamagedDatabaseError(describe_damage(database, str(error)))
+    # With no room for its files next to the database, SQLite speaks of I/O or of opening.
     if code == sqlite3.SQLITE_FULL or not has_room(database.parent):
         return DiskFullError(
             f"{full_disk_text(database.parent)}; cannot write the state database {database}: "
@@ -55,10 +55,10 @@ def check_database(database: Path) -> None:
         raise error_of(database, error) from error
 
 
-def damaged_text(database: Path, reason: str) -> str:
-    """Return what is wrong with a damaged database, and what can be done about it."""
+def describe_damage(database: Path, reason: str) -> str:
+    """Return the problem of a damaged database, and what to do."""
     return (
-        f"the state database {database} is damaged ({reason}) and was left as it is; restore a "
+        f"the state database {database} is damaged ({reason}) and was not changed; restore a "
         "backup with `tidemark local restore FILE`; without one, `sqlite3 FILE .recover` reads "
-        "what is left of it, and a file that is moved away begins anew: jobs read all again"
+        "the rest of it, and a file that is moved away starts anew: jobs read all again"
     )

@@ -17,7 +17,7 @@ class RunWarning:
         run_id: the run.
         job_name: its job.
         started_at_ms: when it was started, epoch milliseconds.
-        text: what is wrong, and what to do.
+        text: the problem, and what to do.
     """
 
     run_id: str
@@ -27,7 +27,7 @@ class RunWarning:
 
 
 ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
-"""Shows warnings to somebody; what it returns from without an error counts as seen.
+"""Shows warnings to somebody; after a return without an error they count as seen.
 
 A BrokenPipeError says that no one reads any more: they stay unseen, and nothing else happens.
 """
@@ -54,7 +54,7 @@ def open_warnings(store: Store) -> list[RunWarning]:
     """Return the warnings that no later run of their job has resolved, oldest first.
 
     A later run resolves them if it has committed, or if it SUCCEEDED without Glue's bookmark. A
-    text that several runs of a job have is returned once, of the newest of them.
+    message that several runs of a job have is returned once, of the newest of them.
     """
     resolved_at = {
         row["job_name"]: row["at_ms"]
@@ -79,7 +79,7 @@ def open_warnings(store: Store) -> list[RunWarning]:
 
 
 def without_those(warnings: Sequence[RunWarning], shown: Sequence[RunWarning]) -> list[RunWarning]:
-    """Return the warnings without those whose job and text are among others."""
+    """Return the warnings without those whose job and message are among others."""
     known = {(one.job_name, one.text) for one in shown}
     return [one for one in warnings if (one.job_name, one.text) not in known]
 

@@ -37,10 +37,8 @@ def synthesize(project: Path, context: Mapping[str, str], output: Path | None = 
 
 
 def _context(project: Path) -> dict[str, Any]:
-    """Return the context that the CDK command line hands to the app, before the options -c.
-
-    Source: https://docs.aws.amazon.com/cdk/v2/guide/context.html
-    """
+    """Return the context that the CDK command line hands to the app, before the options -c."""
+    # Source: https://docs.aws.amazon.com/cdk/v2/guide/context.html
     looked_up = project / "cdk.context.json"
     texts = {"the context in cdk.json": json.dumps(_cdk_json(project).get("context", {}))}
     if looked_up.is_file():

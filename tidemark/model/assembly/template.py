@@ -202,10 +202,8 @@ def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
 
 
 def _with_local_table(arguments: Mapping[str, str]) -> Mapping[str, str]:
-    """Return arguments with the name of the watermark table, where they give its ARN.
-
-    DynamoDB takes both; a table on this machine has a name only.
-    """
+    """Return arguments with the name of the watermark table, where they give its ARN."""
+    # DynamoDB takes both; a table on this machine has only a name.
     table = arguments.get(WATERMARK_TABLE)
     if not isinstance(table, str) or ":table/" not in table:
         return arguments

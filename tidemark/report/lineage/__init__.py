@@ -1,1 +1,1 @@
-"""OpenLineage events of job runs: built from what is recorded, sent beside the runs."""
+"""OpenLineage events of job runs: built from records, sent in parallel to the runs."""

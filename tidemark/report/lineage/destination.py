@@ -1,4 +1,4 @@
-"""Where the events go: what the command says, or what openlineage-python is configured with."""
+"""The destination of events: the command's option, or the configuration of openlineage-python."""
 
 import logging
 import os
@@ -61,14 +61,15 @@ def destination_of(option: str | None, say: Callable[[str], None]) -> Destinatio
 
 
 def transport_of(option: str, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return how openlineage-python is told of a file or a URL."""
+    """Return the settings of openlineage-python for a file or a URL."""
     if "://" not in option:
         return {"type": "file", "log_file_path": str(_writable(option)), "append": True}
     url = urlsplit(option)
     if url.scheme not in HTTP_SCHEMES or not url.hostname:
         raise UsageError(
-            f"--lineage {_without_password(option)!r} is no place for events; allowed: a file, or "
-            "a URL that begins with http:// or https://; give one"
+            f"--lineage {_without_password(option)!r} is not a place for events; allowed: a file, "
+            "or "
+            "a URL that starts with http:// or https://; give one"
         )
     transport: dict[str, Any] = {
         "type": "http",
@@ -111,7 +112,7 @@ def _writable(option: str) -> Path:
 def _open(shown: str, config: dict[str, Any] | None) -> Destination:
     from openlineage.client import OpenLineageClient
 
-    logging.getLogger(PACKAGE).addHandler(logging.NullHandler())  # we say ourselves what is wrong
+    logging.getLogger(PACKAGE).addHandler(logging.NullHandler())  # we report problems ourselves
     try:
         return Destination(shown, OpenLineageClient(config=config))
     except ImportError as error:  # a transport of another package, such as kafka

@@ -1,4 +1,4 @@
-"""Sends events beside the runs, from a thread of its own: no run waits for it or fails by it."""
+"""Sends events from its own thread: no run waits for it or fails by it."""
 
 import queue
 import threading
@@ -10,8 +10,8 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 from tidemark.report.lineage.destination import Destination, destination_of
 
-CLOSE_S = 3.0  # what the end of a command waits for events that are not sent yet
-PAUSE_S = 60.0  # for which a place that took no event is left alone
+CLOSE_S = 3.0  # the wait of an ending command for events that are not sent yet
+PAUSE_S = 60.0  # the pause after a destination took no event
 MAX_CAUSE_LENGTH = 200
 Tell = Callable[[JobRun], None]
 
@@ -31,12 +31,12 @@ class Emitter:
         self._thread = threading.Thread(target=self._main, name="lineage", daemon=True)
         self._thread.start()
 
-    def tell(self, run: JobRun) -> None:
+    def send(self, run: JobRun) -> None:
         """Take a run that was recorded as RUNNING, or in its final state; never waits."""
         self._runs.put(run)
 
     def close(self) -> None:
-        """Send what is left, for a few seconds at most; say so if that is too short."""
+        """Send the rest, for a few seconds at most; say so if that is too short."""
         self._runs.put(None)
         self._thread.join(CLOSE_S)
         if self._thread.is_alive():
@@ -88,6 +88,6 @@ def lineage_to(option: str | None, home: Home, say: Callable[[str], None]) -> It
         return
     emitter = Emitter(destination, home, say)
     try:
-        yield emitter.tell
+        yield emitter.send
     finally:
         emitter.close()

@@ -1,4 +1,4 @@
-"""Makes an OpenLineage event of what is known of a job run.
+"""Makes an OpenLineage event from the known facts of a job run.
 
 Source: https://openlineage.io/docs/spec/object-model and the classes of openlineage-python, which
 are made from its JSON schemas.
@@ -80,7 +80,7 @@ def own_version() -> str:
 
 
 def event_of(facts: RunFacts) -> RunEvent:
-    """Return the event of a run as it is: START while it runs, else how it ended.
+    """Return the event of a run's current state: START while it runs, else its end.
 
     SUCCEEDED is COMPLETE, STOPPED is ABORT, every other final state is FAIL.
     """

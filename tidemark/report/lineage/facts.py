@@ -1,4 +1,4 @@
-"""What an event tells of a job run, as plain data."""
+"""The facts of a job run in an event, as plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,10 +29,10 @@ class RunFacts:
         code: SHA-256 of ``script`` and of ``libs``, as far as known.
         workflow_name: None for a run of no workflow.
         workflow_run_id: likewise.
-        nominal_start_ms: when the workflow run began; that of the job run otherwise.
-        read: what it has opened.
-        written: what it has written.
-        bookmark: what it did to the bookmark of its job.
+        nominal_start_ms: start of the workflow run; of the job run without one.
+        read: the datasets it has opened.
+        written: the datasets it has written.
+        bookmark: its change of the job's bookmark.
         watermarks: those that it moved.
     """
 

@@ -54,7 +54,7 @@ def catalog_name(table: str, region: str, account: str) -> DatasetName:
 
 
 def catalog_namespace(region: str, account: str) -> str:
-    """Return the namespace of what the Glue of an account and region has."""
+    """Return the namespace of an account's Glue in a region."""
     return f"arn:aws:glue:{region}:{account}"
 
 

@@ -1,4 +1,4 @@
-"""Reads what is recorded of a job run of this machine, for its event."""
+"""Reads the records of a job run of this machine, for its event."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,13 +19,13 @@ from tidemark.report.lineage.facts import RunFacts
 
 
 def facts_of(home: Home, run: JobRun) -> RunFacts:
-    """Return what is recorded of a run; of one that has ended also what it has read and written."""
+    """Return the records of a run; if it has ended, with its reads and writes."""
     with Store(home.database) as store:
         return _facts(store, run)
 
 
 def facts_of_ended(home: Home, run_ids: Iterable[str]) -> list[RunFacts]:
-    """Return what is recorded of runs that have ended, in this order: what `facts_of` told then."""
+    """Return the records of ended runs, in this order: the result of `facts_of` then."""
     with Store(home.database) as store:
         runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
         return [_facts(store, run) for run in runs]
@@ -54,7 +54,7 @@ def _facts(store: Store, run: JobRun) -> RunFacts:
 
 
 def as_it_started(facts: RunFacts) -> RunFacts:
-    """Return the facts of a run that has ended, as they were when it started."""
+    """Return the facts of an ended run as of its start."""
     return replace(
         facts,
         state="RUNNING",
@@ -69,7 +69,7 @@ def as_it_started(facts: RunFacts) -> RunFacts:
 
 
 def _with_data(store: Store, facts: RunFacts) -> RunFacts:
-    """Add what a run has read and written: of one without a commit only what it opened is known."""
+    """Add the reads and writes of a run: without a commit only the opened sources are known."""
     tables = {_folder(table.location): table.full_name for table in catalog_tables(store)}
     checkpoint = checkpoint_of_run(store, facts.run_id)
     if checkpoint is None:

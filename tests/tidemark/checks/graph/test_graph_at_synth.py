@@ -312,7 +312,7 @@ def test_the_app_ends_with_one_line_when_it_does_not_validate(tmp_path, monkeypa
     assert app.main() == 2
 
     assert capsys.readouterr().err.endswith(
-        "error: the app does not validate; correct what is listed above\n"
+        "error: the app does not validate; correct the errors above\n"
     )
 
 

@@ -349,7 +349,7 @@ def test_traceback_in_the_log_begins_at_the_script(home):
             TidemarkError,
             "job probe names s3://scripts/gone.zip, and there is no such file",
         ),
-        (job(script_location="probe.py"), UsageError, "'probe.py' is no place in S3"),
+        (job(script_location="probe.py"), UsageError, "'probe.py' is not a place in S3"),
         (job(default_arguments={"--conf": "x"}), UsageError, "--conf is 'x'"),
     ],
     ids=["script", "library", "no URI", "malformed --conf"],

@@ -68,7 +68,7 @@ def test_a_script_that_cannot_be_looked_at_again_has_not_failed(script):
     note_at_end(script, ENABLE, session())
 
     (warning,) = read_warnings(script.parent)
-    assert "could not be looked at (FileNotFoundError" in warning
+    assert "could not be checked (FileNotFoundError" in warning
 
 
 @pytest.mark.rule("Warnings", source="COMM")

@@ -139,7 +139,7 @@ def test_state_keeps_its_bound_when_nothing_is_new():
     ids=["other keys", "other order", "other type", "files"],
 )
 def test_state_that_cannot_be_compared_is_refused_with_the_remedy(stored, text):
-    with pytest.raises(UsageError, match=rf"{text}.*its own, or reset the bookmark"):
+    with pytest.raises(UsageError, match=rf"{text}.*its own transformation_ctx, or reset"):
         range_to_read(ORDERS, ["int"], Edges(stored))
 
 

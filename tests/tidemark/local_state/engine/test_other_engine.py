@@ -199,7 +199,7 @@ def test_a_home_that_finds_the_tables_of_another_is_told_so(home, other, tmp_pat
     capsys.readouterr()
 
     items(home)
-    assert f"has tables already: {TABLE}; jobs go on from" in capsys.readouterr().err
+    assert f"has tables already: {TABLE}; jobs continue from" in capsys.readouterr().err
     items(home)
     assert "has tables already" not in capsys.readouterr().err
 
@@ -323,7 +323,7 @@ def test_what_answers_and_is_no_dynamodb_is_named(home, monkeypatch):
     with serving(http.server.SimpleHTTPRequestHandler) as url:
         monkeypatch.setenv(VARIABLE, url)
 
-        with pytest.raises(UsageError, match=f"what answers at {url} is no DynamoDB"):
+        with pytest.raises(UsageError, match=f"the server at {url} is not a DynamoDB"):
             items(home)
 
 

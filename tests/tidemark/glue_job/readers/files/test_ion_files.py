@@ -73,7 +73,7 @@ def test_records_of_items_and_documents_lack_the_fields_that_have_no_value(
 
     assert [row.id for row in frame.filter(lambda r: r["v"] != 7).toDF().collect()] == [1]
     assert [row.id for row in frame.filter(lambda r: "v" in r).toDF().collect()] == [1]
-    (told,) = [text for text in read_warnings(tmp_path) if "does not tell" in text]
+    (told,) = [text for text in read_warnings(tmp_path) if "does not show" in text]
     assert "first met in v:" in told
 
 

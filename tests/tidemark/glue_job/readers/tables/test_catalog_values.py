@@ -367,6 +367,6 @@ def test_a_number_that_a_declared_decimal_rounds_is_named(
     s3.put("a", texts[form])
 
     assert read().count() == texts[form].count("\n")
-    named = [one for one in read_warnings(tmp_path) if "more digits behind the point" in one]
+    named = [one for one in read_warnings(tmp_path) if "more digits after the point" in one]
     assert len(named) == is_named
     assert all(path[0] in one for one in named)

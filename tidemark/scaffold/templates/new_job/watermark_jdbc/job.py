@@ -1,10 +1,10 @@
 """Glue job template-job: copy rows that are new or changed.
 
-Source:  a table behind JDBC with the column CURSOR, which an update of a row raises.
-Target:  ``target_path``window=…/attempt=…/*.parquet. What a run reads is a window of CURSOR that is
+Source:  a JDBC table with the column CURSOR, which an update of a row raises.
+Target:  ``target_path``window=…/attempt=…/*.parquet. A run reads a window of CURSOR that is
          recorded before anything is written and committed after; a run that died is repeated with
-         the same window, in place of whatever it left behind. `tidemark backfill` loads a range of
-         days again, beside what is incremental.
+         the same window, in place of its leftovers. `tidemark backfill` loads a range of days
+         again, in addition to the incremental runs.
 """
 
 import json
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def windows_of(args: Mapping[str, Any], high: Any) -> Iterator[Window]:
-    """Return the window of what is new; of a run that `tidemark backfill` starts, of its range."""
+    """Return the window of new rows; in a run of `tidemark backfill`, that of its range."""
     job, run_id = args["JOB_NAME"], args["JOB_RUN_ID"]
     watermarks = Watermarks(args["watermark_table"])
     if args["backfill_from"] == "none":

@@ -33,9 +33,9 @@ def table(spark, request):
 def run(glue_job, watermarks):
     """Return a function that runs the job once on a table."""
 
-    def run(jdbc_table: str, begin: str = "none", end: str = "none"):
+    def run(jdbc_table: str, start: str = "none", end: str = "none"):
         arguments = {"target_path": TARGET, "watermark_table": watermarks, **DATABASE}
-        days = {"backfill_from": begin, "backfill_to": end}
+        days = {"backfill_from": start, "backfill_to": end}
         return glue_job(SCRIPT, jdbc_table=jdbc_table, **arguments, **days).check()
 
     return run
