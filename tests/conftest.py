@@ -34,8 +34,8 @@ JAVA_PACKAGES = Path("/usr/share/java")  # Debian's place
 # What the CDK knows of CloudFormation's rules costs two seconds a synthesis: tests/infra asks once.
 os.environ.setdefault("CDK_VALIDATION", "false")
 # A busy machine makes any example slow; how long a test takes is no property of the code.
-# One commit has one result: examples are the same in every run, others in `make test-nightly`.
-settings.register_profile("tidemark", deadline=None, derandomize=True)
+# One commit has one result: examples are the same in every run; others, and more, at night.
+settings.register_profile("tidemark", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("random", deadline=None)
 settings.load_profile("tidemark")
 
@@ -159,4 +159,6 @@ def jdbc_jar() -> Path | None:
 
 @pytest.fixture(scope="session")
 def spark_settings(jdbc_jar: Path | None) -> Mapping[str, str]:
-    return {"spark.driver.extraClassPath": str(jdbc_jar)} if jdbc_jar else {}
+    """Let the Spark of the test process interpret: to compile takes longer than a few rows do."""
+    quick = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    return quick | ({"spark.driver.extraClassPath": str(jdbc_jar)} if jdbc_jar else {})

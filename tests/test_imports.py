@@ -120,6 +120,7 @@ def modules_of(file: Path, *, for_types: bool = False) -> tuple[str, ...]:
     return tuple(imported_modules(tree, for_types=for_types))
 
 
+@cache
 def file_of(module: str, importer: Path) -> Path | None:
     """Return the file of this project that an import reaches; None if it is another's."""
     if module.startswith("."):  # only of its own folder, as a rule of the linter says

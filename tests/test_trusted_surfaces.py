@@ -10,6 +10,7 @@ import ast
 import ipaddress
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -102,14 +103,15 @@ def opened_in(tree: ast.AST) -> set[str]:
     return kinds - {""}
 
 
-def found() -> set[tuple[str, str]]:
+@cache
+def found() -> frozenset[tuple[str, str]]:
     files = [*PROJECT.glob("tidemark/**/*.py"), *PROJECT.glob("libs/**/*.py")]
-    return {
+    return frozenset(
         (file.relative_to(PROJECT).as_posix(), kind)
         for file in files
         if "templates" not in file.parts  # of projects that are written
         for kind in opened_in(ast.parse(file.read_text(encoding="utf-8")))
-    }
+    )
 
 
 def test_everything_that_the_code_opens_or_starts_is_in_the_table():

@@ -26,8 +26,13 @@ def project_with(folder: Path, marker: str) -> Path:
     return folder
 
 
-def test_document_is_what_the_tests_show():
-    shown = render(find_rules(PROJECT), SOURCES, PROJECT)
+@pytest.fixture(scope="module")
+def rules() -> list[Rule]:
+    return find_rules(PROJECT)
+
+
+def test_document_is_what_the_tests_show(rules):
+    shown = render(rules, SOURCES, PROJECT)
 
     assert DOCUMENT.read_text(encoding="utf-8") == shown, "run `make semantics`"
 
@@ -76,6 +81,6 @@ def test_names_become_sentences():
 
 
 @pytest.mark.parametrize("section", ["Modes", "State and commit", "Reset and rewind"])
-def test_sections_of_the_bookmark_have_rules(section):
+def test_sections_of_the_bookmark_have_rules(rules, section):
     assert section in SECTIONS
-    assert any(rule.section == section for rule in find_rules(PROJECT))
+    assert any(rule.section == section for rule in rules)

@@ -1,7 +1,6 @@
 """cdk-nag's packs, over the sample and over all constructs: every finding has a written reason."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -10,75 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.synthesis import DATABASE, ROOT
-from tidemark.constructs.security.explanations import STANDARDS
-from tidemark.constructs.security.wildcards import statements_of
+from tests.fixtures.synthesis import ROOT
+from tests.infra.nag import APPS
 
 pytestmark = pytest.mark.synth
-
-PACKS = ("AwsSolutions", *STANDARDS)
-NAG = """
-import os, sys
-from pathlib import Path
-from tidemark.app import find_node
-os.environ["JSII_NODE"] = find_node(os.environ.get("JSII_NODE"))
-import atexit, json
-import aws_cdk as cdk
-import cdk_nag as nag
-# What is acknowledged where, also what no rule asks for.
-of, made = cdk.Validations.of, []
-def watched(scope):
-    found = of(scope)
-    acknowledge = found.acknowledge
-    def noted(*rules):
-        made.extend([scope.node.path, rule.id, rule.reason] for rule in rules)
-        acknowledge(*rules)
-    found.acknowledge = noted
-    return found
-cdk.Validations.of = watched
-@atexit.register
-def write():
-    (Path(os.environ["CDK_OUTDIR"]) / "acknowledged.json").write_text(json.dumps(made))
-def check(app):
-    packs = nag.AwsSolutionsChecks, nag.HIPAASecurityChecks
-    packs += nag.NIST80053R5Checks, nag.PCIDSS321Checks
-    cdk.Validations.of(app).add_plugins(*(pack(app, verbose=True) for pack in packs))
-    return app
-"""
-# The app itself, with cdk-nag as further validation plugins.
-SAMPLE = """
-import app
-make = cdk.App
-cdk.App = lambda **settings: check(make(**settings))
-sys.exit(app.main())
-"""
-# The app of docs/existing-resources.md.
-EXISTING = """
-from tests.docs.test_existing_resources_doc import make_app
-check(make_app(cdk, os.environ["CDK_OUTDIR"])).synth()
-"""
-EVERYTHING = """
-from tests.fixtures.everything import declare_everything
-project = Path(os.environ["CDK_OUTDIR"]) / "project"
-project.mkdir()
-check(declare_everything(cdk, project, os.environ["CDK_OUTDIR"])).synth()
-"""
-APPS = {
-    "dev": SAMPLE,
-    "prod": SAMPLE,
-    "prod with all options": SAMPLE,
-    "what is there already": EXISTING,
-    "all constructs": EVERYTHING,
-}
 
 
 @dataclass(frozen=True)
 class Report:
-    """How an app ended, and what was found.
+    """What was found in an app.
 
     Attributes:
         out: the folder with the templates.
-        done: how the app ended.
         packs: the plugins that ran.
         findings: those without a reason.
         explained: those with one: construct path, id of the rule and reason.
@@ -86,42 +28,35 @@ class Report:
     """
 
     out: Path
-    done: subprocess.CompletedProcess[str]
     packs: list[str]
     findings: list[str]
     explained: list[tuple[str, str, str]]
     acknowledged: list[tuple[str, str, str]]
 
 
-def context_of(app):
-    """Return the stage of the sample: as it is, or one that asks for all there is."""
-    stages = json.loads((ROOT / "cdk.json").read_text())["context"]["tidemark:stages"]
-    if app != "prod with all options":
-        return {"stage": app, "tidemark:explain": True}
-    stages["prod"] |= {
-        "alertEmail": "oncall@example.com",
-        "monthlyBudgetUsd": 100,
-        "githubRepository": "acme/pipelines",
-        "permissionsBoundary": "bounds",
-        "flightsSource": DATABASE,
-    }
-    return {"stage": "prod", "tidemark:stages": stages, "tidemark:explain": True}
+@pytest.fixture(scope="module")
+def expected_packs():
+    from tidemark.constructs.security.explanations import STANDARDS
+
+    return {"AwsSolutions", *STANDARDS}
 
 
-def run(app, out):
-    """Return the report of one app; all packs look at one synthesis."""
-    context = {"CDK_CONTEXT_JSON": json.dumps(context_of(app))} if APPS[app] is SAMPLE else {}
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory, expected_packs):
+    folder = tmp_path_factory.mktemp("nag")
     done = subprocess.run(
-        [sys.executable, "-c", NAG + APPS[app]],
+        [sys.executable, "-m", "tests.infra.nag", str(folder)],
         cwd=ROOT,
-        env={**os.environ, "CDK_OUTDIR": str(out), **context},
         capture_output=True,
         text=True,
         check=False,
     )
-    path = out / "validation-report.json"
-    assert path.exists(), done.stderr
-    plugins = json.loads(path.read_text())["pluginReports"]
+    assert done.returncode == 0, done.stderr
+    return {app: report_of(folder / app, expected_packs) for app in APPS}
+
+
+def report_of(out, expected_packs):
+    plugins = json.loads((out / "validation-report.json").read_text())["pluginReports"]
     findings = [
         f"{violation['ruleName']} at {construct['constructPath']}"
         for plugin in plugins
@@ -131,14 +66,14 @@ def run(app, out):
     explained = [
         (construct["constructPath"], one["acknowledgedId"], one["reason"])
         for plugin in plugins
-        if plugin["pluginName"] in PACKS
+        if plugin["pluginName"] in expected_packs
         for one in plugin.get("suppressedViolations", ())
         for construct in one["violatingConstructs"]
     ]
     noted = json.loads((out / "acknowledged.json").read_text())
-    acknowledged = [tuple(one) for one in noted if one[1].partition("::")[0] in PACKS]
+    acknowledged = [tuple(one) for one in noted if one[1].partition("::")[0] in expected_packs]
     packs = [plugin["pluginName"] for plugin in plugins]
-    return Report(out, done, packs, findings, explained, acknowledged)
+    return Report(out, packs, findings, explained, acknowledged)
 
 
 def rule_of(id_):
@@ -147,18 +82,10 @@ def rule_of(id_):
     return pack, name.removeprefix(f"{pack}-").partition("[")[0]
 
 
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory):
-    return {app: run(app, tmp_path_factory.mktemp("nag")) for app in APPS}
-
-
 @pytest.mark.parametrize("app", APPS)
-def test_cdk_nag_finds_nothing_without_a_reason(reports, app):
-    report = reports[app]
-
-    assert set(report.packs) >= set(PACKS)
-    assert report.findings == []
-    assert report.done.returncode == 0, report.done.stderr
+def test_cdk_nag_finds_nothing_without_a_reason(reports, app, expected_packs):
+    assert set(reports[app].packs) >= expected_packs
+    assert reports[app].findings == []
 
 
 @pytest.mark.parametrize("app", APPS)
@@ -187,6 +114,8 @@ def test_a_reason_for_a_wildcard_names_what_the_template_allows_there(reports, a
 
 def actions_by_resource(out):
     """Return what each role or policy allows: construct path to resource to actions."""
+    from tidemark.constructs.security.wildcards import statements_of
+
     found = {}
     for metadata in out.rglob("*.metadata.json"):
         name = metadata.name.removesuffix(".metadata.json")

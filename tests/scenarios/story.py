@@ -14,7 +14,7 @@ from tests.scenarios.driver import Driver
 Observations: TypeAlias = dict[str, dict[str, Any]]
 """By step: the `state` of its run, what it `read`, and the counters of the `bookmark` after it."""
 
-SCRIPTS = Path(__file__).with_name("scripts")
+SCRIPT = Path(__file__).with_name("job.py")
 COUNTERS = ("Version", "Run", "Attempt")
 
 
@@ -31,13 +31,12 @@ class Story:
         rows = "".join(f'{{"id": {number}}}\n' for number in (name, *more))
         self.driver.put(f"{folder}/{name}.json", rows)
 
-    def run(
-        self, step: str, script: str = "incremental", option: str = "enable", **window: str
-    ) -> None:
-        """Run a script of the job; a window names the steps whose runs are its ends."""
+    def run(self, step: str, variant: str = "whole", option: str = "enable", **window: str) -> None:
+        """Run a variant of the job; a window names the steps whose runs are its ends."""
         ends = {f"--job-bookmark-{end}": self.run_ids[name] for end, name in window.items()}
-        arguments = {"--job-bookmark-option": f"job-bookmark-{option}", **ends}
-        run = self.driver.run(step.replace(" ", "-"), SCRIPTS / f"{script}.py", arguments)
+        option = f"job-bookmark-{option}"
+        arguments = {"--job-bookmark-option": option, "--variant": variant, **ends}
+        run = self.driver.run(step.replace(" ", "-"), SCRIPT, arguments)
         self.run_ids[step] = run.run_id
         self.seen[step] = {"state": run.state, "read": run.read or run.error_message}
         self._see_bookmark(step)
@@ -73,11 +72,11 @@ def tell(driver: Driver) -> Observations:
     story.run("second run")
 
     story.put("orders", 4)
-    story.run("run without commit", "without_commit")
+    story.run("run without commit", "without commit")
     story.run("paused run", option="pause")
     story.run("third run")
     story.run("window of runs", option="pause", **{"from": "first run", "to": "third run"})
-    story.run("renamed ctx", "renamed_ctx")
+    story.run("renamed ctx", "renamed ctx")
 
     story.reset("rewind", to="first run")
     story.run("run after the rewind")
@@ -85,7 +84,7 @@ def tell(driver: Driver) -> Observations:
     story.run("run after the reset")
 
     story.put("orders", 5)
-    story.run("run that fails after its commit", "failing_after_commit")
+    story.run("run that fails after its commit", "failing after its commit")
     return story.seen
 
 
