@@ -27,7 +27,7 @@ begin = time.monotonic()
 import aws_cdk as cdk
 from tidemark.model.stage.config import StageConfig
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.incremental_job import BookmarkOption
+from tidemark.constructs.jobs.job_props import BookmarkOption
 from tidemark.constructs.pipeline.pipeline_set import PipelineSet
 from infra.storage_stack import StorageStack
 context = read_context(app.ROOT / "cdk.json", '{{"stage": "prod"}}')

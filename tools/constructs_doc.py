@@ -6,6 +6,7 @@ The modules are only parsed, so no Node is needed.
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[1]
 DOCUMENT = PROJECT / "docs" / "constructs.md"
 CONSTRUCTS = Path("tidemark/constructs")
+PROPS = "tidemark.constructs.jobs.job_props"  # what the methods take by `**props`
 # The module of each name that `tidemark.constructs` does not export, and may be named all the same.
 OTHERS = {
     "JobSecurity": "tidemark.constructs.security.security",
@@ -125,7 +127,9 @@ def render(project: Path) -> str:
         if alias := _alias(project, module, name):
             parts.append(f"## {name}\n\n`from {package} import {name}`\n\n{alias}\n")
         else:
-            parts += _entry(package, *_definitions(project, module, name, public))
+            node, methods = _definitions(project, module, name, public)
+            docs = {name: _with_props(project, method) for name, method in methods.items()}
+            parts += _entry(package, node, methods, docs)
     rules = _rules(project)
     parts.append("## Rules of the graph\n")
     parts.append("Checked at every synthesis, over all templates of an account and region.\n")
@@ -192,8 +196,48 @@ def _alias(project: Path, module: str, name: str) -> str:
     return ""
 
 
+def _with_props(project: Path, method: ast.FunctionDef) -> str:
+    """Return the docstring of a method whose `**props` became the properties they stand for."""
+    text = ast.get_docstring(method) or ""
+    found = method.args.kwarg and re.fullmatch(
+        r"Unpack\[(\w+)\]", ast.unparse(method.args.kwarg.annotation or ast.Constant(""))
+    )
+    if not found:
+        return text
+    method.args.kwarg = None
+    lines = []
+    for field, about in _properties(_tree(project, PROPS), found[1]):
+        kind = ast.unparse(field.annotation)
+        is_required = kind.startswith("Required[")
+        annotation = ast.Name(kind.removeprefix("Required[")[:-1] if is_required else kind)
+        method.args.kwonlyargs.append(ast.arg(ast.unparse(field.target), annotation))
+        method.args.kw_defaults.append(None if is_required else _left_out(kind))
+        lines.append(f"    {ast.unparse(field.target)}: " + about.replace("\n", "\n    "))
+    return re.sub(r"^    props: .*$", lambda _: "\n".join(lines), text, flags=re.MULTILINE)
+
+
+def _properties(tree: ast.Module, name: str) -> Iterator[tuple[ast.AnnAssign, str]]:
+    """Yield the properties of a TypedDict, those of its base first, each with what it says."""
+    node = next(it for it in tree.body if isinstance(it, ast.ClassDef) and it.name == name)
+    for base in map(ast.unparse, node.bases):
+        yield from _properties(tree, base) if base != "TypedDict" else ()
+    for field, text in itertools.pairwise(node.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            yield field, str(ast.literal_eval(text.value))
+
+
+def _left_out(kind: str) -> ast.expr:
+    """Return what a property is that a call leaves out, as `checked` of the constructs fills it."""
+    if kind.endswith("None"):
+        return ast.Constant(None)
+    return ast.Constant(False) if kind in ("bool", "Literal[False]") else ast.Tuple([])
+
+
 def _entry(
-    module: str, node: ast.ClassDef | ast.FunctionDef, methods: dict[str, ast.FunctionDef]
+    module: str,
+    node: ast.ClassDef | ast.FunctionDef,
+    methods: dict[str, ast.FunctionDef],
+    docs: dict[str, str],
 ) -> Iterator[str]:
     yield f"## {node.name}\n"
     yield f"`from {module} import {node.name}`\n"
@@ -203,7 +247,7 @@ def _entry(
     if isinstance(node, ast.ClassDef) and (members := _members(node)):
         yield f"Members: {', '.join(members)}.\n"
     for name, method in methods.items():
-        if name in METHODS and (text := ast.get_docstring(method)):
+        if name in METHODS and (text := docs[name]):
             yield f"### {node.name if name == '__init__' else name}\n"
             yield f"{_signature(method)}\n"
             yield f"{_prose(text)}\n"

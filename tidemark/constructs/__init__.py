@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState
     from tidemark.constructs.jobs.glue_arguments import GlueArguments
     from tidemark.constructs.jobs.glue_job import GlueJob
-    from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
+    from tidemark.constructs.jobs.incremental_job import IncrementalJob
     from tidemark.constructs.jobs.job_options import JobOptions
-    from tidemark.constructs.jobs.job_uses import Argument, RunProperties
+    from tidemark.constructs.jobs.job_props import Argument, BookmarkOption, RunProperties
     from tidemark.constructs.jobs.shell_job import ShellJob
     from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics
     from tidemark.constructs.jobs.streaming_job import StreamingJob
@@ -69,8 +69,8 @@ _HERE = "tidemark.constructs"
 _MODULES = {
     "ActionOptions": f"{_HERE}.jobs.action_options",
     "Alerting": f"{_HERE}.monitoring.alerting",
-    "Argument": f"{_HERE}.jobs.job_uses",
-    "BookmarkOption": f"{_HERE}.jobs.incremental_job",
+    "Argument": f"{_HERE}.jobs.job_props",
+    "BookmarkOption": f"{_HERE}.jobs.job_props",
     "Column": f"{_HERE}.catalog.table",
     "Condition": f"{_HERE}.jobs.conditions",
     "CrawlState": f"{_HERE}.jobs.conditions",
@@ -113,7 +113,7 @@ _MODULES = {
     "Predicate": f"{_HERE}.predicates",
     "Projection": f"{_HERE}.catalog.projection",
     "Recrawl": f"{_HERE}.crawlers.options",
-    "RunProperties": f"{_HERE}.jobs.job_uses",
+    "RunProperties": f"{_HERE}.jobs.job_props",
     "Schedule": "tidemark.model.schedules.schedules",
     "SchemaUpdate": f"{_HERE}.crawlers.options",
     "ShellCapacity": "tidemark.model.stage.shell_runtime",
@@ -204,8 +204,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    clear = import_module(f"{_HERE}.keywords").with_clear_keywords
-    return clear(getattr(import_module(_MODULES[name]), name))
+    checked = import_module(f"{_HERE}.checked").checked_class
+    return checked(getattr(import_module(_MODULES[name]), name))
 
 
 def __dir__() -> list[str]:

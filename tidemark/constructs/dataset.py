@@ -31,8 +31,7 @@ class Dataset:
             pipeline that writes them creates it.
 
     Raises:
-        JobDefinitionError: the bucket is none, the prefix is no folder, a flag is no truth, or the
-            table is none.
+        JobDefinitionError: the prefix is not a folder.
     """
 
     bucket: s3.IBucket
@@ -42,28 +41,11 @@ class Dataset:
     table: Table | None = None
 
     def __post_init__(self) -> None:
-        prefix: object = self.prefix
-        if not isinstance(prefix, str) or not PREFIX.fullmatch(prefix):
+        if not PREFIX.fullmatch(self.prefix):
             raise JobDefinitionError(
-                f"dataset prefix {prefix!r} is not a folder; allowed: letters, digits and _.=- in "
-                "names that each end with a slash, none of them . or .., up to 900 characters in "
-                "all; write it as 'flights/'"
-            )
-        for key in ("delivered", "published"):
-            if not isinstance(getattr(self, key), bool):
-                raise JobDefinitionError(
-                    f"dataset {prefix!r} has {key} {getattr(self, key)!r}; allowed: True, False; "
-                    "pass one"
-                )
-        if not isinstance(self.table, Table | None):
-            raise JobDefinitionError(
-                f"dataset {prefix!r} has table {self.table!r}; allowed: a Table, or None; correct "
-                "table="
-            )
-        if not hasattr(type(self.bucket), "bucket_arn"):  # of the type: it asks no Node
-            raise JobDefinitionError(
-                f"dataset {self.prefix!r} has the bucket {self.bucket!r}; allowed: a bucket; write "
-                "s3.Bucket.from_bucket_name(...) for one that others made"
+                f"dataset prefix {self.prefix!r} is not a folder; allowed: letters, digits and "
+                "_.=- in names that each end with a slash, none of them . or .., up to 900 "
+                "characters in all; write it as 'flights/'"
             )
 
     @property
@@ -72,7 +54,7 @@ class Dataset:
         return f"s3://{bucket_name(self.bucket)}/{self.prefix}"
 
 
-def check_no_table(of: str, key: str, data: object) -> None:
+def check_no_table(of: str, key: str, data: Dataset | None) -> None:
     """Raise if what is kept in a folder is no data, and a table is to describe it all the same.
 
     Args:
@@ -83,7 +65,7 @@ def check_no_table(of: str, key: str, data: object) -> None:
     Raises:
         JobDefinitionError: it has a table, which nothing would create.
     """
-    if isinstance(data, Dataset) and data.table is not None:
+    if data is not None and data.table is not None:
         raise JobDefinitionError(
             f"{of} has {key} {data.prefix!r} with a table, and nothing in it is rows of one; "
             "allowed: a Dataset without table=; leave it out there"

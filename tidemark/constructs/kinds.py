@@ -1,29 +1,13 @@
-"""Refuses a stage, a key or a place of another kind, wherever a construct is given one."""
+"""Refuses an alias, a place or a scope that does not fit, wherever a construct is given one."""
 
 import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
 
-KEY = "a KMS key, kms.Key.from_key_arn(...) for one that others made"
 NO_ALIAS = "the key itself, such as kms.Key.from_lookup(...), and no alias of it"
-
-
-def check_stage(of: str, stage: object) -> None:
-    """Raise unless a stage is one.
-
-    Args:
-        of: what has it, as an error begins: `the lake`.
-        stage: the stage.
-
-    Raises:
-        JobDefinitionError: it is something else.
-    """
-    if not isinstance(stage, StageConfig):
-        raise JobDefinitionError(
-            f"{of} has stage {stage!r}; allowed: a StageConfig; correct stage="
-        )
 
 
 def check_stage_is_here(of: str, stack: cdk.Stack, stage: StageConfig) -> None:
@@ -46,20 +30,20 @@ def check_stage_is_here(of: str, stack: cdk.Stack, stage: StageConfig) -> None:
             )
 
 
-def check_key(of: str, key: object, name: str = "key") -> None:
-    """Raise unless a KMS key is one that policies can name.
+def check_no_alias(of: str, key: kms.IKey | None, name: str = "key") -> None:
+    """Raise if a KMS key is an alias.
 
     Args:
         of: what has it, as an error begins.
-        key: the key.
+        key: the key; None is none.
         name: of the parameter.
 
     Raises:
-        JobDefinitionError: it is no key, or an alias: policies of IAM and log groups name keys, and
-            what they say of an alias has no effect.
+        JobDefinitionError: policies of IAM and log groups name keys, and what they say of an alias
+            has no effect.
     """
-    if not (hasattr(key, "key_arn") and hasattr(key, "add_to_resource_policy")):
-        raise JobDefinitionError(f"{of} has {name} {key!r}; allowed: {KEY}; correct {name}=")
+    if key is None:
+        return
     if hasattr(key, "alias_name") or "alias/" in str(key.key_arn):
         raise JobDefinitionError(
             f"{of} has {name} {str(key.key_arn)!r}; allowed: {NO_ALIAS}; correct {name}="
@@ -84,17 +68,13 @@ def check_account(of: str, stack: cdk.Stack, name: str, account: str) -> None:
     _check_place(of, "account", stack.account, name, account)
 
 
-def check_free(scope: object, id_: object, of: str) -> None:
-    """Raise unless a scope is a construct, and has none of an id yet.
+def check_free(scope: Construct, id_: str, of: str) -> None:
+    """Raise unless a scope is in a stack, and has no construct of an id yet.
 
     Raises:
-        JobDefinitionError: it is none, or it has.
+        JobDefinitionError: it is not, or it has.
     """
-    if not isinstance(scope, Construct):
-        raise JobDefinitionError(
-            f"{of} has the scope {scope!r}; allowed: a stack, or a construct in one; pass one"
-        )
-    if not isinstance(id_, str) or not id_:
+    if not id_:
         raise JobDefinitionError(f"{of} has the construct id {id_!r}; allowed: a string; pass one")
     if not any(isinstance(owner, cdk.Stack) for owner in scope.node.scopes):
         raise JobDefinitionError(

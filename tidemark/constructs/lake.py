@@ -10,7 +10,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from tidemark.constructs.governance import apply_to_all, protect_stack
-from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
+from tidemark.constructs.kinds import check_free, check_no_alias, check_stage_is_here
 from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
 from tidemark.constructs.watermark_table import WatermarkTable
@@ -42,14 +42,6 @@ class ExistingBuckets:
     raw: s3.IBucket | None = None
     curated: s3.IBucket | None = None
     mart: s3.IBucket | None = None
-
-    def __post_init__(self) -> None:
-        for name, bucket in vars(self).items():
-            if bucket is not None and not hasattr(bucket, "bucket_arn"):
-                raise JobDefinitionError(
-                    f"ExistingBuckets has {name} {bucket!r}; allowed: a bucket, or None to make "
-                    "it; write s3.Bucket.from_bucket_attributes(...) for one that others made"
-                )
 
 
 class Lake(Construct):
@@ -93,8 +85,12 @@ class Lake(Construct):
         Raises:
             JobDefinitionError: something of this is of another kind.
         """
-        check_stage("the lake", stage)
-        _check(watermarks, key, buckets, database)
+        check_no_alias("the lake", key)
+        if database is not None and not DATABASE.fullmatch(database):
+            raise JobDefinitionError(
+                f"the lake has database {database!r}; allowed: None, or a name of lower case "
+                "letters, digits, _ -; correct database="
+            )
         check_free(scope, id_, "the lake")
         check_stage_is_here("the lake", cdk.Stack.of(scope), stage)
         super().__init__(scope, id_)
@@ -152,21 +148,3 @@ class Lake(Construct):
         )
         database.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
         return database
-
-
-def _check(watermarks: object, key: object, buckets: object, database: object) -> None:
-    """Raise unless what is there already is of the kind it should be."""
-    wrong: list[tuple[str, object, str]] = []
-    if watermarks is not None and not isinstance(watermarks, WatermarkTable):
-        one = "None, or WatermarkTable.from_table_name(...)"
-        wrong.append(("watermarks", watermarks, one))
-    if key is not None:
-        check_key("the lake", key)
-    if buckets is not None and not isinstance(buckets, ExistingBuckets):
-        wrong.append(("buckets", buckets, "None, or ExistingBuckets(landing=..., ...)"))
-    if database is not None and not (isinstance(database, str) and DATABASE.fullmatch(database)):
-        wrong.append(("database", database, "None, or a name of lower case letters, digits, _ -"))
-    for name, value, allowed in wrong:
-        raise JobDefinitionError(
-            f"the lake has {name} {value!r}; allowed: {allowed}; correct {name}="
-        )

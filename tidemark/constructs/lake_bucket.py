@@ -5,7 +5,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from tidemark.constructs.kinds import check_key
+from tidemark.constructs.kinds import check_no_alias
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.errors import JobDefinitionError
 
@@ -91,12 +91,8 @@ class LakeBucket(s3.Bucket):
             JobDefinitionError: something of this is of another kind.
         """
         of = f"the bucket {id_!r}"
-        check_key(of, key)
-        if not hasattr(access_logs, "bucket_arn"):
-            raise JobDefinitionError(
-                f"{of} has access_logs {access_logs!r}; allowed: a bucket; correct access_logs="
-            )
-        if type(keep_replaced_days) is not int or not 0 <= keep_replaced_days <= MAX_DAYS:
+        check_no_alias(of, key)
+        if not 0 <= keep_replaced_days <= MAX_DAYS:
             raise JobDefinitionError(
                 f"{of} has keep_replaced_days {keep_replaced_days!r}; allowed: an integer from 0 "
                 f"to {MAX_DAYS}; pass one"

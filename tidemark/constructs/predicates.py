@@ -1,7 +1,8 @@
 """When a job or crawler starts: what it waits for, and the states that must end in."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState, check_state
@@ -20,7 +21,7 @@ class Predicate:
         conditions: jobs and crawlers, and the states they must end in.
 
     Raises:
-        JobDefinitionError: one of them is something else.
+        JobDefinitionError: there is no condition, or another word.
     """
 
     logical: str
@@ -32,14 +33,14 @@ class Predicate:
                 f"Predicate has logical {self.logical!r}; allowed: AND, ANY; write all_of(...) or "
                 "any_of(...)"
             )
-        given: object = self.conditions
-        if not (
-            given and isinstance(given, tuple) and all(isinstance(c, Condition) for c in given)
-        ):
+        if not self.conditions:
             raise JobDefinitionError(
-                f"Predicate has conditions {given!r}; allowed: a tuple of what job.on(...) "
-                "returns; write all_of(...) or any_of(...)"
+                f"Predicate has conditions {self.conditions!r}; allowed: a tuple of what "
+                "job.on(...) returns; write all_of(...) or any_of(...)"
             )
+
+
+After: TypeAlias = Predicate | Sequence[GlueJob | Crawler | Condition]
 
 
 def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
@@ -79,7 +80,7 @@ def any_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
     return after
 
 
-def predicate_of(after: object) -> Predicate | None:
+def predicate_of(after: After) -> Predicate | None:
     """Return what `after=` says; a list means all of them, an empty one nothing.
 
     Raises:
@@ -87,11 +88,6 @@ def predicate_of(after: object) -> Predicate | None:
     """
     if isinstance(after, Predicate):
         return after
-    if not isinstance(after, list | tuple):
-        raise JobDefinitionError(
-            f"after is {after!r}; allowed: a list of jobs, all_of(...) or any_of(...); write "
-            "[first] where first is what add_job returned"
-        )
     return all_of(*after) if after else None
 
 

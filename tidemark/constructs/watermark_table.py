@@ -10,8 +10,9 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from tidemark.constructs.checked import checked
 from tidemark.constructs.jobs.permissions import use_watermarks
-from tidemark.constructs.kinds import check_free, check_key
+from tidemark.constructs.kinds import check_free, check_no_alias
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
 from tidemark.errors import JobDefinitionError
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
@@ -62,8 +63,7 @@ class WatermarkTable(Construct):
         Raises:
             JobDefinitionError: DynamoDB takes no such name.
         """
-        name: object = table_name
-        if not isinstance(name, str) or not ALLOWED_NAME.fullmatch(name):
+        if not ALLOWED_NAME.fullmatch(table_name):
             raise JobDefinitionError(
                 f"table_name is {table_name!r}; allowed: 3 to 255 letters, digits and _.-; pass "
                 "another"
@@ -74,6 +74,7 @@ class WatermarkTable(Construct):
         self.reference = self.table.table_name
 
     @classmethod
+    @checked
     def from_table_name(
         cls, scope: Construct, id_: str, table_name: str, *, key: kms.IKey | None = None
     ) -> Self:
@@ -91,7 +92,7 @@ class WatermarkTable(Construct):
         Raises:
             JobDefinitionError: DynamoDB takes no such name.
         """
-        _check_key(key)
+        check_no_alias("the watermark table", key)
         found = cls(
             scope,
             id_,
@@ -104,6 +105,7 @@ class WatermarkTable(Construct):
         return found
 
     @classmethod
+    @checked
     def from_table(cls, scope: Construct, id_: str, table: dynamodb.ITable) -> Self:
         """Return a table that the app has as a construct, with the keys `jobName` and `runId`.
 
@@ -113,19 +115,15 @@ class WatermarkTable(Construct):
             table: the table; if it has a KMS key, jobs may use that.
 
         Raises:
-            JobDefinitionError: it is no table, or one with other keys.
+            JobDefinitionError: it has other keys.
         """
-        if not (hasattr(table, "table_arn") and hasattr(table, "encryption_key")):
-            raise JobDefinitionError(
-                f"table is {table!r}; allowed: a table of DynamoDB; pass one, or its name to "
-                "from_table_name"
-            )
         _check_keys(table)
         found = cls(scope, id_, _imported=lambda self: table)
         found.key = table.encryption_key
         return found
 
     @classmethod
+    @checked
     def from_table_arn(
         cls, scope: Construct, id_: str, table_arn: str, *, key: kms.IKey | None = None
     ) -> Self:
@@ -145,14 +143,13 @@ class WatermarkTable(Construct):
         Raises:
             JobDefinitionError: it is no ARN of a table, or of one in another region.
         """
-        given: object = table_arn
-        found_arn = TABLE_ARN.fullmatch(given) if isinstance(given, str) else None
+        found_arn = TABLE_ARN.fullmatch(table_arn)
         if found_arn is None:
             raise JobDefinitionError(
-                f"table_arn is {given!r}; allowed: arn:aws:dynamodb:REGION:ACCOUNT:table/NAME, no "
-                "wildcards; pass another"
+                f"table_arn is {table_arn!r}; allowed: arn:aws:dynamodb:REGION:ACCOUNT:table/NAME, "
+                "no wildcards; pass another"
             )
-        _check_key(key)
+        check_no_alias("the watermark table", key)
         region, account, name = found_arn.groups()
         stack = cdk.Stack.of(scope)
         if not cdk.Token.is_unresolved(stack.region) and region != stack.region:
@@ -214,11 +211,6 @@ def _warn_of_account(scope: Construct, table_arn: str, account: str) -> None:
         f"{json.dumps(statement)}; which rows a job may use, its role says; acknowledge this once "
         "it does",
     )
-
-
-def _check_key(key: object) -> None:
-    if key is not None:
-        check_key("the watermark table", key)
 
 
 def _check_keys(table: dynamodb.ITable) -> None:

@@ -14,7 +14,7 @@ def declare(cdk, tmp_path):
     from aws_cdk import aws_kms as kms
     from aws_cdk.assertions import Template
 
-    from tidemark.constructs.jobs.incremental_job import BookmarkOption
+    from tidemark.constructs.jobs.job_props import BookmarkOption
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.watermark_table import WatermarkTable
     from tidemark.model.stage.config import StageConfig

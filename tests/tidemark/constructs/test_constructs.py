@@ -56,7 +56,7 @@ def add_pipeline(stack, tmp_path):
 
 @pytest.fixture
 def enable():
-    from tidemark.constructs.jobs.incremental_job import BookmarkOption
+    from tidemark.constructs.jobs.job_props import BookmarkOption
 
     return BookmarkOption.ENABLE
 
@@ -249,7 +249,7 @@ def test_a_start_is_tried_again_for_an_hour_or_until_the_next_one(
 
 @pytest.mark.parametrize(
     "name",
-    ["", "Ingest", "ingest_orders", "-a", "a-", "a--b", "1a", "ingest orders", "a" * 256, None],
+    ["", "Ingest", "ingest_orders", "-a", "a-", "a--b", "1a", "ingest orders", "a" * 256],
 )
 def test_a_job_name_that_is_not_kebab_case_is_refused(pipeline, enable, name):
     with pytest.raises(ValueError, match="is not in kebab case; allowed: up to 255 lower case"):
@@ -266,19 +266,6 @@ def test_a_job_name_that_is_taken_is_refused(pipeline, enable):
 def test_a_script_that_is_not_there_is_refused(pipeline, enable):
     with pytest.raises(ValueError, match=r"no_job\.py', which is not a file; create it"):
         pipeline.add_job("one", script="no_job.py", bookmark=enable)
-
-
-@pytest.mark.parametrize("bookmark", ["job-bookmark-enable", None, True])
-def test_a_bookmark_that_is_not_an_option_is_refused(pipeline, bookmark):
-    with pytest.raises(ValueError, match=r"allowed: BookmarkOption\.ENABLE, BookmarkOption\.DIS"):
-        pipeline.add_job("one", script="job.py", bookmark=bookmark)
-
-
-def test_waiting_for_a_job_that_is_not_in_the_pipeline_is_refused(pipeline, enable):
-    pipeline.add_job("one", script="job.py", bookmark=enable)
-
-    with pytest.raises(ValueError, match="'other' is no job that can be waited for; allowed: what"):
-        pipeline.add_job("two", script="job.py", bookmark=enable, after=["other"])
 
 
 def test_waiting_for_a_job_of_another_pipeline_is_refused(add_pipeline, enable):
@@ -308,44 +295,17 @@ def test_an_argument_that_would_hide_the_watermark_table_is_refused(pipeline, en
 
 
 @pytest.mark.parametrize("prefix", ["", "/", "orders", "/orders/", "or*/", "a//b/"])
-def test_a_prefix_that_is_not_a_folder_is_refused(prefix):
-    from tidemark.constructs.dataset import Dataset
+def test_a_prefix_that_is_not_a_folder_is_refused(data, prefix):
+    from dataclasses import replace
 
     with pytest.raises(ValueError, match="is not a folder; allowed: letters"):
-        Dataset(None, prefix)
+        replace(data("in/"), prefix=prefix)
 
 
 @pytest.mark.parametrize("name", ["", "Orders", "or ders", "or*", "a" * 65])
 def test_a_pipeline_name_that_no_log_group_can_contain_is_refused(add_pipeline, name):
     with pytest.raises(ValueError, match=r"pipeline name .* allowed: up to 64 lower case"):
         add_pipeline(name)
-
-
-def test_a_dataset_of_a_bucket_that_is_only_a_name_is_refused():
-    from tidemark.constructs.dataset import Dataset
-
-    with pytest.raises(
-        ValueError, match="dataset 'orders/' has the bucket 'lake'; allowed: a buck"
-    ):
-        Dataset("lake", "orders/")
-
-
-def test_a_job_that_is_not_in_a_list_is_refused_and_the_list_is_shown(pipeline, enable):
-    first = pipeline.add_job("first", script="job.py", bookmark=enable)
-
-    with pytest.raises(ValueError, match=r"allowed: a list of jobs, .*; write \[first\] where"):
-        pipeline.add_job("second", script="job.py", bookmark=enable, after=first)
-
-
-def test_a_run_property_that_is_no_text_is_refused(add_pipeline):
-    with pytest.raises(ValueError, match="allowed: names to strings, names of"):
-        add_pipeline(run_properties={"day": 1})
-
-
-@pytest.mark.parametrize("wrong", [["day"], "day", {1: "today"}, 7])
-def test_run_properties_of_another_kind_are_refused(add_pipeline, wrong):
-    with pytest.raises(ValueError, match=r"'orders' has run_properties .*; allowed: names to str"):
-        add_pipeline(run_properties=wrong)
 
 
 def test_a_secret_in_a_run_property_is_refused_unless_it_is_none(cdk, stack, add_pipeline, enable):
@@ -378,22 +338,6 @@ def test_a_pipeline_without_a_job_is_refused_at_synth(stack, pipeline):
     assert pipeline.jobs == {}
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         stack.node.root.synth()
-
-
-def test_a_project_that_is_no_folder_is_refused(stack):
-    from tidemark.constructs import JobRuntime, Pipeline, StageConfig
-
-    stage = StageConfig("dev", None, None, None, JobRuntime())
-    with pytest.raises(ValueError, match="has root '/no/such'; allowed: the path of the project"):
-        Pipeline(
-            stack,
-            "Orders",
-            name="orders",
-            root=Path("/no/such"),
-            stage=stage,
-            watermarks=None,
-            key=None,
-        )
 
 
 def test_the_storage_stack_is_the_same_whoever_uses_it(cdk, synth):

@@ -84,7 +84,6 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
     [
         (lambda first, data: {"arguments": {"a": first}}, "from 'first', which it does not wait"),
         (lambda first, data: {"arguments": {"a": data("in/")}}, "neither reads nor writes; add it"),
-        (lambda first, data: {"arguments": {"a": 7}}, "value 7; allowed: a string"),
         (lambda first, data: {"arguments": {"JOB_NAME": "x"}}, "'JOB_NAME'; allowed: letters"),
         (lambda first, data: {"arguments": {"TempDir": "x"}}, "'TempDir'; allowed: letters"),
         (lambda first, data: {"python_modules": ["pandas"]}, "'pandas' in python_modules; allowed"),
@@ -93,29 +92,12 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
             "'orders' in tables; allowed: each database.t",
         ),
         (lambda first, data: {"max_watermark_age_hours": 3}, "keeps no watermark; set"),
-        (lambda first, data: {"after": "first"}, "after is 'first'; allowed: a list of jobs"),
-        (lambda first, data: {"arguments": ["a"]}, r"arguments \['a'\]; allowed: a dict of names"),
         (lambda first, data: {"arguments": {"conf": "x"}}, "'conf'; allowed: letters"),
-        (lambda first, data: {"connections": "net"}, "connections 'net'; allowed: a list of nam"),
         (
             lambda first, data: {"connections": ["*"]},
             r"connections \['\*'\]; allowed: a list of names",
         ),
-        (lambda first, data: {"secrets": "air"}, "secrets 'air'; allowed: a list, each"),
         (lambda first, data: {"secrets": ["*"]}, r"'\*' in secrets; allowed: each the name"),
-        (lambda first, data: {"python_modules": None}, "python_modules None; allowed: a list"),
-        (
-            lambda first, data: {"reads": data("in/")},
-            "has reads Dataset.*; allowed: a list of Data",
-        ),
-        (
-            lambda first, data: {"writes": ["s3://lake/"]},
-            "has writes .*; allowed: a list of Dataset",
-        ),
-        (lambda first, data: {"temp": "s3://lake/"}, "temp 's3://lake/'; allowed: a Dataset"),
-        (lambda first, data: {"runtime": {"flex": True}}, "runtime .*; allowed: a JobRuntime"),
-        (lambda first, data: {"run_properties": "read"}, "allowed: RunProperties.READ, RunPropert"),
-        (lambda first, data: {"watermark": "no"}, "watermark 'no'; allowed: True, False"),
         (
             lambda first, data: {"max_watermark_age_hours": 0, "watermark": True},
             "max_watermark_age_hours 0; allowed: an integer, hours from 1",
@@ -131,8 +113,6 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
         (lambda first, data: {"python_modules": ["s3://lake/a.whl,s3://lake/b.whl"]}, "allowed"),
         (lambda first, data: {"python_modules": ["s3:///a.whl"]}, "allowed: each name==version"),
         (lambda first, data: {"tables": ["a" * 256 + ".b"]}, "in tables; allowed: each database"),
-        (lambda first, data: {"arguments": {1: "x"}}, "the argument 1; allowed: letters"),
-        (lambda first, data: {"runtime": {}}, "runtime {}; allowed: a JobRuntime"),
         (
             lambda first, data: {"watermark": True, "max_watermark_age_hours": 2**70},
             "max_watermark_age_hours .*; allowed: an integer, hours from 1 to",
@@ -146,15 +126,13 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
             lambda first, data: {"python_modules": ["mine==1", "s3://b/mine-2-py3-none-any.whl"]},
             "'mine==1' and .* in python_modules; allowed: each package once",
         ),
-        (lambda first, data: {"writes": [data(None)]}, "prefix None is not a folder; allowed"),
-        (lambda first, data: {"writes": [data(["a/"])]}, r"prefix \['a/'\] is not a folder"),
         (
             lambda first, data: {"writes": [data("../x/")]},
             r"'../x/' is not a folder; .* \.\.",
         ),
         (lambda first, data: {"writes": [data("x/./")]}, r"'x/\./' is not a folder; allowed"),
     ],
-    ids=range(41),
+    ids=range(25),
 )
 def test_what_cannot_be_deployed_is_refused_before_anything_is_created(add, data, declared, text):
     first = add("first", writes=[data("raw/")])
@@ -291,7 +269,7 @@ def test_a_job_reads_the_tables_it_declares_and_no_other(add):
 
 @pytest.mark.parametrize("may_put", [False, True])
 def test_run_properties_of_the_workflow_are_read_or_put_by_those_who_declare_it(add, may_put):
-    from tidemark.constructs.jobs.job_uses import RunProperties
+    from tidemark.constructs.jobs.job_props import RunProperties
 
     add("one", run_properties=RunProperties.READ_AND_PUT if may_put else RunProperties.READ)
 

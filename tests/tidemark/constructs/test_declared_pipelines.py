@@ -19,23 +19,6 @@ def another_pipeline(add, **changes):
     return Pipeline(add.stack, "Other", name="other", **{**given, **changes})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "text"),
-    [
-        ({"stage": {"name": "dev"}}, "has stage {'name': 'dev'}; allowed: a StageConfig"),
-        ({"key": "arn:aws:kms:x"}, "has key 'arn:aws:kms:x'; allowed: a KMS key"),
-        ({"key": None}, "has key None; allowed: a KMS key"),
-        ({"watermarks": "glue-watermarks"}, "has watermarks 'glue-watermarks'; allowed: a Waterma"),
-        ({"root": None}, "has root None; allowed: the path of the project"),
-        ({"run_properties": ["day"]}, r"has run_properties .*\['day'\]; allowed: names to strings"),
-    ],
-)
-def test_a_pipeline_of_wrong_kinds_is_refused_in_one_line(add, wrong, text):
-    with pytest.raises(JobDefinitionError, match=text) as error:
-        another_pipeline(add, **wrong)
-    assert "\n" not in str(error.value)
-
-
 @pytest.mark.parametrize("made", ["imported", "added"])
 def test_an_alias_of_a_key_is_refused(add, made):
     """IAM and log groups know keys only: what a policy says of an alias has no effect."""

@@ -87,26 +87,8 @@ def test_log_groups_that_are_there_are_neither_made_nor_waited_for(declared):
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"security": "bank-standard"}, "allowed: None, or ExistingSecurity"),
-        ({"security": []}, "allowed: None, or ExistingSecurity"),
-        ({"log_groups": "existing"}, "allowed: LogGroups.MADE, LogGroups.EXISTING"),
-        ({"log_groups": None}, "allowed: LogGroups.MADE, LogGroups.EXISTING"),
-    ],
-)
-def test_what_a_pipeline_cannot_encrypt_or_log_with_is_refused(declared, wrong, text):
-    with pytest.raises(JobDefinitionError, match="pipeline 'orders' has") as error:
-        declared.pipeline(**wrong)
-    assert text in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "text"),
-    [
         ({"name": ""}, "a security configuration is named ''"),
-        ({"name": None}, "a security configuration is named None"),
         ({"name": "a*"}, "no * ? : /"),
-        ({"name": "a", "logs_key": "alias/x"}, "has logs_key 'alias/x'; allowed: a KMS key"),
-        ({"name": "a", "data_key": 7}, "has data_key 7; allowed: a KMS key"),
     ],
 )
 def test_a_security_configuration_that_cannot_be_is_refused(wrong, text):

@@ -106,11 +106,8 @@ def test_a_job_may_use_the_key_of_an_imported_bucket_only_as_far_as_it_uses_the_
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"key": "alias/x"}, "the lake has key 'alias/x'; allowed: a KMS key"),
-        ({"buckets": {"raw": "acme-raw"}}, "allowed: None, or ExistingBuckets(landing=..., ...)"),
         ({"database": "Sales"}, "database 'Sales'; allowed: None, or a name of lower case"),
         ({"database": ""}, "database ''; allowed"),
-        ({"watermarks": "theirs"}, "allowed: None, or WatermarkTable.from_table_name(...)"),
     ],
 )
 def test_what_a_lake_cannot_be_made_of_is_refused(declared, wrong, text):
@@ -118,11 +115,6 @@ def test_what_a_lake_cannot_be_made_of_is_refused(declared, wrong, text):
         lake_of(declared, **wrong)
     assert text in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_what_is_no_bucket_is_refused():
-    with pytest.raises(JobDefinitionError, match="has raw 'acme-raw'; allowed: a bucket, or None"):
-        constructs.ExistingBuckets(raw="acme-raw")
 
 
 def test_a_lake_needs_no_feature_flag_and_a_bucket_of_its_own_names_the_one(cdk):

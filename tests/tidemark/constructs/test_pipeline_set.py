@@ -20,7 +20,7 @@ def synthesize(tmp_path_factory):
 
     from infra.storage_stack import StorageStack
     from tidemark.constructs.dataset import Dataset
-    from tidemark.constructs.jobs.incremental_job import BookmarkOption
+    from tidemark.constructs.jobs.job_props import BookmarkOption
     from tidemark.constructs.pipeline.pipeline_set import PipelineSet
     from tidemark.model.stage.config import StageConfig
 

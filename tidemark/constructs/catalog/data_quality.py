@@ -37,28 +37,21 @@ class DataQualityRuleset:
     description: str = ""
 
     def __post_init__(self) -> None:
-        text: object = self.rules
-        reason = "it is not a string" if not isinstance(text, str) else _wrong_with(text)
-        if reason:
+        if reason := _wrong_with(self.rules):
             raise JobDefinitionError(
-                f"a data quality ruleset has the rules {text!r}, of which {reason}; allowed: DQDL "
-                "with rules, as in 'Rules = [RowCount > 0, IsComplete \"id\"]'; correct rules="
+                f"a data quality ruleset has the rules {self.rules!r}, of which {reason}; allowed: "
+                "DQDL with rules, as in 'Rules = [RowCount > 0, IsComplete \"id\"]'; correct rules="
             )
-        name, about = (self.name, self.description)
-        if not _is_text(name) or (name and not NAME.fullmatch(name)):
+        if self.name and not NAME.fullmatch(self.name):
             raise JobDefinitionError(
-                f"a data quality ruleset has the name {name!r}; allowed: '', or letters, "
+                f"a data quality ruleset has the name {self.name!r}; allowed: '', or letters, "
                 "digits, _ and -; correct name="
             )
-        if not _is_text(about) or len(about) > MAX_DESCRIPTION:
+        if len(self.description) > MAX_DESCRIPTION:
             raise JobDefinitionError(
-                f"a data quality ruleset has the description {about!r}; allowed: a "
+                f"a data quality ruleset has the description {self.description!r}; allowed: a "
                 "string of up to 2,048 characters; correct description="
             )
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _wrong_with(text: str) -> str:

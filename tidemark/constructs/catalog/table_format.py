@@ -6,7 +6,9 @@ Source: https://docs.aws.amazon.com/athena/latest/ug/supported-serdes.html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
+from tidemark.constructs.checked import checked
 from tidemark.errors import JobDefinitionError
 
 HIVE = "org.apache.hadoop.hive"
@@ -40,7 +42,7 @@ class TableFormat:
     parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def parquet(cls) -> "TableFormat":
+    def parquet(cls) -> Self:
         """Return Parquet."""
         return cls(
             "parquet",
@@ -51,7 +53,7 @@ class TableFormat:
         )
 
     @classmethod
-    def orc(cls) -> "TableFormat":
+    def orc(cls) -> Self:
         """Return ORC."""
         return cls(
             "orc",
@@ -62,14 +64,15 @@ class TableFormat:
         )
 
     @classmethod
-    def json(cls) -> "TableFormat":
+    def json(cls) -> Self:
         """Return JSON, one object a line."""
         return cls("json", "org.openx.data.jsonserde.JsonSerDe", *TEXT_CLASSES)
 
     @classmethod
+    @checked
     def csv(
         cls, *, delimiter: str = ",", header: bool = False, quote: str = "", escape: str = "\\"
-    ) -> "TableFormat":
+    ) -> Self:
         """Return CSV.
 
         Args:
@@ -81,22 +84,12 @@ class TableFormat:
         Raises:
             JobDefinitionError: one of them is no character, or two are the same.
         """
-        given: tuple[tuple[str, object, bool], ...] = (
-            ("delimiter", delimiter, False),
-            ("quote", quote, True),
-            ("escape", escape, False),
-        )
-        for key, text, may_be_empty in given:
-            if not isinstance(text, str) or not (len(text) == 1 or (may_be_empty and not text)):
-                allowed = "one character, or ''" if may_be_empty else "one character"
+        for key, text in (("delimiter", delimiter), ("quote", quote), ("escape", escape)):
+            if len(text) != 1 and not (key == "quote" and not text):
+                allowed = "one character, or ''" if key == "quote" else "one character"
                 raise JobDefinitionError(
                     f"a csv table has {key} {text!r}; allowed: {allowed}; correct {key}="
                 )
-        has_header: object = header
-        if not isinstance(has_header, bool):
-            raise JobDefinitionError(
-                f"a csv table has header {header!r}; allowed: True, False; pass one"
-            )
         used = [text for text in (delimiter, quote, escape) if text]
         if len(set(used)) < len(used):
             raise JobDefinitionError(
@@ -115,7 +108,8 @@ class TableFormat:
         return cls("csv", f"{HIVE}.serde2.lazy.LazySimpleSerDe", *TEXT_CLASSES, serde, parameters)
 
     @classmethod
-    def avro(cls, schema: str) -> "TableFormat":
+    @checked
+    def avro(cls, schema: str) -> Self:
         """Return Avro.
 
         Args:

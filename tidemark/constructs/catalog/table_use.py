@@ -45,9 +45,6 @@ class TableUse:
 
     def __post_init__(self) -> None:
         check_table_name("a TableUse", self.table)
-        for key in ("write", "create", "lake_formation"):
-            if not isinstance(getattr(self, key), bool):
-                raise self._wrong(key, "True, False")
         if self.create and not self.write:
             raise self._wrong("create", "True with write=True")
         for key, pattern, allowed in (
@@ -55,8 +52,7 @@ class TableUse:
             ("ruleset", RULESET, "'', or the name of a ruleset, of letters, digits, _ and -"),
         ):
             text = getattr(self, key)
-            is_known = isinstance(text, str) and not cdk.Token.is_unresolved(text)
-            if not isinstance(text, str) or (is_known and text and not pattern.fullmatch(text)):
+            if text and not cdk.Token.is_unresolved(text) and not pattern.fullmatch(text):
                 raise self._wrong(key, allowed)
         if self.catalog_id and self.ruleset:
             raise self._wrong("ruleset", "'' with catalog_id=, since rulesets are of one account")
@@ -89,31 +85,22 @@ def _parts(table: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def check_table_name(of: str, name: object) -> None:
+def check_table_name(of: str, name: str) -> None:
     """Raise unless a name is `database.table`, or is known at deployment only.
 
     Raises:
         JobDefinitionError: it is not.
     """
-    if not isinstance(name, str) or not (
-        NAME.fullmatch(name) or (cdk.Token.is_unresolved(name) and PARTS.fullmatch(name))
-    ):
+    if not NAME.fullmatch(name) and not (cdk.Token.is_unresolved(name) and PARTS.fullmatch(name)):
         raise JobDefinitionError(f"{of} has {name!r} in tables; allowed: {ALLOWED}; correct it")
 
 
-def table_uses(job: str, tables: object) -> list[TableUse]:
+def table_uses(job: str, tables: Sequence[str | TableUse]) -> list[TableUse]:
     """Return what a job declares in `tables`; a name alone is read.
 
     Raises:
-        JobDefinitionError: an entry is neither, or a table is there twice.
+        JobDefinitionError: a name is none, or a table is there twice.
     """
-    if not isinstance(tables, list | tuple) or not all(
-        isinstance(entry, str | TableUse) for entry in tables
-    ):
-        raise JobDefinitionError(
-            f"job '{job}' has tables {tables!r}; allowed: a list of strings, {ALLOWED}, and of "
-            "TableUse; correct tables="
-        )
     uses: list[TableUse] = []
     for entry in tables:
         if isinstance(entry, str):

@@ -36,7 +36,7 @@ from tidemark.constructs.jobs.connections import (
     StageNetwork,
     connections_of,
 )
-from tidemark.constructs.jobs.job_checks import check_name, check_reason
+from tidemark.constructs.jobs.job_checks import check_reason
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.secrets import read_secrets
@@ -88,8 +88,8 @@ class Crawler(Construct):
         Raises:
             JobDefinitionError: something of this cannot be deployed.
         """
-        options = CrawlerOptions() if options is None else options
-        _check(name, targets, database, options)
+        options = options or CrawlerOptions()
+        _check(name, targets, database)
         if options.recrawl.name == "NEW_FOLDERS_ONLY" and not are_files(targets):
             raise JobDefinitionError(
                 f"crawler '{name}' has recrawl Recrawl.NEW_FOLDERS_ONLY and targets that are no "
@@ -232,20 +232,12 @@ def _connection(
     return JobConnections()
 
 
-def _check(name: object, targets: object, database: object, options: object) -> None:
-    """Raise unless the crawler can be known by its name, reads something and writes a database."""
-    check_name("crawler", name)
-    check_targets(str(name), targets)
-    is_named = isinstance(database, str) and (
-        cdk.Token.is_unresolved(database) or DATABASE.fullmatch(database)
-    )
-    if not is_named and not isinstance(database, glue.CfnDatabase):
+def _check(name: str, targets: Sequence[Target], database: glue.CfnDatabase | str) -> None:
+    """Raise unless the crawler reads something and writes a database."""
+    check_targets(name, targets)
+    is_known = isinstance(database, str) and not cdk.Token.is_unresolved(database)
+    if is_known and not DATABASE.fullmatch(str(database)):
         raise JobDefinitionError(
             f"crawler '{name}' has database {database!r}; allowed: up to 255 lower case letters, "
             "digits, _ and -, or a CfnDatabase, as lake.catalog_database; correct database="
-        )
-    if not isinstance(options, CrawlerOptions):
-        raise JobDefinitionError(
-            f"crawler '{name}' has options {options!r}; allowed: CrawlerOptions(...), or None; "
-            "correct options="
         )

@@ -64,18 +64,15 @@ class CrawlerOptions:
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        prefix: object = self.table_prefix
-        if not (isinstance(prefix, str) and PREFIX.fullmatch(prefix)):
-            raise _wrong("table_prefix", prefix, "up to 128 lower case letters, digits and _")
-        for key, kind in (
-            ("on_change", SchemaUpdate),
-            ("on_missing", MissingData),
-            ("recrawl", Recrawl),
-        ):
-            if not isinstance(getattr(self, key), kind):
-                allowed = ", ".join(f"{kind.__name__}.{value.name}" for value in kind)
-                raise _wrong(key, getattr(self, key), allowed)
-        self._check_texts()
+        if not PREFIX.fullmatch(self.table_prefix):
+            allowed = "up to 128 lower case letters, digits and _"
+            raise _wrong("table_prefix", self.table_prefix, allowed)
+        names = self.classifiers
+        if not all(map(CLASSIFIER.fullmatch, names)) or len(set(names)) < len(names):
+            allowed = "a list of names of classifiers, of 1 to 255 characters, each once"
+            raise _wrong("classifiers", names, allowed)
+        check_description("CrawlerOptions", self.description)
+        check_own_tags("CrawlerOptions", self.tags)
         if self.recrawl is Recrawl.NEW_FOLDERS_ONLY and not self._only_logs:
             raise JobDefinitionError(
                 "recrawl is Recrawl.NEW_FOLDERS_ONLY, which changes no table that is there: it "
@@ -109,18 +106,6 @@ class CrawlerOptions:
     @property
     def _only_logs(self) -> bool:
         return self.on_change is SchemaUpdate.LOG and self.on_missing is MissingData.LOG
-
-    def _check_texts(self) -> None:
-        classifiers: object = self.classifiers
-        if (
-            not isinstance(classifiers, list | tuple)
-            or not all(isinstance(one, str) and CLASSIFIER.fullmatch(one) for one in classifiers)
-            or len(set(classifiers)) < len(classifiers)
-        ):
-            allowed = "a list of names of classifiers, of 1 to 255 characters, each once"
-            raise _wrong("classifiers", classifiers, allowed)
-        check_description("CrawlerOptions", self.description)
-        check_own_tags("CrawlerOptions", self.tags)
 
 
 def _wrong(key: str, value: object, allowed: str) -> JobDefinitionError:

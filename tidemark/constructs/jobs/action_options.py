@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tidemark.constructs.jobs.job_uses import Argument
+from tidemark.constructs.jobs.job_props import Argument
 from tidemark.errors import JobDefinitionError
 
 MAX_MINUTES = 10_080  # seven days, of a run
@@ -32,17 +32,9 @@ class ActionOptions:
     notify_after_minutes: int | None = None
 
     def __post_init__(self) -> None:
-        arguments: object = self.arguments
-        if not isinstance(arguments, Mapping):
-            raise JobDefinitionError(
-                f"ActionOptions has arguments {arguments!r}; allowed: a dict of names to values; "
-                "correct arguments="
-            )
         for key in ("timeout_minutes", "notify_after_minutes"):
             minutes = getattr(self, key)
-            if minutes is not None and (
-                type(minutes) is not int or not 1 <= minutes <= MAX_MINUTES
-            ):
+            if minutes is not None and not 1 <= minutes <= MAX_MINUTES:
                 raise JobDefinitionError(
                     f"ActionOptions has {key} {minutes!r}; allowed: an integer, minutes from 1 to "
                     f"{MAX_MINUTES}, or None; pass one"

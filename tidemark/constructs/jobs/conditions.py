@@ -54,18 +54,13 @@ class Condition:
     """A job or crawler that has ended in one state; made by `job.on` and `crawler.on`.
 
     Raises:
-        JobDefinitionError: a trigger cannot watch the state, or the job is not a job.
+        JobDefinitionError: a trigger cannot watch the state.
     """
 
     job: Job
     state: JobState | CrawlState
 
     def __post_init__(self) -> None:
-        job: object = self.job
-        if not isinstance(getattr(job, "resource", None), glue.CfnJob | glue.CfnCrawler):
-            raise JobDefinitionError(
-                f"Condition has job {job!r}; allowed: a job or a crawler; write job.on(state)"
-            )
         states = CrawlState if isinstance(self.job.resource, glue.CfnCrawler) else JobState
         check_state(f"on(...) of '{self.job.name}'", self.state, states)
 

@@ -75,8 +75,6 @@ def connections_of(
     """
     if declared is None:
         declared = network.connections
-    if isinstance(declared, str) or not isinstance(declared, Sequence):
-        raise _wrong(job, declared)
     if network.vpc_only and not declared:
         raise JobDefinitionError(
             f"job '{job}' has no connection, and the stage says vpcOnly; a job is in a VPC by a "
@@ -85,8 +83,11 @@ def connections_of(
     joined = JobConnections()
     for connection in declared:
         name, secrets = _of(connection)
-        if name is None or not (cdk.Token.is_unresolved(name) or CONNECTION.fullmatch(name)):
-            raise _wrong(job, declared)
+        if not (cdk.Token.is_unresolved(name) or CONNECTION.fullmatch(name)):
+            raise JobDefinitionError(
+                f"job '{job}' has connections {declared!r}; allowed: a list of {ALLOWED}; correct "
+                "connections="
+            )
         if wrong := [secret for secret in secrets if not is_secret(secret)]:
             raise JobDefinitionError(
                 f"job '{job}' has a connection with the secret {wrong[0]!r}; allowed: the name "
@@ -145,15 +146,14 @@ def _names(python_modules: Sequence[str]) -> list[str]:
     return [module for module in python_modules if not module.startswith("s3://")]
 
 
-def _of(connection: object) -> tuple[str | None, tuple[str, ...]]:
+def _of(connection: Connection) -> tuple[str, tuple[str, ...]]:
     """Return the name of a connection and the secrets that it names, as far as they are known."""
     if isinstance(connection, str):
         return connection, ()
     if isinstance(connection, glue.CfnConnection):
         return connection.ref, _secrets_of(connection)
-    name = getattr(connection, "connection_name", None)
     made = connection.node.default_child if isinstance(connection, glue.Connection) else None
-    return (name, _secrets_of(made)) if isinstance(name, str) else (None, ())
+    return connection.connection_name, _secrets_of(made)
 
 
 def _secrets_of(made: object) -> tuple[str, ...]:
@@ -181,10 +181,3 @@ def _secret_of_spark(settings: object) -> object:
         except ValueError:
             return None
     return settings.get("secretId") if isinstance(settings, dict) else None
-
-
-def _wrong(job: str, declared: object) -> JobDefinitionError:
-    return JobDefinitionError(
-        f"job '{job}' has connections {declared!r}; allowed: a list of {ALLOWED}; correct "
-        "connections="
-    )

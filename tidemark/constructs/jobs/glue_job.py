@@ -1,8 +1,6 @@
 """What every Glue job has, whatever runs it: a script, a role, logs, data, arguments, metadata."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
@@ -10,20 +8,27 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
-from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.checked import checked
+from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.data_grants import grant_in_lake_formation
 from tidemark.constructs.jobs.glue_arguments import base_of, merged
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, render_arguments, with_own
-from tidemark.constructs.jobs.job_checks import check_are_here, check_reason, check_script
-from tidemark.constructs.jobs.job_kind import JobKind
+from tidemark.constructs.jobs.job_checks import (
+    check_are_here,
+    check_modules,
+    check_reason,
+    check_script,
+)
 from tidemark.constructs.jobs.job_metadata import metadata_of
 from tidemark.constructs.jobs.job_options import JobOptions
+from tidemark.constructs.jobs.job_props import Argument, JobProps, RunProperties
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.job_statements import statements_of
-from tidemark.constructs.jobs.job_uses import Argument, JobUses
-from tidemark.constructs.jobs.own_arguments import own_arguments
+from tidemark.constructs.jobs.own_arguments import Cluster, own_arguments
+from tidemark.constructs.jobs.permissions import Statement
+from tidemark.constructs.jobs.secrets import check_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.overrides import declare, granting
 from tidemark.constructs.references import asset_url
@@ -37,7 +42,7 @@ from tidemark.model.plain_secrets import check_open_texts, reasons
 class GlueJob(Construct):
     """Creates a Glue job and a role that allows what the job declares, and nothing else.
 
-    The base of every kind of job; not to be used by itself.
+    The base of every kind of job, which creates its resource; not to be used by itself.
 
     Attributes:
         name: the Glue job name.
@@ -52,6 +57,7 @@ class GlueJob(Construct):
     """
 
     has_watermarks: bool = False
+    resource: glue.CfnJob
 
     def __init__(
         self,
@@ -59,116 +65,120 @@ class GlueJob(Construct):
         id_: str,
         *,
         name: str,
-        script: Path,
         shared: SharedParts,
-        uses: JobUses,
-        kind: JobKind,
+        props: JobProps,
+        command: str,
+        python: tuple[int, int],
+        logs: str,
+        arguments: Mapping[str, str],
+        statements: Sequence[Statement] = (),
+        cluster: Cluster | None = None,
+        temp: Dataset | None = None,
+        keeps: Sequence[Dataset] = (),
+        run_properties: RunProperties | None = None,
     ) -> None:
-        """Declare the job.
+        """Make what the resource of a job needs.
 
         Args:
             scope: the construct that owns the job.
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case.
-            script: the Python file that Glue runs.
             shared: what the job has in common with the others of its pipeline.
-            uses: what the job declares, checked by `check_job`.
-            kind: what runs it.
+            props: what the job declares.
+            command: the command of Glue that runs it, `glueetl`.
+            python: the Python that runs the script.
+            logs: how the names of its log groups begin.
+            arguments: what the kind of job sets, dashed name to text.
+            statements: what the kind may do beside what the job declares.
+            cluster: what Spark runs on; None where the kind has no workers.
+            temp: data that the job may write while it runs.
+            keeps: data in which the job keeps its state, and which no other may write.
+            run_properties: whether the job may read, or also put, those of the workflow.
 
         Raises:
             JobDefinitionError: something of this cannot be deployed.
         """
-        arguments = uses.arguments or {}
-        opened = check_open_texts(f"job '{name}' has the argument", arguments)
-        check_script(name, shared.root, script, kind.python)
-        joined = connections_of(name, uses.connections, shared.network)
-        databases = [one.table.database for one in (*uses.reads, *uses.writes) if one.table]
-        check_are_here(name, shared.stack, uses.connections or (), databases)
-        uses = replace(uses, secrets=tuple(dict.fromkeys((*uses.secrets, *joined.secrets))))
-        super().__init__(scope, id_)
         self.name = name
-        self._connections = joined.names
-        self.reads = inputs_of(uses)
-        self.writes = tuple(uses.writes)
+        self.reads, self.writes = inputs_of(props), tuple(props["writes"])
+        self._shared, self._keeps = shared, keeps
+        self._options = props["options"] or JobOptions()
+        declared = props["arguments"] or {}
+        opened = check_open_texts(f"job '{name}' has the argument", declared)
+        script = shared.root / props["script"]
+        check_script(name, shared.root, script, python)
+        check_no_table(f"job '{name}'", "temp", temp)
+        check_modules(name, props["python_modules"])
+        check_secrets(name, props["secrets"])
+        joined = connections_of(name, props["connections"], shared.network)
+        databases = [one.table.database for one in (*self.reads, *self.writes) if one.table]
+        check_are_here(name, shared.stack, props["connections"] or (), databases)
+        self._connections = list(joined.names)
         self.tables = (
-            *table_uses(name, uses.tables),
+            *table_uses(name, props["tables"]),
             *uses_of_data(
                 [data.table for data in self.reads if data.table],
                 [data.table for data in self.writes if data.table],
             ),
         )
-        options = uses.options or JobOptions()
+        super().__init__(scope, id_)
         own = own_arguments(
             self,
             name,
-            merged(base_of(shared.glue_arguments, kind.command[0]), uses.glue_arguments),
+            merged(base_of(shared.glue_arguments, command), props["glue_arguments"]),
             root=shared.root,
-            command=kind.command[0],
-            cluster=kind.cluster,
+            command=command,
+            cluster=cluster,
             tables=self._table_names,
         )
-        default_arguments = with_own(name, kind.arguments, own)
-        default_arguments |= installer_arguments(
+        self._taken = with_own(name, arguments, own)
+        self._taken |= installer_arguments(
             name,
-            uses.python_modules,
+            props["python_modules"],
             shared.network,
             own.texts.get("--python-modules-installer-option"),
         )
-        self._taken = dict(default_arguments)
-        default_arguments |= render_arguments(
-            name,
-            _with_outputs(opened),
-            (*self.reads, *self.writes),
-            default_arguments,
+        self._arguments = self._taken | render_arguments(
+            name, _with_outputs(opened), (*self.reads, *self.writes), self._taken
         )
+        self._fixed = fixed_arguments(name, self._options.non_overridable, self._arguments)
         asset = shared.scripts.get(script)
         if asset is None:
             asset = shared.scripts[script] = assets.Asset(self, "Script", path=str(script))
-        statements = statements_of(
-            joined,
-            asset,
+        self._script = asset_url(asset)
+        allowed = statements_of(
             shared,
-            replace(uses, reads=self.reads, writes=self.writes),
-            self.tables,
-            kind,
-            own,
+            shipped=[asset, shared.libs] if "--extra-py-files" in arguments else [asset],
+            logs=logs,
+            kind=statements,
+            reads=[*self.reads, *own.read],
+            writes=[*self.writes, *([temp] if temp else []), *keeps, *own.written],
+            own=own,
+            python_modules=props["python_modules"],
+            has_metrics="--enable-metrics" in arguments,
+            tables=self.tables,
+            connections=joined,
+            secrets=tuple(dict.fromkeys((*props["secrets"], *joined.secrets))),
+            run_properties=run_properties,
         )
-        found = role_of(self, name, statements, uses.role, shared.stack)
-        self.role = found.role
+        self._granted = role_of(self, name, allowed, props["role"], shared.stack)
+        self.role = self._granted.role
         self.logs = JobLogs(
             self,
             "Logs",
             security=shared.security,
             role_name=self.role.role_name,
-            prefix=kind.logs,
-            retention_days=options.log_retention_days,
+            prefix=logs,
+            retention_days=self._options.log_retention_days,
         )
-        self.resource = self._resource(
-            asset, shared, replace(uses, options=options), kind, default_arguments
-        )
-        for rule in () if shared.security.is_made else ("AwsSolutions-GL1", "AwsSolutions-GL3"):
-            explain(self.resource, rule, EXISTING)
-        if found.missing:
-            self.resource.add_metadata(MISSING_GRANTS, list(found.missing))
-        if found.policies:
-            self.resource.node.add_dependency(*found.policies)
-        not_secret = reasons({f"--{key}": value for key, value in arguments.items()})
-        self.resource.add_metadata(
-            METADATA,
-            metadata_of(
-                name, self.reads, self.writes, self.tables, kind, not_secret | own.not_secret
-            ),
-        )
-        self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)
-        for granted in self.lake_formation.values():
-            self.resource.add_resource_dependency(granted)
-        for tag, value in options.tags.items():
-            cdk.Tags.of(self).add(tag, value)
+        self._not_secret = reasons({f"--{key}": value for key, value in declared.items()})
+        self._not_secret |= own.not_secret
 
+    @checked
     def on(self, state: JobState) -> Condition:
         """Return that this job has ended in a state, for `all_of` and `any_of`."""
         return Condition(self, state)
 
+    @checked
     def acknowledge(self, rule: str, reason: str) -> None:
         """Accept what a rule of the graph finds at this job: it is not told, and stops nothing.
 
@@ -224,65 +234,65 @@ class GlueJob(Construct):
         """The tables of the account's own catalog that the job uses, each as `database.table`."""
         return list(dict.fromkeys(use.table for use in self.tables if not use.catalog_id))
 
-    def _resource(
-        self,
-        script: assets.Asset,
-        shared: SharedParts,
-        uses: JobUses,
-        kind: JobKind,
-        arguments: Mapping[str, str],
-    ) -> glue.CfnJob:
-        command, python_version = kind.command
-        options = uses.options or JobOptions()
-        fixed = fixed_arguments(self.name, options.non_overridable, arguments)
-        self._fixed = frozenset(fixed)  # no trigger can change them
-        properties = {
-            "execution_property": glue.CfnJob.ExecutionPropertyProperty(
-                max_concurrent_runs=options.max_concurrent_runs
-            ),
-            **kind.properties,
-        }
-        location, configuration = asset_url(script), shared.security.configuration_name
-        connections = list(self._connections)
-        resource = glue.CfnJob(
-            self,
-            "Resource",
-            name=self.name,
-            role=self.role.role_arn,
-            command=glue.CfnJob.JobCommandProperty(
-                name=command, python_version=python_version, script_location=location
-            ),
-            default_arguments={k: v for k, v in arguments.items() if k not in fixed},
-            non_overridable_arguments=fixed or None,
-            description=options.description,
-            connections=(
-                glue.CfnJob.ConnectionsListProperty(connections=connections)
-                if connections
-                else None
-            ),
-            security_configuration=configuration,
-            **properties,
+    def _default_arguments(self) -> dict[str, str]:
+        return {key: text for key, text in self._arguments.items() if key not in self._fixed}
+
+    def _connection_list(self) -> glue.CfnJob.ConnectionsListProperty | None:
+        names = self._connections
+        return glue.CfnJob.ConnectionsListProperty(connections=names) if names else None
+
+    def _notification(self, timeout_minutes: int) -> glue.CfnJob.NotificationPropertyProperty:
+        """Let Glue tell EventBridge of a run that takes longer."""
+        return glue.CfnJob.NotificationPropertyProperty(
+            notify_delay_after=self._options.notify_after_minutes or max(1, timeout_minutes // 2)
         )
+
+    def _complete(self, resource: glue.CfnJob) -> None:
+        """Add to the resource what does not stand in its properties, and what depends on it."""
+        self.resource = resource
+        security, names = self._shared.security, self._connections
         declare(
             resource,
             {
                 "Role": self.role.role_arn,
-                "SecurityConfiguration": configuration,
-                "Command": {"ScriptLocation": location},
-                "DefaultArguments": granting(arguments),
-                **({"Connections": {"Connections": connections}} if connections else {}),
+                "SecurityConfiguration": security.configuration_name,
+                "Command": {"ScriptLocation": self._script},
+                "DefaultArguments": granting(self._arguments),
+                **({"Connections": {"Connections": names}} if names else {}),
             },
         )
         for group in self.logs.groups:  # a run would make them
             resource.add_resource_dependency(group)
-        return resource
+        for rule in () if security.is_made else ("AwsSolutions-GL1", "AwsSolutions-GL3"):
+            explain(resource, rule, EXISTING)
+        if self._granted.missing:
+            resource.add_metadata(MISSING_GRANTS, list(self._granted.missing))
+        if self._granted.policies:
+            resource.node.add_dependency(*self._granted.policies)
+        resource.add_metadata(
+            METADATA,
+            metadata_of(
+                self.name,
+                self.reads,
+                self.writes,
+                self._keeps,
+                self.tables,
+                self._not_secret,
+                watermark=self.has_watermarks,
+            ),
+        )
+        self.lake_formation = grant_in_lake_formation(self, self.role, self.tables, self.writes)
+        for granted in self.lake_formation.values():
+            resource.add_resource_dependency(granted)
+        for tag, value in self._options.tags.items():
+            cdk.Tags.of(self).add(tag, value)
 
 
-def inputs_of(uses: JobUses) -> tuple[Dataset, ...]:
+def inputs_of(props: JobProps) -> tuple[Dataset, ...]:
     """Return the data that a job reads: what it declares, and what jobs write that it is given."""
-    given = (uses.arguments or {}).values()
+    given = (props["arguments"] or {}).values()
     taken_over = [job.output for job in given if isinstance(job, GlueJob)]
-    return tuple(dict.fromkeys((*uses.reads, *taken_over)))
+    return tuple(dict.fromkeys((*props["reads"], *taken_over)))
 
 
 def _with_outputs(arguments: Mapping[str, object]) -> dict[str, object]:

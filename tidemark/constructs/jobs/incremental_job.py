@@ -1,9 +1,6 @@
 """A Glue job that runs on Spark, and continues where its last run ended."""
 
 from collections.abc import Sequence
-from enum import Enum
-from pathlib import Path
-from typing import Any
 
 from aws_cdk import aws_glue as glue
 from constructs import Construct
@@ -12,24 +9,12 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.glue_job import GlueJob, inputs_of
 from tidemark.constructs.jobs.job_arguments import construct_arguments
-from tidemark.constructs.jobs.job_checks import check_type
-from tidemark.constructs.jobs.job_kind import JobKind
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_uses import JobUses, check_job
-from tidemark.constructs.jobs.own_arguments import Cluster
+from tidemark.constructs.jobs.job_props import BookmarkOption, SparkJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
-from tidemark.model.stage.runtime import JobRuntime
-
-
-class BookmarkOption(Enum):
-    """What Glue does with the bookmark of a job; the values of `--job-bookmark-option`."""
-
-    ENABLE = "job-bookmark-enable"
-    DISABLE = "job-bookmark-disable"
-    PAUSE = "job-bookmark-pause"
 
 
 class IncrementalJob(GlueJob):
@@ -49,18 +34,7 @@ class IncrementalJob(GlueJob):
     """
 
     def __init__(
-        self,
-        scope: Construct,
-        id_: str,
-        *,
-        name: str,
-        script: Path,
-        shared: SharedParts,
-        runtime: JobRuntime,
-        bookmark: BookmarkOption,
-        watermark: bool = False,
-        skip_if_nothing_new: bool = False,
-        uses: JobUses | None = None,
+        self, scope: Construct, id_: str, *, name: str, shared: SharedParts, props: SparkJobProps
     ) -> None:
         """Declare the job.
 
@@ -68,99 +42,87 @@ class IncrementalJob(GlueJob):
             scope: the construct that owns the job.
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case; renaming it loses bookmark and watermarks.
-            script: the Python file that Glue runs.
             shared: what the job has in common with the others of its pipeline.
-            runtime: Glue version, workers, timeout and retries.
-            bookmark: whether Glue keeps a bookmark for the job.
-            watermark: True gives the job its own rows of the watermark table, whose name the
-                script gets as `watermark_table`.
-            skip_if_nothing_new: True ends a run at once where nothing has changed that it reads, as
-                `Pipeline.add_job` describes it.
-            uses: data, arguments, tables and so on, as `Pipeline.add_job` describes them.
+            props: what the job declares, as `Pipeline.add_job` describes it.
 
         Raises:
             JobDefinitionError: something of this cannot be deployed.
         """
-        uses = uses or JobUses()
-        check_job(name, script, uses)
-        _check(name, bookmark, watermark=watermark)
-        inputs = inputs_of(uses)
-        if skip_if_nothing_new is not False:
-            _check_skip(name, skip_if_nothing_new, bookmark, watermark=watermark, inputs=inputs)
+        self.runtime = runtime = props["runtime"] or shared.runtime
+        self.bookmark = bookmark = props["bookmark"]
+        self.has_watermarks = watermark = props["watermark"]
+        self.skips_if_nothing_new = skips = props["skip_if_nothing_new"]
+        inputs = inputs_of(props)
+        if skips:
+            _check_skip(name, bookmark, watermark=watermark, inputs=inputs)
         if watermark and shared.watermarks is None:
             raise JobDefinitionError(
                 f"job '{name}' keeps a watermark, and its pipeline has no table for them; pass "
                 "watermarks= to the pipeline"
             )
-        check_type(name, "runtime", runtime, JobRuntime, "a JobRuntime")
-        options = uses.options or JobOptions()
+        options = props["options"] or JobOptions()
         options.check(
             name,
             timeout_minutes=runtime.timeout_minutes,
             bookmark=bookmark is not BookmarkOption.DISABLE,
             watermark=watermark,
         )
-        reference = shared.watermarks.reference if shared.watermarks else None
-        table = reference if watermark else None
-        prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)
-        self.runtime = runtime
-        self.bookmark = bookmark
-        self.has_watermarks = watermark
-        self.skips_if_nothing_new = skip_if_nothing_new
+        table = shared.watermarks.reference if shared.watermarks else None
+        prefix = shared.security.prefix_of(name, role_is_given=props["role"] is not None)
         super().__init__(
             scope,
             id_,
             name=name,
-            script=script,
             shared=shared,
-            uses=uses,
-            kind=JobKind(
-                command=("glueetl", "3"),
-                python=GLUE_VERSIONS[runtime.glue_version].python,
-                logs=prefix,
-                arguments=construct_arguments(
-                    bookmark=bookmark.value,
-                    libs_url=asset_url(shared.libs),
-                    log_group_prefix=prefix,
-                    auto_scaling=runtime.auto_scaling,
-                    metrics=shared.metrics,
-                    python_modules=uses.python_modules,
-                    temp=uses.temp,
-                    watermark_table=table,
-                    skipped_by=inputs if skip_if_nothing_new else (),
-                    skip_table=reference if skip_if_nothing_new else None,
-                ),
-                properties=_properties(runtime, options),
-                statements=_own_statements(
-                    name, shared, watermark=watermark, skips=skip_if_nothing_new
-                ),
-                metadata={"watermark": watermark},
+            props=props,
+            command="glueetl",
+            python=GLUE_VERSIONS[runtime.glue_version].python,
+            logs=prefix,
+            arguments=construct_arguments(
+                bookmark=bookmark.value,
+                libs_url=asset_url(shared.libs),
+                log_group_prefix=prefix,
+                auto_scaling=runtime.auto_scaling,
                 metrics=shared.metrics,
-                cluster=Cluster(
-                    runtime.glue_version,
-                    runtime.worker_type,
-                    runtime.dpus_of_worker,
-                    runtime.number_of_workers,
-                ),
+                python_modules=props["python_modules"],
+                temp=props["temp"],
+                watermark_table=table if watermark else None,
+                skipped_by=inputs if skips else (),
+                skip_table=table if skips else None,
             ),
+            statements=_own_statements(name, shared, watermark=watermark, skips=skips),
+            cluster=runtime,
+            temp=props["temp"],
+            run_properties=props["run_properties"],
         )
-
-
-def _properties(runtime: JobRuntime, options: JobOptions) -> dict[str, Any]:
-    return {
-        "glue_version": runtime.glue_version,
-        "execution_class": "FLEX" if runtime.flex else "STANDARD",
-        # With a queue a second start waits; without one Glue refuses it.
-        "job_run_queuing_enabled": runtime.queues,
-        "max_retries": runtime.max_retries,
-        # Glue tells EventBridge of a run that takes longer.
-        "notification_property": glue.CfnJob.NotificationPropertyProperty(
-            notify_delay_after=options.notify_after_minutes or max(1, runtime.timeout_minutes // 2)
-        ),
-        "timeout": runtime.timeout_minutes,
-        "worker_type": runtime.worker_type,
-        "number_of_workers": runtime.number_of_workers,
-    }
+        self._complete(
+            glue.CfnJob(
+                self,
+                "Resource",
+                name=name,
+                description=options.description,
+                role=self.role.role_arn,
+                command=glue.CfnJob.JobCommandProperty(
+                    name="glueetl", python_version="3", script_location=self._script
+                ),
+                default_arguments=self._default_arguments(),
+                non_overridable_arguments=self._fixed or None,
+                connections=self._connection_list(),
+                security_configuration=shared.security.configuration_name,
+                glue_version=runtime.glue_version,
+                worker_type=runtime.worker_type,
+                number_of_workers=runtime.number_of_workers,
+                execution_class="FLEX" if runtime.flex else "STANDARD",
+                execution_property=glue.CfnJob.ExecutionPropertyProperty(
+                    max_concurrent_runs=options.max_concurrent_runs
+                ),
+                # With a queue a second start waits; without one Glue refuses it.
+                job_run_queuing_enabled=runtime.queues,
+                max_retries=runtime.max_retries,
+                timeout=runtime.timeout_minutes,
+                notification_property=self._notification(runtime.timeout_minutes),
+            )
+        )
 
 
 def _own_statements(
@@ -178,23 +140,10 @@ def _own_statements(
     ]
 
 
-def _check(name: str, bookmark: object, *, watermark: object) -> None:
-    """Raise unless it is said what state the job keeps."""
-    options = ", ".join(f"BookmarkOption.{option.name}" for option in BookmarkOption)
-    check_type(name, "bookmark", bookmark, BookmarkOption, options)
-    check_type(name, "watermark", watermark, bool, "True, False")
-
-
 def _check_skip(
-    name: str,
-    skip: object,
-    bookmark: BookmarkOption,
-    *,
-    watermark: bool,
-    inputs: Sequence[Dataset],
+    name: str, bookmark: BookmarkOption, *, watermark: bool, inputs: Sequence[Dataset]
 ) -> None:
     """Raise unless it can be known that a run would find nothing new."""
-    check_type(name, "skip_if_nothing_new", skip, bool, "True, False")
     if watermark:
         wrong = "keeps a watermark, whose next window may have rows without a new file"
         remedy = "leave one of the two out"

@@ -5,7 +5,6 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.dataset import Dataset
@@ -80,7 +79,7 @@ def with_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> dic
 
 def render_arguments(
     name: str,
-    arguments: Mapping[Any, object],
+    arguments: Mapping[str, object],
     declared: Sequence[Dataset],
     taken: Mapping[str, str],
 ) -> dict[str, str]:
@@ -98,8 +97,7 @@ def render_arguments(
     """
     for given in arguments:
         key = f"--{given}"
-        is_name = isinstance(given, str) and NAME.fullmatch(key)
-        if not is_name or key in taken or key in RESERVED:
+        if not NAME.fullmatch(key) or key in taken or key in RESERVED:
             raise JobDefinitionError(
                 f"job '{name}' has the argument {given!r}; allowed: letters, digits and _, a "
                 "letter first, and none of the arguments that Glue or the construct sets; rename it"

@@ -1,7 +1,4 @@
-"""Refuses what a job cannot be declared with, before anything is created.
-
-Python takes a text for a list of letters and any value for a truth; Glue and IAM would deploy it.
-"""
+"""Refuses what a job cannot be declared with, before anything is created."""
 
 import ast
 import os
@@ -10,7 +7,6 @@ import sys
 import tokenize
 from collections.abc import Sequence
 from pathlib import Path
-from types import UnionType
 
 import aws_cdk as cdk
 
@@ -32,14 +28,14 @@ PINNED_MODULE = re.compile(
 )
 
 
-def check_name(of: str, name: object) -> None:
+def check_name(of: str, name: str) -> None:
     """Raise unless a `job`, `crawler` or `pipeline` can be known by its name.
 
     Raises:
         JobDefinitionError: it is too long or not in kebab case.
     """
     most = MAX_CHARACTERS[of]
-    if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > most:
+    if not NAME.fullmatch(name) or len(name) > most:
         raise JobDefinitionError(
             f"{of} name {name!r} is not in kebab case; allowed: up to {most} lower case letters, "
             "digits and single hyphens, a letter first; write it like 'ingest-orders'"
@@ -64,46 +60,22 @@ def check_are_here(
             check_account(f"job '{job}'", stack, what, part.stack.account)
 
 
-def check_reason(job: str, rule: object, reason: object) -> None:
+def check_reason(job: str, rule: str, reason: str) -> None:
     """Raise unless a rule that is acknowledged at a job exists, and a reason is given.
 
     Raises:
         JobDefinitionError: one of them is not there.
     """
     known = [*RULES, OVERRIDDEN]
-    if not isinstance(rule, str) or rule not in known:
+    if rule not in known:
         raise JobDefinitionError(
             f"job '{job}' acknowledges the rule {rule!r}; allowed: {', '.join(known)}; copy the "
             "name from the finding"
         )
-    if not isinstance(reason, str) or not reason.strip():
+    if not reason.strip():
         raise JobDefinitionError(
             f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a string; say "
             "why it is right here"
-        )
-
-
-def check_type(job: str, key: str, value: object, kind: type | UnionType, allowed: str) -> None:
-    """Raise unless the value that a job declares as `key` is of a kind.
-
-    Raises:
-        JobDefinitionError: it is not.
-    """
-    if not isinstance(value, kind):
-        raise JobDefinitionError(
-            f"job '{job}' has {key} {value!r}; allowed: {allowed}; correct {key}="
-        )
-
-
-def check_list(job: str, key: str, values: object, kind: type | UnionType, allowed: str) -> None:
-    """Raise unless the values that a job declares as `key` are a list of a kind.
-
-    Raises:
-        JobDefinitionError: they are not.
-    """
-    if not isinstance(values, list | tuple) or not all(isinstance(v, kind) for v in values):
-        raise JobDefinitionError(
-            f"job '{job}' has {key} {values!r}; allowed: a list of {allowed}; correct {key}="
         )
 
 
@@ -157,14 +129,12 @@ def check_modules(name: str, python_modules: Sequence[str]) -> None:
     Raises:
         JobDefinitionError: one is named in another form, or twice.
     """
-    _check_strings(
-        name,
-        "python_modules",
-        python_modules,
-        PINNED_MODULE,
-        "each name==version, since builds must be repeatable, or the s3:// address of a wheel",
-    )
     for module in python_modules:
+        if not PINNED_MODULE.fullmatch(module) and not cdk.Token.is_unresolved(module):
+            raise JobDefinitionError(
+                f"job '{name}' has {module!r} in python_modules; allowed: each name==version, "
+                "since builds must be repeatable, or the s3:// address of a wheel; correct it"
+            )
         if cdk.Token.is_unresolved(module) and not module.startswith("s3://"):
             raise JobDefinitionError(
                 f"job '{name}' has {module!r} in python_modules, which only a deployment knows; "
@@ -188,15 +158,3 @@ def _check_packages(job: str, modules: Sequence[str]) -> None:
                 "each package once; remove one"
             )
         named[package] = module
-
-
-def _check_strings(
-    job: str, key: str, values: Sequence[str], pattern: re.Pattern[str], allowed: str
-) -> None:
-    """Raise unless every value declared as `key` has a form, or is known at deployment only."""
-    check_list(job, key, values, str, f"strings, {allowed}")
-    for value in values:
-        if not pattern.fullmatch(value) and not cdk.Token.is_unresolved(value):
-            raise JobDefinitionError(
-                f"job '{job}' has {value!r} in {key}; allowed: {allowed}; correct it"
-            )

@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
-from tidemark.constructs.jobs.job_kind import JobKind
 
 
 def metadata_of(
     name: str,
     reads: Sequence[Dataset],
     writes: Sequence[Dataset],
+    keeps: Sequence[Dataset],
     tables: Sequence[TableUse],
-    kind: JobKind,
     not_secret: Mapping[str, str],
+    *,
+    watermark: bool,
 ) -> dict[str, object]:
     """Return the metadata of a job, as `tidemark.model.assembly.template` reads it."""
     return {
@@ -27,10 +28,10 @@ def metadata_of(
                 {"uri": data.uri, **({"published": True} if data.published else {}), **_table(data)}
                 for data in writes
             ),
-            *({"uri": data.uri, "published": True} for data in kind.keeps),  # none reads it
+            *({"uri": data.uri, "published": True} for data in keeps),  # none reads it
         ],
         **_tables(tables),
-        **(kind.metadata or {}),
+        "watermark": watermark,
         **({"notSecret": dict(not_secret)} if not_secret else {}),
     }
 

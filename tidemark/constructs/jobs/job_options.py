@@ -46,20 +46,15 @@ class JobOptions:
 
     def __post_init__(self) -> None:
         check_description("JobOptions", self.description)
-        days: object = self.log_retention_days
-        if days is not None and (type(days) is not int or days not in RETENTION_DAYS):
+        days = self.log_retention_days
+        if days is not None and days not in RETENTION_DAYS:
             _refuse("log_retention_days", days, ", ".join(map(str, RETENTION_DAYS)))
         for name, most in (("max_concurrent_runs", MAX_RUNS), ("notify_after_minutes", 10_080)):
             value = getattr(self, name)
-            is_unset = value is None and name == "notify_after_minutes"
-            if not is_unset and (type(value) is not int or not 1 <= value <= most):
+            if value is not None and not 1 <= value <= most:
                 _refuse(name, value, f"an integer from 1 to {most}")
-        names: object = self.non_overridable
-        if (
-            not isinstance(names, list | tuple)
-            or not all(isinstance(name, str) and name for name in names)
-            or len(set(names)) < len(names)
-        ):
+        names = self.non_overridable
+        if not all(names) or len(set(names)) < len(names):
             _refuse("non_overridable", names, "a list of names of arguments, each once")
         check_own_tags("JobOptions", self.tags)
 

@@ -85,17 +85,12 @@ def role_of(
     return JobRole(given, policies=(policy,))
 
 
-def check_role(stack: cdk.Stack, job: str, role: object, of: str = "job") -> None:
+def check_role(stack: cdk.Stack, job: str, role: iam.IRole, of: str = "job") -> None:
     """Raise unless Glue can run a job with a role, as far as it is known here.
 
     Raises:
-        JobDefinitionError: it is no role, one of another account, or one that does not trust Glue.
+        JobDefinitionError: it is of another account, or does not trust Glue.
     """
-    if not (hasattr(role, "role_arn") and hasattr(role, "add_to_principal_policy")):
-        raise JobDefinitionError(
-            f"{of} '{job}' has role {role!r}; allowed: an iam.Role, or iam.Role.from_role_arn(...) "
-            "for one that others made; correct role="
-        )
     arn = stack.split_arn(role.role_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
     is_known = not cdk.Token.is_unresolved(role.role_arn)
     if is_known and (arn.service, arn.resource) != ("iam", "role"):

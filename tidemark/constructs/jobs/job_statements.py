@@ -9,51 +9,49 @@ from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs import permissions
 from tidemark.constructs.jobs.connections import JobConnections
-from tidemark.constructs.jobs.job_kind import JobKind
-from tidemark.constructs.jobs.job_uses import JobUses, RunProperties
+from tidemark.constructs.jobs.job_props import RunProperties
 from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.own_arguments import OwnArguments
-from tidemark.constructs.jobs.secrets import read_secrets
+from tidemark.constructs.jobs.secrets import Secret, read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.constructs.references import asset_place, bucket_arn, bucket_key_arn, object_arn
 
 
 def statements_of(
-    connections: JobConnections,
-    script: assets.Asset,
     shared: SharedParts,
-    uses: JobUses,
-    tables: Sequence[TableUse],
-    kind: JobKind,
+    *,
+    shipped: Sequence[assets.Asset],
+    logs: str,
+    kind: Sequence[permissions.Statement],
+    reads: Sequence[Dataset],
+    writes: Sequence[Dataset],
     own: OwnArguments,
+    python_modules: Sequence[str],
+    has_metrics: bool,
+    tables: Sequence[TableUse],
+    connections: JobConnections,
+    secrets: Sequence[Secret],
+    run_properties: RunProperties | None,
 ) -> list[permissions.Statement]:
-    """Return what a job of any kind needs, what its kind needs, and what it declares.
-
-    The data of `uses` and the `tables` are all of them, also those that the declaration implies.
-    """
+    """Return what a job of any kind needs, what its kind needs, and what it declares."""
     stack = shared.stack
-    shipped = [script, shared.libs] if kind.ships_libs else [script]
-    may_put = uses.run_properties is RunProperties.READ_AND_PUT
+    may_put = run_properties is RunProperties.READ_AND_PUT
     return [
         *permissions.read_objects([object_arn(stack, asset_place(asset)) for asset in shipped]),
-        *permissions.write_logs(stack, shared.security.groups_below(kind.logs)),
+        *permissions.write_logs(stack, shared.security.groups_below(logs)),
         *(statement for arn in shared.security.key_arns for statement in permissions.use_key(arn)),
-        *kind.statements,
-        *_data(
-            [*uses.reads, *own.read],
-            [*uses.writes, *([uses.temp] if uses.temp else []), *kind.keeps, *own.written],
-            shared,
-        ),
+        *kind,
+        *_data(reads, writes, shared),
         *(permissions.read_objects(own.objects) if own.objects else []),
         *own.statements,
-        *permissions.read_wheels(stack, uses.python_modules),
-        *(permissions.put_metrics() if kind.metrics else []),
+        *permissions.read_wheels(stack, python_modules),
+        *(permissions.put_metrics() if has_metrics else []),
         *use_tables(stack, tables),
         *use_connections(stack, connections.names, connections.network),
-        *read_secrets(stack, uses.secrets),
+        *read_secrets(stack, secrets),
         *(
             permissions.use_run_properties(stack, shared.workflow_name, may_put=may_put)
-            if uses.run_properties
+            if run_properties
             else []
         ),
     ]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -15,6 +16,8 @@ from tidemark.constructs.jobs.named_asset import named_asset
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.plain_secrets import check_open_texts, reasons
+from tidemark.model.stage.runtime import JobRuntime
+from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 # Argument to its field, where Glue takes `true` and without the argument does not do it.
 ON = {
@@ -34,14 +37,7 @@ MIN_LAKE_FORMATION_WORKERS = 4
 VCPUS_OF_DPU = 4
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """What Spark runs on: version of Glue, type of the workers, DPUs of one, and how many."""
-
-    glue_version: str
-    worker_type: str
-    dpus_of_worker: float
-    number_of_workers: int
+Cluster: TypeAlias = JobRuntime | StreamingRuntime
 
 
 @dataclass(frozen=True)

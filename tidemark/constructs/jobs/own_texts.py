@@ -15,7 +15,7 @@ DESCRIPTION = re.compile(r"(?=.*\S)[^\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]+",
 MAX_BYTES = 2_048  # of a description
 
 
-def check_description(of: str, text: object) -> None:
+def check_description(of: str, text: str | None) -> None:
     """Raise unless Glue takes a description, or there is none, and everybody may see it.
 
     Args:
@@ -23,13 +23,11 @@ def check_description(of: str, text: object) -> None:
         text: the description.
 
     Raises:
-        JobDefinitionError: it is of another kind, too long, or shows a secret.
+        JobDefinitionError: it is too long, or shows a secret.
     """
     if text is None:
         return
-    if not (
-        isinstance(text, str) and DESCRIPTION.fullmatch(text) and len(text.encode()) <= MAX_BYTES
-    ):
+    if not DESCRIPTION.fullmatch(text) or len(text.encode()) > MAX_BYTES:
         _refuse(of, "description", text, f"a string of 1 to {MAX_BYTES} bytes")
     elif shows_secret("", text):
         raise JobDefinitionError(
@@ -38,7 +36,7 @@ def check_description(of: str, text: object) -> None:
         )
 
 
-def check_own_tags(of: str, tags: object) -> None:
+def check_own_tags(of: str, tags: Mapping[str, str]) -> None:
     """Raise unless AWS takes tags, and everybody may see them.
 
     Args:
@@ -46,18 +44,16 @@ def check_own_tags(of: str, tags: object) -> None:
         tags: name to value.
 
     Raises:
-        JobDefinitionError: they are of another kind, too many, or one shows a secret.
+        JobDefinitionError: they are too many, or one shows a secret.
     """
     allowed = (
         f"up to {MAX_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
         "and _.:/=+-@, no name that begins with aws: or tidemark:"
     )
-    if not isinstance(tags, Mapping) or len(tags) > MAX_TAGS:
+    if len(tags) > MAX_TAGS:
         _refuse(of, "tags", tags, allowed)
-        return
     for name, value in tags.items():
-        is_tag = isinstance(name, str) and isinstance(value, str)
-        if not (is_tag and TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(value)):
+        if not (TAG_NAME.fullmatch(name) and TAG_VALUE.fullmatch(value)):
             _refuse(of, "tags", {name: value}, allowed)
         if shows_secret(name, value):
             raise JobDefinitionError(

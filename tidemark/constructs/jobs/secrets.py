@@ -23,24 +23,20 @@ ALLOWED = (
 )
 
 
-def is_secret(value: object) -> bool:
+def is_secret(value: Secret) -> bool:
     """Return whether a value names a secret, as far as it is known before a deployment."""
-    if isinstance(value, str):
-        is_late = bool(value) and cdk.Token.is_unresolved(value)
-        return is_late or bool(NAME.fullmatch(value) or ARN.fullmatch(value))
-    return isinstance(getattr(value, "secret_arn", None), str)
+    if not isinstance(value, str):
+        return True
+    is_late = bool(value) and cdk.Token.is_unresolved(value)
+    return is_late or bool(NAME.fullmatch(value) or ARN.fullmatch(value))
 
 
-def check_secrets(job: str, secrets: object) -> None:
+def check_secrets(job: str, secrets: Sequence[Secret]) -> None:
     """Raise unless what a job declares in `secrets` are secrets that a policy can name.
 
     Raises:
         JobDefinitionError: something is none.
     """
-    if not isinstance(secrets, list | tuple):
-        raise JobDefinitionError(
-            f"job '{job}' has secrets {secrets!r}; allowed: a list, {ALLOWED}; correct secrets="
-        )
     for secret in secrets:
         if not is_secret(secret):
             raise JobDefinitionError(

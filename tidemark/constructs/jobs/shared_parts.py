@@ -10,6 +10,7 @@ from tidemark.constructs.jobs.connections import StageNetwork
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.security.security import JobSecurity
 from tidemark.constructs.watermark_table import WatermarkTable
+from tidemark.model.stage.runtime import JobRuntime
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class SharedParts:
         security: how logs, bookmarks and data are encrypted, and where logs go.
         watermarks: the table for jobs that keep watermarks, or None if none does.
         workflow_name: the Glue workflow that starts the jobs.
+        runtime: what the stage says that jobs run on.
         metrics: True publishes Glue's job metrics to CloudWatch.
         network: connections that jobs have by default, and what the stage allows them.
         glue_arguments: Glue's own arguments of every job, unless the job has others.
@@ -35,6 +37,7 @@ class SharedParts:
     security: JobSecurity
     watermarks: WatermarkTable | None
     workflow_name: str
+    runtime: JobRuntime
     metrics: bool = False
     network: StageNetwork = field(default_factory=StageNetwork)
     glue_arguments: GlueArguments | None = None

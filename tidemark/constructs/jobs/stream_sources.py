@@ -75,12 +75,11 @@ class MskTopics:
 
     def __post_init__(self) -> None:
         _check("MskTopics", "cluster_arn", self.cluster_arn, CLUSTER, "the ARN of an MSK cluster")
-        topics: object = self.topics
-        if not isinstance(topics, list | tuple) or not topics:
+        if not self.topics:
             raise JobDefinitionError(
-                f"MskTopics has topics {topics!r}; allowed: a list of names of topics; name each"
+                "MskTopics has topics []; allowed: a list of names of topics; name each"
             )
-        for name in (*topics, self.group_prefix):
+        for name in (*self.topics, self.group_prefix):
             _check("MskTopics", "the name", name, TOPIC, "letters, digits, _, . and -")
 
     def statements(self) -> list[Statement]:
@@ -105,8 +104,6 @@ StreamSource: TypeAlias = KinesisStream | MskTopics
 """A stream that a job may read."""
 
 
-def _check(what: str, key: str, value: object, form: re.Pattern[str], allowed: str) -> None:
-    if not isinstance(value, str) or not (
-        form.fullmatch(value) or (key.endswith("arn") and cdk.Token.is_unresolved(value))
-    ):
+def _check(what: str, key: str, value: str, form: re.Pattern[str], allowed: str) -> None:
+    if not form.fullmatch(value) and not (key.endswith("arn") and cdk.Token.is_unresolved(value)):
         raise JobDefinitionError(f"{what} has {key} {value!r}; allowed: {allowed}; correct it")

@@ -4,21 +4,17 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from aws_cdk import aws_glue as glue
 from constructs import Construct
 
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_arguments import construct_arguments
-from tidemark.constructs.jobs.job_checks import check_list, check_type
-from tidemark.constructs.jobs.job_kind import JobKind
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_uses import JobUses, check_job
-from tidemark.constructs.jobs.own_arguments import Cluster
+from tidemark.constructs.jobs.job_props import StreamingJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.jobs.stream_sources import KinesisStream, MskTopics, StreamSource
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
@@ -48,12 +44,8 @@ class StreamingJob(GlueJob):
         id_: str,
         *,
         name: str,
-        script: Path,
         shared: SharedParts,
-        runtime: StreamingRuntime,
-        checkpoint: Dataset,
-        sources: Sequence[StreamSource] = (),
-        uses: JobUses | None = None,
+        props: StreamingJobProps,
     ) -> None:
         """Declare the job.
 
@@ -61,83 +53,69 @@ class StreamingJob(GlueJob):
             scope: the construct that owns the job.
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case.
-            script: the Python file that Glue runs.
             shared: what the job has in common with others of its pipeline.
-            runtime: Glue version, workers, and when Glue may start a run again.
-            checkpoint: where the job keeps how far it has come; the script gets its URI as
-                `checkpoint`.
-            sources: the streams that the job reads.
-            uses: data, arguments, tables and so on, as `Pipeline.add_job` describes them.
+            props: what the job declares, as `Pipeline.add_streaming_job` describes it.
 
         Raises:
             JobDefinitionError: something of this cannot be deployed.
         """
-        uses = uses or JobUses()
-        check_job(name, script, uses)
-        check_type(name, "runtime", runtime, StreamingRuntime, "a StreamingRuntime")
-        check_type(name, "checkpoint", checkpoint, Dataset, "a Dataset")
+        self.runtime = runtime = props["runtime"] or StreamingRuntime()
+        self.checkpoint = checkpoint = props["checkpoint"]
         check_no_table(f"job '{name}'", "checkpoint", checkpoint)
-        _check_alone(name, checkpoint, [*uses.reads, *uses.writes])
-        check_list(name, "sources", sources, KinesisStream | MskTopics, "KinesisStream, MskTopics")
-        options = uses.options or JobOptions()
+        _check_alone(name, checkpoint, [*props["reads"], *props["writes"]])
+        options = props["options"] or JobOptions()
         options.check(
             name, timeout_minutes=runtime.timeout_minutes, bookmark=False, watermark=False
         )
-        if options.max_concurrent_runs > 1:
-            raise JobDefinitionError(
-                f"job '{name}' has max_concurrent_runs {options.max_concurrent_runs} and one "
-                "checkpoint, which two runs would both write; allowed: 1; set it to 1"
-            )
-        if options.notify_after_minutes is not None:
-            raise JobDefinitionError(
-                f"job '{name}' has notify_after_minutes {options.notify_after_minutes} and is a "
-                "streaming job, whose run is long by nature: an alarm tells while it does not run; "
-                "leave it out"
-            )
-        self.runtime = runtime
-        self.checkpoint = checkpoint
-        prefix = shared.security.prefix_of(name, role_is_given=uses.role is not None)
+        _check_options(name, options)
+        prefix = shared.security.prefix_of(name, role_is_given=props["role"] is not None)
         arguments = construct_arguments(
             bookmark="job-bookmark-disable",
             libs_url=asset_url(shared.libs),
             log_group_prefix=prefix,
             auto_scaling=runtime.auto_scaling,
             metrics=True,  # the alarm on a job that does not run looks at them
-            python_modules=uses.python_modules,
-            temp=uses.temp,
+            python_modules=props["python_modules"],
+            temp=props["temp"],
             watermark_table=None,
         )
         super().__init__(
             scope,
             id_,
             name=name,
-            script=script,
             shared=shared,
-            uses=uses,
-            kind=JobKind(
-                command=("gluestreaming", "3"),
-                python=GLUE_VERSIONS[runtime.glue_version].python,
-                logs=prefix,
-                arguments={**arguments, "--checkpoint": checkpoint.uri},
-                properties={
-                    "glue_version": runtime.glue_version,
-                    "maintenance_window": runtime.maintenance_window,
-                    "max_retries": runtime.max_retries,
-                    "timeout": runtime.timeout_minutes,
-                    "worker_type": runtime.worker_type,
-                    "number_of_workers": runtime.number_of_workers,
-                },
-                statements=[line for source in sources for line in source.statements()],
-                metadata={"watermark": False},
-                metrics=True,
-                cluster=Cluster(
-                    runtime.glue_version,
-                    runtime.worker_type,
-                    runtime.dpus_of_worker,
-                    runtime.number_of_workers,
+            props=props,
+            command="gluestreaming",
+            python=GLUE_VERSIONS[runtime.glue_version].python,
+            logs=prefix,
+            arguments={**arguments, "--checkpoint": checkpoint.uri},
+            statements=[line for source in props["sources"] for line in source.statements()],
+            cluster=runtime,
+            temp=props["temp"],
+            keeps=[checkpoint],
+        )
+        self._complete(
+            glue.CfnJob(
+                self,
+                "Resource",
+                name=name,
+                description=options.description,
+                role=self.role.role_arn,
+                command=glue.CfnJob.JobCommandProperty(
+                    name="gluestreaming", python_version="3", script_location=self._script
                 ),
-                keeps=[checkpoint],
-            ),
+                default_arguments=self._default_arguments(),
+                non_overridable_arguments=self._fixed or None,
+                connections=self._connection_list(),
+                security_configuration=shared.security.configuration_name,
+                glue_version=runtime.glue_version,
+                worker_type=runtime.worker_type,
+                number_of_workers=runtime.number_of_workers,
+                execution_property=glue.CfnJob.ExecutionPropertyProperty(max_concurrent_runs=1),
+                max_retries=runtime.max_retries,
+                timeout=runtime.timeout_minutes,
+                maintenance_window=runtime.maintenance_window,
+            )
         )
 
     def on(self, state: JobState) -> Condition:
@@ -149,6 +127,21 @@ class StreamingJob(GlueJob):
         raise JobDefinitionError(
             f"job '{self.name}' is a streaming job, which no trigger watches ({state!r}); let "
             "others read what it has written on a schedule of their own"
+        )
+
+
+def _check_options(job: str, options: JobOptions) -> None:
+    """Raise if options are of jobs that end."""
+    if options.max_concurrent_runs > 1:
+        raise JobDefinitionError(
+            f"job '{job}' has max_concurrent_runs {options.max_concurrent_runs} and one "
+            "checkpoint, which two runs would both write; allowed: 1; set it to 1"
+        )
+    if options.notify_after_minutes is not None:
+        raise JobDefinitionError(
+            f"job '{job}' has notify_after_minutes {options.notify_after_minutes} and is a "
+            "streaming job, whose run is long by nature: an alarm tells while it does not run; "
+            "leave it out"
         )
 
 

@@ -11,7 +11,8 @@ from constructs import Construct
 
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.glue_job import GlueJob
-from tidemark.constructs.jobs.incremental_job import BookmarkOption, IncrementalJob
+from tidemark.constructs.jobs.incremental_job import IncrementalJob
+from tidemark.constructs.jobs.job_props import BookmarkOption
 from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.monitoring.alarms import Alarms
 from tidemark.constructs.monitoring.alerting import Alerting

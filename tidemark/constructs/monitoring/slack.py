@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
 from tidemark.constructs.governance import apply_to_all
-from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
+from tidemark.constructs.kinds import check_free, check_no_alias, check_stage_is_here
 from tidemark.constructs.security.security import let_services_use
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
@@ -65,18 +65,16 @@ class SlackChannel(Construct):
             JobDefinitionError: one of the ids cannot be one, or the app tells this channel already
                 from the same account, or from an account that is not known at synthesis.
         """
-        ids: list[tuple[str, object, re.Pattern[str]]] = [
+        for name, value, pattern in (
             ("workspace_id", workspace_id, WORKSPACE),
             ("channel_id", channel_id, CHANNEL),
-        ]
-        for name, value, pattern in ids:
-            if not isinstance(value, str) or not pattern.fullmatch(value):
+        ):
+            if not pattern.fullmatch(value):
                 raise JobDefinitionError(
                     f"SlackChannel has {name} {value!r}; allowed: the id, letters and digits as in "
                     "C0123ABCD, not the name; copy it from Slack"
                 )
-        check_stage("SlackChannel", stage)
-        check_key("SlackChannel", key)
+        check_no_alias("SlackChannel", key)
         check_free(scope, id_, "SlackChannel")
         check_stage_is_here("SlackChannel", cdk.Stack.of(scope), stage)
         super().__init__(scope, id_)

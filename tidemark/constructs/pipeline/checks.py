@@ -8,16 +8,10 @@ from aws_cdk import aws_kms as kms
 
 from tidemark.constructs.crawlers.options import CrawlerOptions
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.kinds import (
-    check_account,
-    check_key,
-    check_region,
-    check_stage,
-    check_stage_is_here,
-)
+from tidemark.constructs.kinds import check_account, check_region, check_stage_is_here
 from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.monitoring.slack import SlackChannel
-from tidemark.constructs.security.security import ExistingSecurity, LogGroups
+from tidemark.constructs.security.security import ExistingSecurity
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable
@@ -30,23 +24,13 @@ MAX_NAME = 255  # characters, of a run property
 MAX_HOURS = 100 * 366 * 24  # a century
 
 
-def check_types(
-    pipeline: str, *, root: object, stage: object, watermarks: object, key: object
-) -> None:
-    """Raise unless everything a pipeline is made of is of the kind it should be."""
-    wrong: list[tuple[str, object, str]] = []
-    if not isinstance(root, str | Path):
-        wrong.append(("root", root, "the path of the project"))
-    elif not Path(root).is_dir():
-        wrong.append(("root", str(root), "the path of the project, which is a folder"))
-    if watermarks is not None and not hasattr(watermarks, "table"):
-        wrong.append(("watermarks", watermarks, "a WatermarkTable, or None"))
-    for name, value, allowed in wrong:
+def check_root(pipeline: str, root: Path) -> None:
+    """Raise unless the path of a project is a folder."""
+    if not root.is_dir():
         raise JobDefinitionError(
-            f"pipeline '{pipeline}' has {name} {value!r}; allowed: {allowed}; correct {name}="
+            f"pipeline '{pipeline}' has root {str(root)!r}; allowed: the path of the project, "
+            "which is a folder; correct root="
         )
-    check_stage(f"pipeline '{pipeline}'", stage)
-    check_key(f"pipeline '{pipeline}'", key)
 
 
 def check_places(
@@ -93,74 +77,36 @@ def _check_told(of: str, stack: cdk.Stack, alerts: Alerting | None) -> None:
             check_account(of, stack, "a SlackChannel", one.topic.env.account)
 
 
-def check_alerts(pipeline: str, alerts: object, stage: StageConfig) -> None:
-    """Raise unless who is told is of the kind it should be, and nobody is told twice."""
-    if alerts is None:
-        return
-    if not isinstance(alerts, Alerting):
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has alerts {alerts!r}; allowed: None, or Alerting(topic=..., "
-            "subscribers=[...]); correct alerts="
-        )
-    if stage.alert_email and Email(stage.alert_email) in alerts.subscribers:
+def check_alerts(pipeline: str, alerts: Alerting | None, stage: StageConfig) -> None:
+    """Raise if somebody is told twice."""
+    if alerts and stage.alert_email and Email(stage.alert_email) in alerts.subscribers:
         raise JobDefinitionError(
             f"pipeline '{pipeline}' tells {stage.alert_email}, which the stage has as alertEmail; "
             "remove one of the two"
         )
 
 
-def check_security(pipeline: str, security: object, log_groups: object) -> None:
-    """Raise unless what a pipeline encrypts and logs with is of the kind it should be."""
-    if security is not None and not isinstance(security, ExistingSecurity):
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has security {security!r}; allowed: None, or ExistingSecurity("
-            "name) for a security configuration that others made; correct security="
-        )
-    if not isinstance(log_groups, LogGroups):
-        allowed = ", ".join(f"LogGroups.{one.name}" for one in LogGroups)
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has log_groups {log_groups!r}; allowed: {allowed}; pass one"
-        )
-
-
-def check_default(pipeline: str, key: str, value: object, kind: type) -> None:
-    """Raise unless what a pipeline sets for every job, as `key`, is of a kind, or None."""
-    if value is not None and not isinstance(value, kind):
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has {key} {value!r}; allowed: {kind.__name__}, or None; "
-            f"correct {key}="
-        )
-
-
-def check_run_properties(pipeline: str, properties: object) -> dict[str, object]:
-    """Return run properties as texts; raise unless they are names to texts that anybody may see."""
-    if not isinstance(properties, Mapping):
-        shown, properties = repr(properties), {}
-    else:  # the values are not shown, since one may be a secret
-        shown = ", ".join(
-            repr(key)
-            for key, text in properties.items()
-            if not (_is_property_name(key) and isinstance(text, str | NotSecret))
-        )
-    if shown:
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has run_properties of another kind: {shown}; allowed: names to "
-            f"strings, names of 1 to {MAX_NAME} characters; write the values in quotes"
-        )
-    return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
-
-
-def _is_property_name(name: object) -> bool:
-    """Return whether Glue takes the name of a run property.
+def check_run_properties(
+    pipeline: str, properties: Mapping[str, str | NotSecret]
+) -> dict[str, object]:
+    """Return run properties as strings; raise unless Glue takes them and anybody may see them.
 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateWorkflow.html
     """
-    return isinstance(name, str) and 1 <= len(name) <= MAX_NAME and name.isprintable()
+    for name in properties:
+        if not (1 <= len(name) <= MAX_NAME and name.isprintable()):
+            raise JobDefinitionError(
+                f"pipeline '{pipeline}' has the run property {name!r}; allowed: names of 1 to "
+                f"{MAX_NAME} characters; rename it"
+            )
+    return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
 
 
-def check_tags(job: str, stage: StageConfig, options: object, of: str = "job") -> None:
+def check_tags(
+    job: str, stage: StageConfig, options: JobOptions | CrawlerOptions | None, of: str = "job"
+) -> None:
     """Raise unless AWS takes the tags of a stage and of a job or crawler together."""
-    own = options.tags if isinstance(options, JobOptions | CrawlerOptions) else {}
+    own = options.tags if options else {}
     tags = {**stage.tags, **own} if own else {}
     if len(tags) > MAX_TAGS:
         raise JobDefinitionError(
@@ -174,7 +120,7 @@ def check_tags(job: str, stage: StageConfig, options: object, of: str = "job") -
         )
 
 
-def check_age(name: str, hours: object, *, watermark: bool) -> None:
+def check_age(name: str, hours: int | None, *, watermark: bool) -> None:
     """Raise unless the age that raises an alarm is None, or hours of a job with a watermark."""
     if hours is None:
         return
@@ -183,7 +129,7 @@ def check_age(name: str, hours: object, *, watermark: bool) -> None:
             f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
             "watermark=True, or leave it out"
         )
-    if type(hours) is not int or not 1 <= hours <= MAX_HOURS:
+    if not 1 <= hours <= MAX_HOURS:
         raise JobDefinitionError(
             f"job '{name}' has max_watermark_age_hours {hours!r}; allowed: an integer, hours "
             f"from 1 to {MAX_HOURS}; pass one, or leave it out"

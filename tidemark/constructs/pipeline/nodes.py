@@ -8,11 +8,11 @@ import constructs
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.action_options import ActionOptions
 from tidemark.constructs.jobs.glue_job import GlueJob
-from tidemark.constructs.jobs.job_checks import check_name, check_type
-from tidemark.constructs.jobs.job_uses import Argument
+from tidemark.constructs.jobs.job_checks import check_name
+from tidemark.constructs.jobs.job_props import Argument
 from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.pipeline.triggers import START
-from tidemark.constructs.predicates import Predicate, predicate_of
+from tidemark.constructs.predicates import After, Predicate, predicate_of
 from tidemark.errors import JobDefinitionError
 
 
@@ -56,32 +56,36 @@ class Nodes:
         self,
         of: str,
         name: str,
-        after: object,
-        script: object = "",
-        arguments: Mapping[str, Argument] | None = None,
+        after: After,
+        passed: Mapping[str, Argument] | None = None,
         started: ActionOptions | None = None,
     ) -> Place:
         """Return where a node stands.
 
+        Args:
+            of: `job` or `crawler`.
+            name: of the node.
+            after: what it waits for.
+            passed: the arguments of a job.
+            started: what the trigger adds.
+
         Raises:
             JobDefinitionError: its name is taken, or it waits for what is not in the pipeline.
         """
-        check_name(of, name)
-        check_type(name, "script", script, str, "the path of a Python file in the project")
-        check_type(name, "arguments", arguments or {}, Mapping, "a dict of names to values")
-        check_type(name, "started", started, ActionOptions | None, "ActionOptions(...)")
         waits_for = predicate_of(after)
-        id_ = construct_id(name)
-        passed = [*(arguments or {}).items(), *(started.arguments.items() if started else ())]
-        self._check_place(of, name, id_, waits_for, passed)
-        return Place(id_, waits_for)
+        arguments = [*(passed or {}).items(), *(started.arguments.items() if started else ())]
+        self.check_free(of, name)
+        self._check_waits(of, name, waits_for, arguments)
+        return Place(construct_id(name), waits_for)
 
-    def check_free(self, of: str, name: str, id_: str) -> None:
-        """Raise unless nothing else has the name of a node, or its construct id.
+    def check_free(self, of: str, name: str) -> None:
+        """Raise unless a node may have a name, and nothing else has it, or its construct id.
 
         Raises:
             JobDefinitionError: something has.
         """
+        check_name(of, name)
+        id_ = construct_id(name)
         if name in self.jobs | self.crawlers | self.streaming_jobs:
             raise JobDefinitionError(
                 f"{of} '{name}' is in the pipeline already; names must be unique; rename one of "
@@ -94,16 +98,14 @@ class Nodes:
                 "something else; give it another name"
             )
 
-    def _check_place(
+    def _check_waits(
         self,
         of: str,
         name: str,
-        id_: str,
         after: Predicate | None,
         arguments: Iterable[tuple[str, Argument]],
     ) -> None:
-        """Raise unless the name is free and all that is waited for is in this pipeline."""
-        self.check_free(of, name, id_)
+        """Raise unless all that is waited for is in this pipeline."""
         waited_for = [ended.job for ended in after.conditions] if after else []
         known: dict[str, GlueJob | Crawler] = {**self.jobs, **self.crawlers}
         for job in waited_for:

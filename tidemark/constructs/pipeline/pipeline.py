@@ -1,12 +1,32 @@
 """A Glue workflow and its jobs: one call per job."""
 
-from tidemark.constructs.pipeline.crawlers import Crawlers
-from tidemark.constructs.pipeline.shell_jobs import ShellJobs
-from tidemark.constructs.pipeline.spark_jobs import SparkJobs
-from tidemark.constructs.pipeline.streaming_jobs import StreamingJobs
+from collections.abc import Sequence
+from typing import Unpack
+
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
+
+from tidemark.constructs.catalog.published_tables import create_tables
+from tidemark.constructs.checked import checked
+from tidemark.constructs.crawlers.crawler import Crawler
+from tidemark.constructs.crawlers.options import CrawlerOptions
+from tidemark.constructs.crawlers.permissions import LOGS as CRAWLER_LOGS
+from tidemark.constructs.crawlers.targets import Target
+from tidemark.constructs.jobs.action_options import ActionOptions
+from tidemark.constructs.jobs.conditions import Condition
+from tidemark.constructs.jobs.glue_job import GlueJob
+from tidemark.constructs.jobs.incremental_job import IncrementalJob
+from tidemark.constructs.jobs.job_props import ShellJobProps, SparkJobProps, StreamingJobProps
+from tidemark.constructs.jobs.shell_job import LOGS as SHELL_LOGS
+from tidemark.constructs.jobs.shell_job import ShellJob
+from tidemark.constructs.jobs.streaming_job import StreamingJob
+from tidemark.constructs.pipeline.checks import check_age, check_tags
+from tidemark.constructs.pipeline.nodes import construct_id
+from tidemark.constructs.pipeline.workflow import Workflow
+from tidemark.constructs.predicates import Predicate
 
 
-class Pipeline(SparkJobs, ShellJobs, StreamingJobs, Crawlers):
+class Pipeline(Workflow):
     """Creates a workflow, the zip of shared packages, and a job with its trigger per `add_job`.
 
     Jobs without `after` start together; the others start when what they wait for has happened. A
@@ -27,3 +47,147 @@ class Pipeline(SparkJobs, ShellJobs, StreamingJobs, Crawlers):
         streaming_jobs: the jobs that nothing starts, by name.
         monitoring: alerts, alarms and dashboard.
     """
+
+    @checked
+    def add_job(
+        self,
+        name: str,
+        *,
+        after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
+        started: ActionOptions | None = None,
+        max_watermark_age_hours: int | None = None,
+        **props: Unpack[SparkJobProps],
+    ) -> IncrementalJob:
+        """Create a job of this pipeline and what starts it.
+
+        Args:
+            name: Glue job name in kebab case, unique in the app.
+            after: what must have happened first: a list of jobs and crawlers that must all have
+                SUCCEEDED, `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
+            started: what the trigger that starts the job adds to it, in runs of the workflow only.
+            max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
+                watermarks that are times. None: no alarm.
+            props: what the job declares.
+
+        Returns:
+            The job, to be named in `after` of later ones.
+
+        Raises:
+            JobDefinitionError: the name is taken, a job is named that is not in this pipeline or
+                not waited for, or the job itself cannot be deployed.
+        """
+        check_age(name, max_watermark_age_hours, watermark=props["watermark"])
+        check_tags(name, self._stage, props["options"])
+        place = self._nodes.place("job", name, after, props["arguments"], started)
+        job = IncrementalJob(self, place.id_, name=name, shared=self._shared, props=props)
+        self._add_to_graph(place, job, job.runtime.timeout_minutes, started, props["options"])
+        self.monitoring.watch(job, max_watermark_age_hours)
+        return job
+
+    @checked
+    def add_shell_job(
+        self,
+        name: str,
+        *,
+        after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
+        started: ActionOptions | None = None,
+        **props: Unpack[ShellJobProps],
+    ) -> ShellJob:
+        """Create a Python shell job of this pipeline and what starts it: a script without Spark.
+
+        Its Python is 3.9. It keeps no bookmark, and packages in `libs/` do not ship to it: wheels
+        in S3 are how code of one's own does.
+
+        Args:
+            name: Glue job name in kebab case, unique in the app.
+            after: as for `add_job`.
+            started: as for `add_job`.
+            props: what the job declares.
+
+        Returns:
+            The job, to be named in `after` of later ones.
+
+        Raises:
+            JobDefinitionError: as for `add_job`, or it is to keep a watermark.
+        """
+        check_tags(name, self._stage, props["options"])
+        place = self._nodes.place("job", name, after, props["arguments"], started)
+        self.security.encrypt_logs(SHELL_LOGS)
+        job = ShellJob(self, place.id_, name=name, shared=self._shared, props=props)
+        self._add_to_graph(place, job, job.runtime.timeout_minutes, started, props["options"])
+        return job
+
+    @checked
+    def add_streaming_job(self, name: str, **props: Unpack[StreamingJobProps]) -> StreamingJob:
+        """Create a streaming job: it has logs, a role and alarms as others, and no trigger.
+
+        Nothing starts it but `aws glue start-job-run`, since a run does not end; an alarm tells
+        while it does not run. One run at a time; a job among its arguments is not waited for.
+
+        Args:
+            name: Glue job name in kebab case, unique in the app.
+            props: what the job declares.
+
+        Returns:
+            The job.
+
+        Raises:
+            JobDefinitionError: the name is taken, or the job cannot be deployed.
+        """
+        check_tags(name, self._stage, props["options"])
+        self._nodes.check_free("job", name)
+        job = StreamingJob(self, construct_id(name), name=name, shared=self._shared, props=props)
+        create_tables(self, job)
+        self.streaming_jobs[name] = job
+        self.monitoring.alarms.on_not_running(name)
+        return job
+
+    @checked
+    def add_crawler(
+        self,
+        name: str,
+        *,
+        targets: Sequence[Target],
+        database: glue.CfnDatabase | str,
+        after: Predicate | Sequence[GlueJob | Crawler | Condition] = (),
+        options: CrawlerOptions | None = None,
+        role: iam.IRole | None = None,
+    ) -> Crawler:
+        """Create a crawler of this pipeline and what starts it.
+
+        Args:
+            name: name of the crawler in kebab case, unique in the app.
+            targets: what it reads: datasets, `CrawledData` with exclusions, `CrawledTable`,
+                `CrawledDatabase`, `CrawledOpenTables` or `CrawledDynamoDB`.
+            database: the database of the Data Catalog that it writes, `lake.catalog_database`, or
+                its name.
+            after: as for `add_job`.
+            options: what it does with tables that have changed, a prefix for their names, and so
+                on.
+            role: as for `add_job`.
+
+        Returns:
+            The crawler, to be named in `after` of later jobs and crawlers.
+
+        Raises:
+            JobDefinitionError: the name is taken, something is named that is not in this pipeline,
+                or the crawler itself cannot be deployed.
+        """
+        check_tags(name, self._stage, options, of="crawler")
+        place = self._nodes.place("crawler", name, after)
+        self.security.encrypt_logs(CRAWLER_LOGS)
+        crawler = Crawler(
+            self,
+            place.id_,
+            name=name,
+            targets=targets,
+            database=database,
+            shared=self._shared,
+            options=options,
+            role=role,
+        )
+        self.crawlers[name] = crawler
+        self._nodes.waits[name] = place.after
+        self.monitoring.alerts.on_failed_crawl()
+        self._triggers.add(place.id_, crawler, place.after)
+        return crawler

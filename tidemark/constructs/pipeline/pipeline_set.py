@@ -6,10 +6,11 @@ from pathlib import Path
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 
+from tidemark.constructs.checked import checked
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_name
-from tidemark.constructs.kinds import check_key, check_stage
+from tidemark.constructs.kinds import check_no_alias
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.pipeline.pipeline import Pipeline
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
@@ -33,7 +34,7 @@ class PipelineSet:
 
     def __init__(
         self,
-        app: cdk.App,
+        app: cdk.App | cdk.Stage,
         *,
         stage: StageConfig,
         watermarks: WatermarkTable | None,
@@ -54,7 +55,7 @@ class PipelineSet:
         Raises:
             JobDefinitionError: something of this is of another kind.
         """
-        _check(app, stage, watermarks, key, root, env)
+        check_no_alias("the PipelineSet", key)
         self.pipelines: dict[str, Pipeline] = {}
         self._app = app
         self._stage = stage
@@ -63,6 +64,7 @@ class PipelineSet:
         self._root = root
         self._env = env
 
+    @checked
     def add(
         self,
         name: str,
@@ -116,23 +118,3 @@ class PipelineSet:
         )
         self.pipelines[name] = pipeline
         return pipeline
-
-
-def _check(
-    app: object, stage: object, watermarks: object, key: object, root: object, env: object
-) -> None:
-    """Raise unless everything that the pipelines share is of the kind it should be."""
-    of = "the PipelineSet"
-    check_stage(of, stage)
-    check_key(of, key)
-    wrong: list[tuple[str, object, str]] = []
-    if not isinstance(app, cdk.App | cdk.Stage):
-        wrong.append(("app", app, "a cdk.App, or a cdk.Stage"))
-    if not isinstance(root, str | Path):
-        wrong.append(("root", root, "the path of the project"))
-    if not isinstance(env, cdk.Environment):
-        wrong.append(("env", env, "a cdk.Environment(account=..., region=...)"))
-    if not isinstance(watermarks, WatermarkTable | None):
-        wrong.append(("watermarks", watermarks, "a WatermarkTable, or None"))
-    for name, value, allowed in wrong:
-        raise JobDefinitionError(f"{of} has {name} {value!r}; allowed: {allowed}; correct {name}=")

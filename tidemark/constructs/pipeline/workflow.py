@@ -18,17 +18,15 @@ from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.kinds import check_free
+from tidemark.constructs.kinds import check_free, check_no_alias
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.monitoring import Monitoring
 from tidemark.constructs.pipeline.checks import (
     check_alerts,
-    check_default,
     check_places,
+    check_root,
     check_run_properties,
-    check_security,
-    check_types,
 )
 from tidemark.constructs.pipeline.nodes import Nodes, Place
 from tidemark.constructs.pipeline.triggers import Triggers, extra_of
@@ -105,10 +103,9 @@ class Workflow(Construct):
                 run property is not a string or shows a secret, or the stack is a nested one.
         """
         check_name("pipeline", name)
-        check_types(name, root=root, stage=stage, watermarks=watermarks, key=key)
-        check_security(name, security, log_groups)
+        check_root(name, Path(root))
+        check_no_alias(f"pipeline '{name}'", key)
         check_alerts(name, alerts, stage)
-        check_default(name, "glue_arguments", glue_arguments, GlueArguments)
         begun_by = starts_of(name, starts, stage)
         check_free(scope, id_, f"pipeline '{name}'")
         super().__init__(scope, id_)
@@ -129,7 +126,7 @@ class Workflow(Construct):
         self.jobs = self._nodes.jobs
         self.crawlers = self._nodes.crawlers
         self.streaming_jobs = self._nodes.streaming_jobs
-        properties = check_run_properties(name, {} if run_properties is None else run_properties)
+        properties = check_run_properties(name, run_properties or {})
         self.security = JobSecurity(
             self,
             "Security",
@@ -155,6 +152,7 @@ class Workflow(Construct):
             security=self.security,
             watermarks=watermarks,
             workflow_name=name,
+            runtime=stage.runtime,
             metrics=stage.metrics,
             network=StageNetwork(
                 connections=stage.connections,

@@ -11,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
-from tidemark.constructs.kinds import check_free, check_key, check_stage, check_stage_is_here
+from tidemark.constructs.kinds import check_free, check_no_alias, check_stage_is_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import CONNECTION as CONFIGURATION
@@ -34,7 +34,6 @@ class StageKey(Construct):
     """
 
     def __init__(self, scope: Construct, id_: str, *, stage: StageConfig) -> None:
-        check_stage("the key", stage)
         check_free(scope, id_, "the key")
         check_stage_is_here("the key", cdk.Stack.of(scope), stage)
         super().__init__(scope, id_)
@@ -161,18 +160,14 @@ class ExistingSecurity:
     data_key: kms.IKey | None = None
 
     def __post_init__(self) -> None:
-        name: object = self.name
-        if not isinstance(name, str) or not (
-            cdk.Token.is_unresolved(name) or CONFIGURATION.fullmatch(name)
-        ):
+        name = self.name
+        if not (cdk.Token.is_unresolved(name) or CONFIGURATION.fullmatch(name)):
             raise JobDefinitionError(
                 f"a security configuration is named {name!r}; allowed: 1 to 255 characters, no "
                 "* ? : /; write its name"
             )
         for kind in ("logs_key", "bookmarks_key", "data_key"):
-            key = getattr(self, kind)
-            if key is not None:
-                check_key(f"the security configuration {name!r}", key, kind)
+            check_no_alias(f"the security configuration {name!r}", getattr(self, kind), kind)
 
 
 class JobSecurity(Construct):

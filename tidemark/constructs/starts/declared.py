@@ -12,23 +12,17 @@ Start: TypeAlias = Schedule | OnObjects | OnEvent
 MAX_RULES = 20  # events of one pipeline; a bus has 300 rules for all
 
 
-def starts_of(pipeline: str, starts: object, stage: StageConfig) -> tuple[Start, ...]:
+def starts_of(
+    pipeline: str, starts: Sequence[Start] | None, stage: StageConfig
+) -> tuple[Start, ...]:
     """Return what starts a pipeline; None is what the stage says.
 
     Raises:
-        JobDefinitionError: it is no list of starts, one is in it twice, or events differ in their
-            batch, of which a workflow has one.
+        JobDefinitionError: one is in it twice, or events differ in their batch, of which a workflow
+            has one.
     """
     if starts is None:
         return (stage.starts,) if stage.starts else ()
-    if not isinstance(starts, list | tuple) or not all(
-        isinstance(one, Schedule | OnObjects | OnEvent) for one in starts
-    ):
-        raise JobDefinitionError(
-            f"pipeline '{pipeline}' has starts {starts!r}; allowed: a list of Schedule(...), "
-            "OnObjects(...) and OnEvent(...), an empty one to start it by hand, or None for the "
-            "schedule of the stage; correct starts="
-        )
     for one in starts:
         if starts.count(one) > 1:
             raise JobDefinitionError(

@@ -46,7 +46,7 @@ class OnObjects:
             Events of one pipeline share one batch.
 
     Raises:
-        JobDefinitionError: it is no dataset, or Glue does not allow a number.
+        JobDefinitionError: Glue does not allow a number.
     """
 
     dataset: Dataset
@@ -54,11 +54,6 @@ class OnObjects:
     batch_window_minutes: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.dataset, Dataset):
-            raise JobDefinitionError(
-                f"OnObjects has dataset {self.dataset!r}; allowed: a Dataset; pass where the "
-                "objects arrive"
-            )
         _check_batch(self)
 
     @property
@@ -138,13 +133,13 @@ def _check_batch(event: OnObjects | OnEvent) -> None:
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
     """
     name, size, window = type(event).__name__, event.batch_size, event.batch_window_minutes
-    if type(size) is not int or not 1 <= size <= MAX_EVENTS:
+    if not 1 <= size <= MAX_EVENTS:
         raise JobDefinitionError(
             f"{name} has batch_size {size!r}; allowed: an integer from 1 to {MAX_EVENTS}; pass one"
         )
     if window is None:
         return
-    if type(window) is not int or not 1 <= window <= MAX_WINDOW_MINUTES:
+    if not 1 <= window <= MAX_WINDOW_MINUTES:
         raise JobDefinitionError(
             f"{name} has batch_window_minutes {window!r}; allowed: an integer, minutes from 1 to "
             f"{MAX_WINDOW_MINUTES}, or None; pass one"

@@ -33,7 +33,7 @@ def synthesized(pipeline):
 
 
 def disable(pipeline, name, **changes):
-    from tidemark.constructs.jobs.incremental_job import BookmarkOption
+    from tidemark.constructs.jobs.job_props import BookmarkOption
 
     return pipeline.add_job(name, script="job.py", bookmark=BookmarkOption.DISABLE, **changes)
 

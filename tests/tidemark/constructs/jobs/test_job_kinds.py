@@ -121,12 +121,6 @@ def test_python_shell_jobs_stand_in_the_graph_as_others(declared, pipeline, data
     declared.app.synth()
 
 
-@pytest.mark.parametrize("watermark", [True, None, "yes"])
-def test_a_python_shell_job_keeps_no_watermark(pipeline, watermark):
-    with pytest.raises(JobDefinitionError, match=r"needs Python 3\.11 and such jobs have 3\.9"):
-        pipeline.add_shell_job("fetch", script="job.py", watermark=watermark)
-
-
 @pytest.mark.parametrize(
     "text",
     ["match 1:\n    case 1: pass\n", "try:\n    pass\nexcept* OSError:\n    pass\n"],
@@ -294,17 +288,13 @@ def test_a_worker_type_of_streaming_jobs_is_none_of_others():
 def test_sources_and_checkpoints_of_another_kind_are_refused(pipeline, data):
     from tidemark.constructs import JobOptions, KinesisStream, MskTopics
 
-    def stream(**changes):
-        given = {"checkpoint": data("state/"), **changes}
-        pipeline.add_streaming_job("clicks", script="job.py", **given)
-
-    for changes, text in (
-        ({"checkpoint": "s3://lake/state/"}, "checkpoint 's3://lake/state/'; allowed: a Dataset"),
-        ({"sources": [STREAM]}, "allowed: a list of KinesisStream, MskTopics"),
-        ({"options": JobOptions(max_concurrent_runs=2)}, "which two runs would both write"),
-    ):
-        with pytest.raises(JobDefinitionError, match=text):
-            stream(**changes)
+    with pytest.raises(JobDefinitionError, match="which two runs would both write"):
+        pipeline.add_streaming_job(
+            "clicks",
+            script="job.py",
+            checkpoint=data("state/"),
+            options=JobOptions(max_concurrent_runs=2),
+        )
     for make, text in (
         (lambda: KinesisStream("clicks"), "KinesisStream has arn 'clicks'"),
         (lambda: KinesisStream(STREAM + "*"), "allowed: the ARN of a Kinesis data stream"),

@@ -293,9 +293,3 @@ def test_what_glue_does_not_do_is_refused_with_what_it_does(add, given, runtime,
 def test_an_argument_of_the_script_never_replaces_one_of_glue(add):
     with pytest.raises(JobDefinitionError, match="'fresh'"):
         add("one", arguments={"fresh": "a"}, glue_arguments=GlueArguments(other={"--fresh": "b"}))
-
-
-@pytest.mark.parametrize("value", [{"conf": {}}, ["--conf"], "--conf", 1])
-def test_only_glue_arguments_are_taken(add, value):
-    with pytest.raises(JobDefinitionError, match=r"glue_arguments .*; allowed: GlueArguments"):
-        add("one", glue_arguments=value)

@@ -100,7 +100,7 @@ def wide(count, project, context=None):
     from aws_cdk import aws_s3 as s3
 
     from tidemark.constructs.dataset import Dataset
-    from tidemark.constructs.jobs.incremental_job import BookmarkOption
+    from tidemark.constructs.jobs.job_props import BookmarkOption
     from tidemark.constructs.pipeline import Pipeline
     from tidemark.constructs.watermark_table import WatermarkTable
     from tidemark.model.stage.config import StageConfig

@@ -229,32 +229,23 @@ def fifo_queue(declared):
     ("make", "text"),
     [
         (lambda d: constructs.Email("nobody"), "Email has the address 'nobody'; allowed: a mail"),
-        (lambda d: constructs.Email(None), "Email has the address None"),
         (lambda d: constructs.Https("http://example.com"), "allowed: an address such as https://"),
         (lambda d: constructs.Https("https://"), "allowed: an address such as https://"),
-        (lambda d: constructs.Https(None), "Https has the url None"),
         (lambda d: constructs.Https("https://me:hunter2@example.com/"), "a url with a password"),
         (lambda d: constructs.Https("https://hooks.slack.com/services/T/B/x"), "SlackChannel"),
-        (lambda d: constructs.SqsQueue("queue"), "SqsQueue has the queue 'queue'; allowed"),
         (lambda d: constructs.SqsQueue(fifo_queue(d)), "allowed: a standard queue, no FIFO"),
-        (lambda d: constructs.Alerting(topic=TOPIC), "allowed: a standard topic, no FIFO"),
         (lambda d: constructs.Alerting(topic=fifo_topic(d)), "allowed: a standard topic, no FIFO"),
-        (lambda d: constructs.Alerting(subscribers="a@b.c"), "allowed: a list of Email, Https"),
-        (lambda d: constructs.Alerting(subscribers=["a@b.c"]), "allowed: a list of Email, Https"),
         (
             lambda d: constructs.Alerting(subscribers=[constructs.Email("a@b.c")] * 2),
             "twice; name each once",
         ),
-        (lambda d: d.pipeline(alerts="a@b.c"), "pipeline 'orders' has alerts 'a@b.c'; allowed"),
-        (lambda d: d.pipeline(alerts=[]), "pipeline 'orders' has alerts []; allowed"),
         (
             lambda d: told(d, constructs.Email("a@b.c"), alert_email="a@b.c"),
             "tells a@b.c, which the stage has as alertEmail",
         ),
         (lambda d: slack(d, channel="#alerts"), "has channel_id '#alerts'; allowed: the id"),
-        (lambda d: slack(d, channel=None), "has channel_id None; allowed: the id"),
     ],
-    ids=range(19),
+    ids=range(10),
 )
 def test_who_cannot_be_told_is_refused_in_one_line(declared, make, text):
     with pytest.raises(JobDefinitionError) as error:

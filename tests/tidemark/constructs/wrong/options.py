@@ -33,10 +33,6 @@ WRONG = {
         lambda w: w.job(options=tc.JobOptions(description="")),
         "JobOptions has description ''",
     ),
-    "o descr int": (
-        lambda w: w.job(options=tc.JobOptions(description=1)),
-        "JobOptions has description 1",
-    ),
     "o descr 2049": (
         lambda w: w.job(options=tc.JobOptions(description="a" * 2049)),
         "JobOptions has description",
@@ -53,10 +49,6 @@ WRONG = {
         lambda w: w.job(options=tc.JobOptions(description="password=hunter2")),
         "JobOptions has a description that looks as if it held a secret,",
     ),
-    "o tags list": (
-        lambda w: w.job(options=tc.JobOptions(tags=[("a", "b")])),
-        "JobOptions has tags [('a', 'b')]",
-    ),
     "o tags aws": (
         lambda w: w.job(options=tc.JobOptions(tags={"aws:a": "b"})),
         "JobOptions has tags {'aws:a': 'b'}",
@@ -64,10 +56,6 @@ WRONG = {
     "o tags tidemark": (
         lambda w: w.job(options=tc.JobOptions(tags={"tidemark:stage": "x"})),
         "JobOptions has tags {'tidemark:stage': 'x'}",
-    ),
-    "o tags int": (
-        lambda w: w.job(options=tc.JobOptions(tags={"a": 1})),
-        "JobOptions has tags {'a': 1}",
     ),
     "o tags star": (
         lambda w: w.job(options=tc.JobOptions(tags={"a": "b*"})),
@@ -77,7 +65,6 @@ WRONG = {
         lambda w: w.job(options=tc.JobOptions(tags={f"a{i}": "b" for i in range(49)})),
         "JobOptions has tags {'a0': 'b', 'a1': 'b', 'a2': 'b', 'a3':",
     ),
-    "o tags none": (lambda w: w.job(options=tc.JobOptions(tags=None)), "JobOptions has tags None"),
     "o tags case": (
         lambda w: w.job(options=tc.JobOptions(tags={"Team": "a", "team": "b"})),
         "JobOptions has tags ['Team', 'team']",
@@ -89,14 +76,6 @@ WRONG = {
     "o ret 10": (
         lambda w: w.job(options=tc.JobOptions(log_retention_days=10)),
         "JobOptions has log_retention_days 10",
-    ),
-    "o ret true": (
-        lambda w: w.job(options=tc.JobOptions(log_retention_days=True)),
-        "JobOptions has log_retention_days True",
-    ),
-    "o ret str": (
-        lambda w: w.job(options=tc.JobOptions(log_retention_days="30")),
-        "JobOptions has log_retention_days '30'",
     ),
     "o ret 0": (
         lambda w: w.job(options=tc.JobOptions(log_retention_days=0)),
@@ -113,17 +92,9 @@ WRONG = {
         lambda w: w.job(options=tc.JobOptions(max_concurrent_runs=0)),
         "JobOptions has max_concurrent_runs 0",
     ),
-    "o runs true": (
-        lambda w: w.job(options=tc.JobOptions(max_concurrent_runs=True)),
-        "JobOptions has max_concurrent_runs True",
-    ),
     "o runs 2 bookmark": (
         lambda w: w.job(options=tc.JobOptions(max_concurrent_runs=2)),
         "job 'one' has max_concurrent_runs 2 and keeps a bookmark, which",
-    ),
-    "o runs none": (
-        lambda w: w.job(options=tc.JobOptions(max_concurrent_runs=None)),
-        "JobOptions has max_concurrent_runs None",
     ),
     "o runs 4001": (
         lambda w: w.job(options=tc.JobOptions(max_concurrent_runs=4001)),
@@ -143,10 +114,6 @@ WRONG = {
         ),
         "job 'one' has max_concurrent_runs 2 and keeps watermarks, whose",
     ),
-    "o nonov str": (
-        lambda w: w.job(options=tc.JobOptions(non_overridable="conf")),
-        "JobOptions has non_overridable 'conf'",
-    ),
     "o nonov unknown": (
         lambda w: w.job(options=tc.JobOptions(non_overridable=["nope"])),
         "job 'one' has 'nope' in non_overridable, which is none of its",
@@ -154,10 +121,6 @@ WRONG = {
     "o nonov twice": (
         lambda w: w.job(options=tc.JobOptions(non_overridable=["a", "a"])),
         "JobOptions has non_overridable ['a', 'a']",
-    ),
-    "o nonov none": (
-        lambda w: w.job(options=tc.JobOptions(non_overridable=None)),
-        "JobOptions has non_overridable None",
     ),
     "o notify 0": (
         lambda w: w.job(options=tc.JobOptions(notify_after_minutes=0)),
@@ -167,23 +130,7 @@ WRONG = {
         lambda w: w.job(options=tc.JobOptions(notify_after_minutes=60)),
         "job 'one' has notify_after_minutes 60 and ends after 60",
     ),
-    "o notify float": (
-        lambda w: w.job(options=tc.JobOptions(notify_after_minutes=1.5)),
-        "JobOptions has notify_after_minutes 1.5",
-    ),
     "a empty": (lambda w: w.job(started=tc.ActionOptions()), "ActionOptions() says nothing"),
-    "a args list": (
-        lambda w: w.job(started=tc.ActionOptions(arguments=["a"])),
-        "ActionOptions has arguments ['a']",
-    ),
-    "a args none": (
-        lambda w: w.job(started=tc.ActionOptions(arguments=None)),
-        "ActionOptions has arguments None",
-    ),
-    "a args int": (
-        lambda w: w.job(started=tc.ActionOptions(arguments={"a": 1})),
-        "job 'one' has the argument 'a' with the value 1",
-    ),
     "a args dashes": (
         lambda w: w.job(started=tc.ActionOptions(arguments={"--a": "b"})),
         "job 'one' has the argument '--a'",
@@ -200,10 +147,6 @@ WRONG = {
         lambda w: w.job(started=tc.ActionOptions(timeout_minutes=0)),
         "ActionOptions has timeout_minutes 0",
     ),
-    "a timeout bool": (
-        lambda w: w.job(started=tc.ActionOptions(timeout_minutes=True)),
-        "ActionOptions has timeout_minutes True",
-    ),
     "a timeout big": (
         lambda w: w.job(started=tc.ActionOptions(timeout_minutes=10081)),
         "ActionOptions has timeout_minutes 10081",
@@ -211,10 +154,6 @@ WRONG = {
     "a notify": (
         lambda w: w.job(started=tc.ActionOptions(notify_after_minutes=60)),
         "job 'one' is started with notify_after_minutes 60 and times out",
-    ),
-    "a timeout str": (
-        lambda w: w.job(started=tc.ActionOptions(timeout_minutes="60")),
-        "ActionOptions has timeout_minutes '60'",
     ),
     "a empty dict": (
         lambda w: w.job(started=tc.ActionOptions(arguments={})),

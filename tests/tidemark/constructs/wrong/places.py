@@ -137,7 +137,7 @@ WRONG = {
     ),
     "run property with NUL in its name": (
         lambda w: w.given(run_properties={"a\0": "x"}),
-        "has run_properties of another kind: 'a\\x00'; allowed: names to strings",
+        "has the run property 'a\\x00'; allowed: names of 1 to 255",
     ),
     "run property with a long name": (
         lambda w: w.given(run_properties={"a" * 256: "x"}),

@@ -18,7 +18,6 @@ WRONG = {
         lambda w: tc.DateProjection("NOW-1WEEK", "NOW-3YEARS"),
         "a partition projection has range ('NOW-1WEEK', 'NOW-3YEARS')",
     ),
-    "t db none": (lambda w: w.table(database=None), "table 't' has database None"),
     "t db star": (lambda w: w.table(database="*"), "table 't' has database '*'"),
     "t db token": (
         lambda w: w.job(
@@ -32,11 +31,6 @@ WRONG = {
         "allowed: a CfnDatabase, as lake.catalog_database, or the name of a",
     ),
     "t name upper": (lambda w: w.table(name="T"), "table 'T' has name 'T'"),
-    "t cols str": (lambda w: w.table(columns="id bigint"), "table 't' has columns 'id bigint'"),
-    "t cols tuple list": (
-        lambda w: w.table(columns=[("id", "bigint")]),
-        "table 't' has columns [('id', 'bigint')]",
-    ),
     "t cols empty": (lambda w: w.table(columns=[]), "table 't' has columns ()"),
     "t cols twice": (
         lambda w: w.table(columns=[tc.Column("id", "bigint"), tc.Column("id", "bigint")]),
@@ -46,37 +40,17 @@ WRONG = {
         lambda w: w.table(partition_keys=[tc.Column("id", "bigint")]),
         "table 't' has column 'id'",
     ),
-    "t format str": (lambda w: w.table(format="parquet"), "table 't' has format 'parquet'"),
-    "t format method": (
-        lambda w: w.table(format=tc.TableFormat.parquet),
-        "table 't' has format <bound method TableFormat.parquet of",
-    ),
-    "t projection dict": (
-        lambda w: w.table(projection={"day": "x"}),
-        "table 't' has projection {'day': 'x'}",
-    ),
     "t projection no keys": (
         lambda w: w.table(projection=tc.Projection({"day": tc.DateProjection("2020-01-01")})),
         "table 't' has projection of 'day'",
     ),
-    "t descr none": (lambda w: w.table(description=None), "table 't' has description None"),
-    "t params int": (lambda w: w.table(parameters={"a": 1}), "table 't' has parameters {'a': 1}"),
     "t params reserved": (
         lambda w: w.table(parameters={"projection.enabled": "true"}),
         "table 't' has parameter 'projection.enabled'",
     ),
-    "t quality str": (
-        lambda w: w.table(quality="Rules = [RowCount > 0]"),
-        "table 't' has quality 'Rules = [RowCount > 0]'",
-    ),
-    "t lf int": (lambda w: w.table(lake_formation=1), "table 't' has lake_formation 1"),
     "col type": (
         lambda w: tc.Column("id", "integerr"),
         "column 'id' has the type 'integerr': 'integerr' is no type of",
-    ),
-    "col type none": (
-        lambda w: tc.Column("id", None),
-        "column 'id' has the type None: it is not a string",
     ),
     "col name upper": (lambda w: tc.Column("Id", "int"), "column name 'Id' is not one of a table"),
     "col name space": (
@@ -96,17 +70,9 @@ WRONG = {
         lambda w: tc.Column("a", "array"),
         "column 'a' has the type 'array': it ends where '<' should be",
     ),
-    "proj enum str": (
-        lambda w: tc.EnumProjection("a,b"),
-        "a partition projection has values 'a,b'",
-    ),
     "proj enum comma": (
         lambda w: tc.EnumProjection(["a,b"]),
         "a partition projection has values ['a,b']",
-    ),
-    "proj int float": (
-        lambda w: tc.IntegerProjection(1.0, 2),
-        "a partition projection has least 1.0",
     ),
     "proj int rev": (
         lambda w: tc.IntegerProjection(2, 1),
@@ -127,15 +93,6 @@ WRONG = {
     "proj date unit": (
         lambda w: tc.DateProjection("2020", format="yyyy", unit=tc.DateUnit.DAYS, end="2024"),
         "a partition projection has unit <DateUnit.DAYS: 'DAYS'>",
-    ),
-    "proj date unit str": (
-        lambda w: tc.DateProjection("2020-01-01", unit="DAYS"),
-        "a partition projection has unit 'DAYS'",
-    ),
-    "proj none": (lambda w: tc.Projection(None), "a partition projection has keys None"),
-    "proj value": (
-        lambda w: tc.Projection({"a": "enum"}),
-        "a partition projection has keys {'a': 'enum'}",
     ),
     "proj mismatch": (
         lambda w: w.job(
@@ -166,20 +123,11 @@ WRONG = {
         "table 't' has DateProjection of Column(name='day',",
     ),
     "csv quote": (lambda w: tc.TableFormat.csv(quote="''"), "a csv table has quote \"''\""),
-    "csv delim none": (
-        lambda w: tc.TableFormat.csv(delimiter=None),
-        "a csv table has delimiter None",
-    ),
     "csv same": (
         lambda w: tc.TableFormat.csv(delimiter=",", quote=","),
         "a csv table has ',', ',' and '\\\\' for delimiter, quote and",
     ),
     "avro": (lambda w: tc.TableFormat.avro("{"), "an avro table has the schema '{'"),
-    "csv header int": (lambda w: tc.TableFormat.csv(header=1), "a csv table has header 1"),
-    "dq none": (
-        lambda w: tc.DataQualityRuleset(None),
-        "a data quality ruleset has the rules None, of which it is not a",
-    ),
     "dq empty": (
         lambda w: tc.DataQualityRuleset("Rules = []"),
         "a data quality ruleset has the rules 'Rules = []', of which the",
@@ -192,7 +140,6 @@ WRONG = {
         lambda w: tc.DataQualityRuleset("Rules = [RowCount > 0]", name="a b"),
         "a data quality ruleset has the name 'a b'",
     ),
-    "ds table str": (lambda w: w.data("o/", table="db.t"), "dataset 'o/' has table 'db.t'"),
     "same table two data": (
         lambda w: (
             w.job(
@@ -220,7 +167,6 @@ WRONG = {
         ),
         "job 'b' declares the table 'db.t' for 'b/' otherwise than",
     ),
-    "use none": (lambda w: w.job(tables=[tc.TableUse(None)]), "a TableUse has None in tables"),
     "use upper": (lambda w: w.job(tables=[tc.TableUse("Db.T")]), "a TableUse has 'Db.T' in tables"),
     "use star": (lambda w: w.job(tables=[tc.TableUse("db.*")]), "a TableUse has 'db.*' in tables"),
     "use create": (
@@ -230,14 +176,6 @@ WRONG = {
     "use catalog": (
         lambda w: w.job(tables=[tc.TableUse("db.t", catalog_id="x")]),
         "the TableUse of 'db.t' has catalog_id 'x'",
-    ),
-    "use catalog int": (
-        lambda w: w.job(tables=[tc.TableUse("db.t", catalog_id=123456789012)]),
-        "the TableUse of 'db.t' has catalog_id 123456789012",
-    ),
-    "use write str": (
-        lambda w: w.job(tables=[tc.TableUse("db.t", write="yes")]),
-        "the TableUse of 'db.t' has write 'yes'",
     ),
     "use ruleset": (
         lambda w: w.job(tables=[tc.TableUse("db.t", ruleset="*")]),
@@ -253,13 +191,6 @@ WRONG = {
         lambda w: w.job(tables=["db.t", tc.TableUse("db.t", write=True)]),
         "job 'one' has 'db.t' in tables twice",
     ),
-    "use table obj": (
-        lambda w: w.job(
-            tables=[tc.Table(database="db", name="t", columns=[tc.Column("id", "bigint")])]
-        ),
-        "job 'one' has tables [Table(database='db', name='t',",
-    ),
-    "use none in list": (lambda w: w.job(tables=[None]), "job 'one' has tables [None]"),
     "t descr secret": (lambda w: w.table(description="password=hunter2"), "without a secret"),
     "t params secret": (
         lambda w: w.job(writes=[w.data("o/", table=w.table(parameters={"password": "hunter2"}))]),

@@ -1,0 +1,242 @@
+"""Refuses a call that the signature of a construct does not allow: its names and its types.
+
+Python takes a string for a list of letters and any value for a truth, and Glue and IAM would deploy
+it. The annotations say what is allowed; no construct checks that again.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from enum import Enum
+from functools import lru_cache, wraps
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from tidemark.errors import JobDefinitionError
+
+OURS = "tidemark."
+TYPES_OURS = "tidemark.constructs."  # what the model holds says itself what it allows
+WORDS = {str: "a string", bool: "True, False", int: "an integer", float: "a number"}
+WORDS |= {NoneType: "None", Any: "anything"}
+# What is one, of interfaces that no one calls.
+EXAMPLES = {
+    "HasOutput": "a job",
+    "IBucket": "a bucket, such as s3.Bucket.from_bucket_name(...)",
+    "IConnection": "a Connection",
+    "IKey": "a KMS key, such as kms.Key.from_key_arn(...)",
+    "IQueue": "a queue, such as sqs.Queue.from_queue_arn(...)",
+    "IRole": "an iam.Role, such as iam.Role.from_role_arn(...)",
+    "ISecret": "a Secret",
+    "ITable": "a table of DynamoDB, such as dynamodb.Table.from_table_name(...)",
+    "ITopic": "a topic, such as sns.Topic.from_topic_arn(...)",
+}
+_CHECKED = "_is_checked"
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+class WrongArgumentError(JobDefinitionError, TypeError):
+    """A call has an unknown argument, or lacks a required one."""
+
+
+def checked_class(public: Any) -> Any:
+    """Return a public class whose constructor is checked; anything else as it is."""
+    if isinstance(public, type):
+        for owner in public.__mro__:
+            made = vars(owner).get("__init__")
+            if owner.__module__.startswith(OURS) and inspect.isfunction(made):
+                type.__setattr__(owner, "__init__", checked(made))
+    return public
+
+
+def checked(method: Called) -> Called:
+    """Return a method that refuses a call with another argument, or one of another type.
+
+    The properties of a TypedDict that `method` takes by `**props: Unpack[...]` are parameters as
+    others, and those that a call leaves out are None, False or empty.
+
+    Example:
+        `pipeline.add_job("orders", reeds=[raw])` raises "add_job has no argument 'reeds'; did you
+        mean 'reads'? ...".
+    """
+    if hasattr(method, _CHECKED):
+        return method
+    signature, has_props = _signature(method)
+    checks_types = method.__module__.startswith(TYPES_OURS)
+
+    @wraps(method)
+    def call(*given: Any, **keywords: Any) -> Any:
+        try:
+            bound = signature.bind(*given, **keywords)
+        except TypeError as error:
+            raise WrongArgumentError(_told(method, given, signature, keywords, error)) from None
+        if checks_types:
+            _check_types(method, bound)
+        if has_props:
+            bound.apply_defaults()
+            return method(*bound.args, **bound.kwargs)
+        return method(*given, **keywords)
+
+    call.__dict__.update({_CHECKED: True, "__signature__": signature})
+    return call  # type: ignore[return-value]  # it is called as the method is
+
+
+def _signature(method: Callable[..., Any]) -> tuple[inspect.Signature, bool]:
+    """Return a signature with its annotations read, and whether properties are among it."""
+    hints = get_type_hints(method)
+    parameters = []
+    props: list[inspect.Parameter] = []
+    for parameter in inspect.signature(method).parameters.values():
+        hint = hints.get(parameter.name, Any)
+        if get_origin(hint) is Unpack:
+            props = _properties(get_args(hint)[0])
+        else:
+            parameters.append(parameter.replace(annotation=hint))
+    return inspect.Signature([*parameters, *props]), bool(props)
+
+
+def _properties(props: Any) -> list[inspect.Parameter]:
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=hint,
+            default=inspect.Parameter.empty if name in props.__required_keys__ else _empty(hint),
+        )
+        for name, hint in get_type_hints(props).items()
+    ]
+
+
+def _empty(hint: Any) -> object:
+    """Return what a property is that is left out."""
+    return None if accepts(None, hint) else False if accepts(False, hint) else ()
+
+
+def _told(
+    method: Callable[..., Any],
+    given: tuple[Any, ...],
+    signature: inspect.Signature,
+    keywords: dict[str, Any],
+    problem: TypeError,
+) -> str:
+    called = _name(method, given[0])
+    known = [name for name in signature.parameters if name != "self"]
+    allowed = ", ".join(known) or "none"
+    unknown = [name for name in keywords if name not in known]
+    if not unknown:
+        return f"{called}: {problem}; allowed: {allowed}; correct the call"
+    near = get_close_matches(unknown[0], known, n=1)
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    return f"{called} has no argument {unknown[0]!r}; {meant}allowed: {allowed}; correct the call"
+
+
+def _name(method: Callable[..., Any], owner: object) -> str:
+    return type(owner).__name__ if method.__name__ == "__init__" else method.__name__
+
+
+def _check_types(method: Callable[..., Any], bound: inspect.BoundArguments) -> None:
+    (_, owner), *given = bound.arguments.items()
+    called = _name(method, owner).removeprefix("add_").replace("_", " ")
+    of = f"{called} {bound.arguments['name']!r}" if "name" in bound.arguments else called
+    for name, value in given:
+        parameter = bound.signature.parameters[name]
+        is_one = parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+        if is_one and not accepts(value, parameter.annotation):
+            raise JobDefinitionError(
+                f"{of} has {name} {_shown(value, parameter.annotation)}; allowed: "
+                f"{allowed_by(parameter.annotation)}; correct {name}="
+            )
+
+
+def accepts(value: Any, hint: Any) -> bool:
+    """Return whether a value is what an annotation says.
+
+    >>> accepts("ab", Sequence[str]), accepts(["a", "b"], Sequence[str]), accepts(True, int)
+    (False, True, False)
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(accepts(value, one) for one in inner)
+    if origin is Literal:
+        return any(value == one and type(value) is type(one) for one in inner)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and not _wrong_items(value, hint)
+    if origin in (Sequence, tuple):
+        kinds = (list, tuple) if origin is Sequence else tuple
+        return isinstance(value, kinds) and all(accepts(one, inner[0]) for one in value)
+    return _is_a(value, origin or hint)
+
+
+def _is_a(value: Any, hint: Any) -> bool:
+    if hint in (int, float):
+        return isinstance(value, int | hint) and not isinstance(value, bool)
+    if getattr(hint, "_is_protocol", False):
+        return _has_members(value, hint)
+    return hint in (Any, object) or isinstance(value, dict if is_typeddict(hint) else hint)
+
+
+def allowed_by(hint: Any) -> str:
+    """Return in words what an annotation allows.
+
+    >>> allowed_by(Mapping[str, str | int] | None)
+    'a dict of a string to a string or an integer, or None'
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        *first, last = map(allowed_by, inner)
+        return f"{', '.join(first)}{',' if last == 'None' or len(first) > 1 else ''} or {last}"
+    if origin is Literal:
+        return ", ".join(map(repr, inner))
+    if origin in (Sequence, tuple):
+        return f"a {'list' if origin is Sequence else 'tuple'}, each {allowed_by(inner[0])}"
+    if origin is Mapping:
+        return f"a dict of {allowed_by(inner[0])} to {allowed_by(inner[1])}"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return ", ".join(f"{hint.__name__}.{one.name}" for one in hint)
+    name = getattr(hint, "__name__", str(hint))
+    return WORDS.get(hint) or EXAMPLES.get(name) or f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
+
+
+def _wrong_items(value: Mapping[Any, Any], hint: Any) -> list[Any]:
+    of_key, of_value = get_args(hint)
+    return [
+        key for key, item in value.items() if not (accepts(key, of_key) and accepts(item, of_value))
+    ]
+
+
+def _shown(value: object, hint: Any) -> str:
+    """Return what is of another type; of a dict the keys only, since a value may be a secret."""
+    for one in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        if get_origin(one) is Mapping and isinstance(value, Mapping):
+            wrong = {key: type(value[key]).__name__ for key in _wrong_items(value, one)}
+            return f"with {', '.join(f'{key!r}: {kind}' for key, kind in wrong.items())}"
+    return repr(value)
+
+
+def _has_members(value: object, protocol: Any) -> bool:
+    """Return whether a value has what a Protocol names; nothing of it is asked, which may fail."""
+    parts = getattr(value, "__dict__", {}).get("_delegates", [value])  # of an interface of the CDK
+    return _classes_have(tuple(map(type, parts)), protocol) or all(
+        inspect.getattr_static(value, name, _CHECKED) is not _CHECKED for name in _members(protocol)
+    )
+
+
+@lru_cache
+def _classes_have(kinds: tuple[type, ...], protocol: Any) -> bool:
+    return all(any(hasattr(kind, name) for kind in kinds) for name in _members(protocol))
+
+
+@lru_cache
+def _members(protocol: Any) -> frozenset[str]:
+    """Return the public members of a Protocol: the interfaces of the CDK are such."""
+    bases = [base for base in protocol.__mro__ if getattr(base, "_is_protocol", False)]
+    return frozenset(name for base in bases for name in vars(base) if not name.startswith("_"))
