@@ -117,10 +117,10 @@ def lifted(column: Column, kind: DataType, target: DataType) -> Column:
         case NullType(), _:
             return F.lit(None).cast(plain_type(target))
         case _, Choice():
-            names = {one.name for one in _fields(kind)}
+            kinds = {part.name: part.dataType for part in _fields(kind)}
             fields = [
-                lifted(_field(column, kind, one.name), _kind(kind, one.name), one.dataType)
-                if one.name in names
+                lifted(_field(column, kind, one.name), kinds[one.name], one.dataType)
+                if one.name in kinds
                 else F.lit(None).cast(plain_type(one.dataType))
                 for one in target
             ]
@@ -151,10 +151,6 @@ def _struct(column: Column, target: StructType, fields: list[Column]) -> Column:
 def _fields(kind: DataType) -> list[StructField]:
     """Return the fields of a choice, and of another type the one it would be in a choice."""
     return list(kind) if isinstance(kind, Choice) else [StructField(type_name(kind), kind)]
-
-
-def _kind(kind: DataType, name: str) -> DataType:
-    return next(one.dataType for one in _fields(kind) if one.name == name)
 
 
 def _field(column: Column, kind: DataType, name: str) -> Column:

@@ -152,14 +152,6 @@ def _of_decimal(value: Decimal, hint: DataType | None) -> DataType:
     return merged(hint, found) if isinstance(hint, DecimalType) else found
 
 
-def _of_float(_: float, hint: DataType | None) -> DataType:
-    return hint if isinstance(hint, FloatType) else DOUBLE
-
-
-def _of_time(_: datetime, hint: DataType | None) -> DataType:
-    return hint if isinstance(hint, TimestampNTZType) else TIME
-
-
 def _of_list(values: Iterable[Any], hint: DataType | None) -> DataType:
     inner = hint.elementType if isinstance(hint, ArrayType) else None
     kind: DataType = NOTHING
@@ -185,9 +177,9 @@ _KINDS: tuple[tuple[Any, Callable[[Any, DataType | None], DataType]], ...] = (
     (NoneType, lambda _, __: NOTHING),
     (bool, lambda _, __: FLAG),
     (int, _of_int),
-    (float, _of_float),
+    (float, lambda _, hint: hint if isinstance(hint, FloatType) else DOUBLE),
     (Decimal, _of_decimal),
-    (datetime, _of_time),
+    (datetime, lambda _, hint: hint if isinstance(hint, TimestampNTZType) else TIME),
     (date, lambda _, __: DAY),
     ((bytes, bytearray), lambda _, __: BYTES),
     (Mapping, _of_mapping),
@@ -238,7 +230,7 @@ def writer(kind: DataType) -> Convert | None:
             return _to_choice(kind)
         case StructType():
             parts = [(one.name, writer(one.dataType)) for one in kind]
-            return lambda record: _to_struct(record, parts)
+            return lambda record: tuple(_written(each, record.get(name)) for name, each in parts)
         case ArrayType():
             each = writer(kind.elementType)
             return lambda values: [_written(each, value) for value in values]
@@ -252,12 +244,6 @@ def writer(kind: DataType) -> Convert | None:
 
 def _written(each: Convert | None, value: Any) -> Any:
     return value if value is None or each is None else each(value)
-
-
-def _to_struct(
-    record: Mapping[str, Any], parts: list[tuple[str, Convert | None]]
-) -> tuple[Any, ...]:
-    return tuple(_written(each, record.get(name)) for name, each in parts)
 
 
 def _to_choice(kind: Choice) -> Convert:

@@ -27,7 +27,7 @@ from pyspark.sql.types import (
 
 from tidemark.errors import ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import Value, built, has_choices, quoted, values_of
-from tidemark.glue_job.frames.types import Choice
+from tidemark.glue_job.frames.types import NESTED, Choice
 
 LINE = "line of tidemark"
 CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV
@@ -74,14 +74,10 @@ def type_of_choice(choice: Choice) -> DataType:
 def _scalar(value: Value) -> Value:
     """Return a choice of simple types as text; another value as it is."""
     kind = value.kind
-    if not isinstance(kind, Choice) or any(_is_nested(one.dataType) for one in kind):
+    if not isinstance(kind, Choice) or any(isinstance(one.dataType, NESTED) for one in kind):
         return value
     texts = [value.column.getField(one.name).cast("string") for one in kind]
     return Value(value.name, F.coalesce(*texts), StringType())
-
-
-def _is_nested(kind: DataType) -> bool:
-    return isinstance(kind, ArrayType | MapType | StructType)
 
 
 def _csv_text(name: str, kind: DataType) -> Column:

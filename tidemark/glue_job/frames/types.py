@@ -52,6 +52,7 @@ ATOMIC: dict[str, DataType] = {
     "string": StringType(),
     "timestamp": TimestampType(),
 }
+NESTED = (ArrayType, MapType, StructType)
 NUMBERS: tuple[DataType, ...] = (IntegerType(), LongType(), FloatType(), DoubleType())
 _TEXT_WITH_LENGTH = re.compile(r"\b(?:var)?char\(\d+\)")
 Conflict: TypeAlias = Callable[[str, DataType, DataType], DataType]

@@ -10,7 +10,7 @@ from functools import partial, reduce
 from typing import Any
 
 import fastavro
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -37,8 +37,7 @@ from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.conformed import note_missing
-from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED, unreadable
 
@@ -60,19 +59,25 @@ _LIBRARY_OF_CODEC = re.compile(r"(\w+) codec is supported but you need to instal
 BROKEN = (ValueError, EOFError, OSError, KeyError, IndexError, TypeError, StopIteration)
 
 
-def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: Format) -> DataFrame:
+def read_avro(files: Files) -> DataFrame:
     """Return the records of Avro files, with the columns of all of their schemas."""
+    avro = files.format
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
-    kinds = [_schema_of(file, logical) for file in files]
+    kinds: list[DataType] = [schema_in(str(folder_of(one)), one, logical) for one in files.paths]
     if avro.is_dynamic and (absence := absence_in(kinds)):
         avro.failed.note_absence(absence, is_of_records=False)
     try:
-        groups = [(list(files), reduce(_merged, kinds))]
+        groups = [(files, reduce(partial(merged, conflict=widened_or(_disagree)), kinds))]
     except AvroDisagreementError:
         if not avro.is_dynamic or avro.names is not None:
             raise
         groups = _alike(files, kinds)
-    frames = [_read(spark, group, layout, avro, kind, logical) for group, kind in groups]
+    frames = list[DataFrame]()
+    for group, kind in groups:
+        schema = without_nulls(kind)
+        assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
+        note_missing(avro, [schema])
+        frames.append(read_rows(group, schema, partial(records_of, logical, schema)))
     return reduce(union, frames)
 
 
@@ -89,34 +94,16 @@ def absence_in(kinds: Sequence[DataType]) -> Absence | None:
     return replace(absence_of(known, lacking, lacking), null=frozenset())
 
 
-def _alike(files: Sequence[str], kinds: Sequence[DataType]) -> list[tuple[list[str], DataType]]:
+def _alike(files: Files, kinds: Sequence[DataType]) -> list[tuple[Files, DataType]]:
     """Return the files in groups of one schema each, with it."""
     groups: dict[str, tuple[list[str], DataType]] = {}
-    for file, kind in zip(files, kinds, strict=True):
+    for file, kind in zip(files.paths, kinds, strict=True):
         groups.setdefault(kind.json(), ([], kind))[0].append(file)
-    return list(groups.values())
-
-
-def _read(
-    spark: SparkSession,
-    files: Sequence[str],
-    layout: Layout,
-    avro: Format,
-    kind: DataType,
-    logical: frozenset[str],
-) -> DataFrame:
-    schema = without_nulls(kind)
-    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
-    note_missing(avro, [schema])
-    return read_rows(spark, files, layout, avro, schema, partial(records_of, logical, schema))
+    return [(replace(files, paths=paths), kind) for paths, kind in groups.values()]
 
 
 class AvroDisagreementError(UsageError):
     """Two files have a field of one name with types that have no common one."""
-
-
-def _merged(first: DataType, second: DataType) -> DataType:
-    return merged(first, second, widened_or(_disagree))
 
 
 def _disagree(name: str, first: DataType, second: DataType) -> DataType:
@@ -124,10 +111,6 @@ def _disagree(name: str, first: DataType, second: DataType) -> DataType:
         f"the Avro files disagree on the field {name}: {first.simpleString()} and "
         f"{second.simpleString()}; give each kind a path and a transformation_ctx of its own"
     )
-
-
-def _schema_of(file: str, logical: frozenset[str]) -> DataType:
-    return schema_in(str(folder_of(file)), file, logical)
 
 
 def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"]) -> StructType:
@@ -251,8 +234,4 @@ def converter(kind: DataType) -> Callable[[Any], Any]:
         return lambda v: None if v is None else {key: value(item) for key, item in v.items()}
     if isinstance(kind, (DoubleType, FloatType)):
         return lambda v: None if v is None else float(v)
-    return _unchanged
-
-
-def _unchanged(value: Any) -> Any:
-    return value
+    return lambda v: v

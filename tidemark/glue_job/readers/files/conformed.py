@@ -24,15 +24,14 @@ from pyspark.sql.types import (
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
-from tidemark.glue_job.frames.types import Choice, merged, numbered, plain_type
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.frames.types import NESTED, Choice, merged, numbered, plain_type
+from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import failing, misfit
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED
 from tidemark.glue_job.readers.tables.declared import Names, missing
 from tidemark.local_state.run_warnings import RunWarning, note
 
-NESTED = (StructType, ArrayType, MapType)
 # Each from narrow to wide: a cast to a wider one loses nothing.
 WIDENING: tuple[tuple[DataType, ...], ...] = (
     (ByteType(), ShortType(), IntegerType(), LongType()),
@@ -48,8 +47,9 @@ def conformed_frame(frame: DataFrame, declared: StructType, names: Names) -> Dat
     return built(frame, _fields(columns, found, declared, names, ""))
 
 
-def conformed_rows(frame: DataFrame, layout: Layout, declared: Format) -> DataFrame:
+def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
     """Return the declared columns of rows that a reader returned, then their partition columns."""
+    declared, layout = files.format, files.layout
     if declared.schema is None or declared.names is None:
         return frame
     folders = {name.lower() for name in layout.columns}

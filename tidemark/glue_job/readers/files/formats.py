@@ -4,16 +4,18 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyspark.sql import DataFrameReader, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import OfReader
 from tidemark.glue_job.frames.types import spark_schema
+from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.glue_job.readers.tables.declared import Names
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -94,9 +96,35 @@ class Format:
             failed.note_absence(OF_RECORDS[self.name])
         return replace(self, is_dynamic=True, failed=failed)
 
+    @property
+    def is_multi_line(self) -> bool:
+        """Whether a record may be over many lines."""
+        return self.is_on("multiLine", "multiline")
+
     def is_on(self, *names: str) -> bool:
         """Return whether any of these options is switched on."""
         return any(is_true(self.options.get(name, False)) for name in names)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files that are read together: their URIs, their partition folders and how they are read."""
+
+    spark: SparkSession
+    paths: Sequence[str]
+    layout: Layout
+    format: Format
+
+    @property
+    def alone(self) -> "Files":
+        """The same files without partition columns, each row with its file."""
+        return replace(self, layout=Layout(), format=replace(self.format, is_grouped=False))
+
+    @property
+    def reader(self) -> DataFrameReader:
+        """Spark's reader, which makes columns of the partition folders."""
+        reader = self.spark.read
+        return reader.option("basePath", self.layout.base) if self.layout.columns else reader
 
 
 def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
@@ -140,7 +168,7 @@ def csv_options(csv: Format) -> dict[str, str]:
         "sep": separator,
         "quote": quote,
         "escape": quote if escaper.lower() == "none" else escaper,
-        "multiLine": _text(csv.is_on("multiLine", "multiline")),
+        "multiLine": _text(csv.is_multi_line),
         "header": _text(csv.is_on("withHeader", "skipFirst")),
     }
 

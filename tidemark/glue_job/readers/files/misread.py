@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StringType, StructType
 
 from tidemark.errors import UnsupportedError
+from tidemark.glue_job.frames.choices import quoted
 from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.readers.files.read_errors import REMEDY, UNCHANGED
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -81,7 +82,7 @@ def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, 
     texts = F.from_csv(line, declared, {k: v for k, v in options.items() if k != "header"})
     return _first(
         F.when(
-            _column(field.name).isNull() & texts[str(place)].isNotNull(),
+            F.col(quoted(field.name)).isNull() & texts[str(place)].isNotNull(),
             misfit(field.name, field.dataType, texts[str(place)]),
         )
         for place, field in enumerate(schema)
@@ -118,10 +119,6 @@ def _values(
 
 def _first(texts: Iterator[Column] | list[Column]) -> Column:
     return F.coalesce(*texts, F.lit(None).cast("string"))
-
-
-def _column(name: str) -> Column:
-    return F.col(f"`{name.replace('`', '``')}`")
 
 
 BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would end the text before its remedy

@@ -105,8 +105,13 @@ def s3_request(request: ReadRequest, format_name: str, table: str = "") -> S3Req
         limits=_limits(options),
         table=table,
     )
-    groups = _group_files(options, format_name), _group_size(options)
-    return S3Request(source, *groups, _suffix(options))
+    size = whole_number(options, "groupSize", at_least=1)
+    return S3Request(
+        source,
+        _group_files(options, format_name),
+        size if options.get("groupFiles") == "inPartition" else None,
+        _suffix(options),
+    )
 
 
 def _suffix(options: Mapping[str, Any]) -> str | None:
@@ -188,11 +193,6 @@ def _group_files(options: Mapping[str, Any], format_name: str) -> str | None:
             f"{format_name}; leave them out"
         )
     return group_files
-
-
-def _group_size(options: Mapping[str, Any]) -> int | None:
-    size = whole_number(options, "groupSize", at_least=1)
-    return size if options.get("groupFiles") == "inPartition" else None
 
 
 def hours(options: Mapping[str, Any], name: str) -> float | None:

@@ -13,7 +13,7 @@ from functools import partial, reduce
 from typing import Any
 
 from lxml import etree
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -33,13 +33,11 @@ from pyspark.sql.types import (
 )
 
 from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
-from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import note_missing
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import mixed
-from tidemark.glue_job.readers.files.partitions import Layout
-from tidemark.glue_job.readers.files.python_files import TASKS_PER_CORE, read_rows
-from tidemark.glue_job.readers.files.read_errors import naming_the_file, some_of, unreadable
+from tidemark.glue_job.readers.files.python_files import look_at, read_rows
+from tidemark.glue_job.readers.files.read_errors import some_of, unreadable
 from tidemark.glue_job.readers.files.xml_records import XmlOptions, has_tag, records, xml_options
 from tidemark.glue_job.readers.tables.declared import in_files
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -59,18 +57,16 @@ _ATOMIC: list[tuple[type[DataType], Callable[[str], Any]]] = [
 BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
 
 
-def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: Format) -> DataFrame:
+def read_xml(files: Files) -> DataFrame:
     """Return the records of XML files; their schema is inferred from all of them unless given.
 
     The columns of a table have the names that they have in the files.
     """
+    xml = files.format
     options, is_given = xml_options(xml), xml.schema is not None and xml.names is None
-    tasks = [(file, str(folder_of(file))) for file in files]
-    slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     look = partial(_tag_in_file if is_given else _seen_in_file, options)
-    with naming_the_file(files, "xml"):
-        each = spark.sparkContext.parallelize(tasks, slices).map(look).collect()
-    _warn(options.row_tag, files, each)
+    each = look_at(files, partial(map, look))
+    _warn(options.row_tag, files.paths, each)
     schema: DataType | None = xml.schema
     if not is_given:
         merge = partial(_merged, options.value_tag)
@@ -81,7 +77,7 @@ def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: For
         note_missing(xml, [schema])
         schema = in_files(xml.schema, schema, xml.names)
         assert isinstance(schema, StructType)  # noqa: S101 (likewise)
-    return read_rows(spark, files, layout, xml, schema, partial(_rows, options, schema))
+    return read_rows(files, schema, partial(_rows, options, schema))
 
 
 def _rows(
@@ -192,7 +188,9 @@ def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any],
         return _struct_converter(kind, value_tag, path)
     if isinstance(kind, ArrayType):
         element = converter(kind.elementType, value_tag, path)
-        return lambda v: None if v is None else [element(i) for i in (v if _is_list(v) else [v])]
+        return lambda v: (
+            None if v is None else [element(i) for i in (v if isinstance(v, list) else [v])]
+        )
     if isinstance(kind, MapType):
         value = converter(kind.valueType, value_tag, path)
         return lambda v: None if v is None else {name: value(item) for name, item in v.items()}
@@ -228,7 +226,3 @@ def _struct_converter(kind: StructType, value_tag: str, path: str) -> Callable[[
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)

@@ -51,11 +51,9 @@ def cast_of(text: Column, kind: DataType) -> Column:
     value = text.cast(kind)
     if not isinstance(kind, TimestampType):
         return value
-    return F.coalesce(value, F.when(text.rlike(r"^-?[0-9]+$"), F.timestamp_seconds(_whole(text))))
-
-
-def _whole(text: Column) -> Column:
-    return text.cast("bigint")
+    return F.coalesce(
+        value, F.when(text.rlike(r"^-?[0-9]+$"), F.timestamp_seconds(text.cast("bigint")))
+    )
 
 
 def with_casts(frame: DataFrame, schema: StructType) -> DataFrame:

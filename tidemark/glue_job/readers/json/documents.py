@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -14,9 +14,8 @@ from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.frames.types import numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import note_missing
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import note_rounded
-from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import naming_the_file
 from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_texts
 from tidemark.glue_job.readers.json.choices import (
@@ -30,7 +29,6 @@ from tidemark.glue_job.readers.json.choices import (
 from tidemark.glue_job.readers.json.errors import good_texts
 from tidemark.glue_job.readers.json.kinds import (
     SEVERAL,
-    Kinds,
     absence_in,
     kinds_in,
     note_changed,
@@ -63,41 +61,30 @@ class Documents:
         return self.are_lines and not has_choice(self.schema)
 
 
-def documents(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
-) -> Documents | None:
+def documents(files: Files) -> Documents | None:
     """Return the documents of JSON files, in one pass over them; None if they are no JSON.
 
     A file of which a line is no record is read as a whole, as one that has records over many lines;
     what is no JSON then either is an error record, see `good_texts`.
     """
-    by_lines = not json.is_on("multiLine", "multiline")
-    if by_lines:
-        texts = texts_of(spark, files, layout, json)
-        if found := _kinds(texts, files):
-            json.failed.note_absence(absence_in(found))
-            is_each = SEVERAL not in found.letters
-            return Documents(texts, schema_of_records(found), are_lines=is_each)
-    if fit_in_texts(files):
-        texts = texts_of(spark, files, layout, json, is_whole=True)
-        if found := _kinds(texts, files):
-            json.failed.note_absence(absence_in(found))
-            return Documents(texts, schema_of_records(found), are_lines=False)
-    good = good_texts(spark, files, layout, json)
-    found = None if good is None else _kinds(good, files)
-    if good is None or found is None:
-        return None
-    json.failed.note_absence(absence_in(found))
-    return Documents(good, schema_of_records(found), are_lines=False)
+    if not files.format.is_multi_line and (found := _documents(files, texts_of(files))):
+        return found
+    if fit_in_texts(files.paths) and (found := _documents(files, texts_of(files, is_whole=True))):
+        return replace(found, are_lines=False)
+    good = good_texts(files)
+    found = None if good is None else _documents(files, good)
+    return found and replace(found, are_lines=False)
 
 
-def _kinds(texts: DataFrame, files: Sequence[str]) -> Kinds | None:
-    size = sum(folder_of(file).stat().st_size for file in files)
-    with naming_the_file(files, "json"):
+def _documents(files: Files, texts: DataFrame) -> Documents | None:
+    size = sum(folder_of(file).stat().st_size for file in files.paths)
+    with naming_the_file(files.paths, "json"):
         found = kinds_in(texts, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
-    if found is not None:
-        note_changed(found)
-    return found
+    if found is None:
+        return None
+    note_changed(found)
+    files.format.failed.note_absence(absence_in(found))
+    return Documents(texts, schema_of_records(found), are_lines=SEVERAL not in found.letters)
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:
