@@ -91,7 +91,7 @@ def as_struct(value: Value) -> Value:
     """Return a value with structs in the place of choices.
 
     An alias cannot take the mark away, and Spark simplifies a cast to what the value is: a
-    condition leaves it behind, also in the files of a write by partitions.
+    condition takes it away, also in the files of a write by partitions.
     """
     if not _metadata(value.kind):
         return value

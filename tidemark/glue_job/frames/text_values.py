@@ -93,7 +93,7 @@ def _csv_text(name: str, kind: DataType) -> Column:
 
 
 def json_text(column: Column, kind: DataType) -> Column:
-    """Return a value as JSON, null where there is none."""
+    """Return a value as JSON, null where it is missing."""
     match kind:
         case Choice():
             return F.coalesce(*[json_text(column.getField(f.name), f.dataType) for f in kind])

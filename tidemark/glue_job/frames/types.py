@@ -60,7 +60,7 @@ Conflict: TypeAlias = Callable[[str, DataType, DataType], DataType]
 
 
 class Choice(StructType):
-    """A struct of which each row has the field of one type."""
+    """A struct; each row has the field of one type."""
 
 
 def type_name(kind: DataType) -> str:
@@ -120,7 +120,7 @@ def is_cast(kind: DataType) -> bool:
 
 
 def has_casts(kind: DataType) -> bool:
-    """Return whether a type is, or has inside of it, one of which values are cast."""
+    """Return whether a type is, or has inside of it, a type with values that are cast."""
     return any(is_cast(one) for _, one in types_in(kind))
 
 

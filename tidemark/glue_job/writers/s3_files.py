@@ -140,7 +140,7 @@ def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
     ]
     if wrong := [key for key, columns in zip(keys, found, strict=True) if len(columns) != 1]:
         raise UsageError(
-            f"partitionKeys {wrong} are no columns of the frame, or several; it has "
+            f"partitionKeys {wrong} are not columns of the frame, or several; it has "
             f"{', '.join(frame.columns)}"
         )
     return tuple(columns[0] for columns in found)

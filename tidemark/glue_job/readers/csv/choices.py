@@ -56,13 +56,13 @@ def _cast(name: str, kind: DataType) -> Column:
 
 
 OTHER_LENGTH = "line of another length"
-OF_FILES = ("header", "multiLine", "lineSep")  # options that say nothing of one record
+FILE_OPTIONS = ("header", "multiLine", "lineSep")  # options that say nothing of one record
 
 
 def with_choices(
     frame: DataFrame, schema: StructType, corrupt: str, options: Mapping[str, str]
 ) -> DataFrame:
-    """Return lines of CSV; a column of which a text is not of its type is a choice with string.
+    """Return lines of CSV; a column with a string that is not of its type is a choice with string.
 
     One pass over the lines finds these columns.
     """
@@ -82,7 +82,7 @@ def _texts(schema: StructType, line: Column, options: Mapping[str, str]) -> Colu
     """Return the texts of the fields of a line, by place, and itself if it has others."""
     fields = [StructField(str(place), StringType()) for place in range(len(schema))]
     declared = StructType([*fields, StructField(OTHER_LENGTH, StringType())])
-    given = {key: value for key, value in options.items() if key not in OF_FILES}
+    given = {key: value for key, value in options.items() if key not in FILE_OPTIONS}
     given["columnNameOfCorruptRecord"] = OTHER_LENGTH
     words = ", ".join(f"{quoted(one.name)} string" for one in declared)
     return F.from_csv(line, words, given)

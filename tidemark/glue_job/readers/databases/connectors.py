@@ -17,7 +17,7 @@ DATA_SOURCE = "mongodb"  # of version 10 of the connector, which Glue 4.0 and la
 REQUIRED = ("database", "collection")
 URIS = ("connection.uri", "uri")  # the second one is of Glue 3.0
 WITHOUT_EFFECT = {"disableUpdateUri"}  # Glue adds database and collection to the URI without it
-OF_URI = {"ssl": "tls", "ssl.domain_match": "tlsAllowInvalidHostnames"}
+URI_OPTIONS = {"ssl": "tls", "ssl.domain_match": "tlsAllowInvalidHostnames"}
 _NEGATED = ("ssl.domain_match",)
 
 
@@ -42,7 +42,7 @@ def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
     uri = _with_credentials(uris[0], *credentials)
     flags = {
         parameter: ("false" if value == "true" else "true") if name in _NEGATED else value
-        for name, parameter in OF_URI.items()
+        for name, parameter in URI_OPTIONS.items()
         if (value := options.pop(name, ""))
     }
     kept = {name: value for name, value in options.items() if name not in WITHOUT_EFFECT}

@@ -1,6 +1,6 @@
 """Reads tables of DynamoDB: by a scan, or as an export in DynamoDB's JSON.
 
-Differs from AWS: one process reads the table, and an export is no request of DynamoDB, nor files.
+Differs from AWS: one process reads the table; an export asks DynamoDB for none and has no files.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-dynamodb-home.html
 """
 

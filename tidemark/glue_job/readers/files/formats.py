@@ -13,7 +13,7 @@ from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
-from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.types import spark_schema
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.s3_options import is_true
@@ -56,7 +56,7 @@ SAME_AS = {"glueparquet": "parquet"}
 MAY_BE_EMPTY = ("csv", "ion", "json", "xml")
 # Formats whose schema is that of their records, and whether these can lack fields. Of JSON the
 # reader of documents tells.
-OF_RECORDS = {"csv": ALL_THERE, "ion": SOME_LACK, "xml": SOME_LACK}
+RECORD_FORMATS = {"csv": ALL_THERE, "ion": SOME_LACK, "xml": SOME_LACK}
 
 
 @dataclass(frozen=True)
@@ -83,17 +83,17 @@ class Format:
     null_text: str = ""
     is_grouped: bool = False
     is_dynamic: bool = False
-    failed: OfReader = field(default_factory=OfReader)
+    failed: ReaderErrors = field(default_factory=ReaderErrors)
 
-    def with_errors_in(self, failed: OfReader | None) -> "Format":
+    def with_errors_in(self, failed: ReaderErrors | None) -> "Format":
         """Return the format of a DynamicFrame, which gets a list for what cannot be read.
 
-        None is of a DataFrame, of which no record may be broken.
+        None is of a DataFrame, which may have no broken record.
         """
         if failed is None:
             return self
-        if self.name in OF_RECORDS:
-            failed.note_absence(OF_RECORDS[self.name])
+        if self.name in RECORD_FORMATS:
+            failed.note_absence(RECORD_FORMATS[self.name])
         return replace(self, is_dynamic=True, failed=failed)
 
     @property

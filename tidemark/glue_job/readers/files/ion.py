@@ -72,7 +72,7 @@ def records_of(uri: str, path: str) -> Iterator[dict[str, Any]]:
             for value in load(_Checked(opened), **options):
                 record = _plain(value)
                 if not isinstance(record, dict):
-                    raise unreadable(uri, "ion", f"a value is no struct: {str(record)[:200]!r}")
+                    raise unreadable(uri, "ion", f"a value is not a struct: {str(record)[:200]!r}")
                 yield record
     except (IonException, OSError, EOFError, ValueError) as error:
         raise unreadable(uri, "ion", f"{type(error).__name__}: {error}") from error

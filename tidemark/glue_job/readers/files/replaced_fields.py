@@ -78,7 +78,7 @@ def _differing(
     rows: Callable[[], DataFrame],
     values: Callable[[], Mapping[str, FolderValue]],
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of which values differ; all of them where that cannot be asked."""
+    """Yield the pairs with values that differ; all of them where that cannot be asked."""
     has: Sequence[bool] = [True] * len(pairs)
     with suppress(PySparkException, Py4JJavaError, TidemarkError):  # the reader itself tells
         frame, of_folders = rows(), values()

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.process.bookmark_session import files_to_read, taken_back_on_error
 from tidemark.glue_job.readers.csv.files import read_csv
 from tidemark.glue_job.readers.files.avro import read_avro
@@ -83,7 +83,9 @@ READERS = {
 }
 
 
-def read_s3(spark: SparkSession, request: ReadRequest, failed: OfReader | None = None) -> DataFrame:
+def read_s3(
+    spark: SparkSession, request: ReadRequest, failed: ReaderErrors | None = None
+) -> DataFrame:
     """Return the rows of the files that the bookmark lets through, lazily.
 
     Partition folders below a path become columns. Without any file the frame has no columns.

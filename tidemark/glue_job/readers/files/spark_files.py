@@ -95,7 +95,7 @@ def _alike(files: Files) -> list[Files]:
 
 
 def with_folders(schema: StructType, files: Files) -> StructType:
-    """Return the schema with those partition columns of which the type is declared."""
+    """Return the schema with the partition columns that have a declared type."""
     types = [(name, files.format.partitions.get(name.lower())) for name in files.layout.columns]
     return StructType([*schema, *[StructField(name, kind) for name, kind in types if kind]])
 

@@ -43,7 +43,7 @@ def is_time(kind: DataType) -> bool:
 
 
 def cast_of(text: Column, kind: DataType) -> Column:
-    """Return the time or the decimal of a text, null where it is none.
+    """Return the time or the decimal of a text, null where it is not one.
 
     A timestamp that is a whole number is in seconds since 1970, but for a year of four to six
     digits.
@@ -57,7 +57,7 @@ def cast_of(text: Column, kind: DataType) -> Column:
 
 
 def with_casts(frame: DataFrame, schema: StructType) -> DataFrame:
-    """Return rows with their times and decimals; a text that is none fails the action."""
+    """Return rows with their times and decimals; a string that is not one fails the action."""
     if not has_casts(schema):
         return frame
     names = frame.columns

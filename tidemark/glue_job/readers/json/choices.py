@@ -44,7 +44,7 @@ WHOLE: tuple[tuple[type[DataType], int], ...] = (
 )
 FRACTIONS: tuple[type[DataType], ...] = (DecimalType, FloatType, DoubleType)
 # What a table may declare of strings.
-OF_STRINGS = (BinaryType, DateType, DecimalType, TimestampType)
+STRING_TARGETS = (BinaryType, DateType, DecimalType, TimestampType)
 
 
 def marked(text: Column) -> Column:
@@ -59,7 +59,7 @@ def has_choice(kind: DataType) -> bool:
 
 def raw_type(kind: DataType) -> DataType:
     """Return what a value is parsed as: where there is a choice, or a string to convert, text."""
-    is_raw = Choice, *OF_STRINGS
+    is_raw = Choice, *STRING_TARGETS
     return replaced(kind, lambda one: StringType() if isinstance(one, is_raw) else None)
 
 
@@ -137,7 +137,7 @@ def _value(column: Column, kind: DataType, path: str) -> Column:
             return F.transform_values(column, lambda _, one: _value(one, kind.valueType, path))
         case StringType():
             return _text(column)
-    return _converted(column, kind, path) if isinstance(kind, OF_STRINGS) else column
+    return _converted(column, kind, path) if isinstance(kind, STRING_TARGETS) else column
 
 
 def _text(text: Column) -> Column:

@@ -38,7 +38,7 @@ from tidemark.glue_job.readers.json.lines import LINE, as_separated, fit_in_text
 from tidemark.glue_job.readers.json.path import document_with, record_type, select_records
 from tidemark.glue_job.readers.tables.declared import declared_kind
 
-SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
+SMALL_BYTES = 1 << 18  # of all files: a shuffle of fewer takes longer than it saves
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class Documents:
 
 
 def documents(files: Files) -> Documents | None:
-    """Return the documents of JSON files, in one pass over them; None if they are no JSON.
+    """Return the documents of JSON files, in one pass over them; None if they are not JSON.
 
-    A file of which a line is no record is read as a whole, as one that has records over many lines;
-    what is no JSON then either is an error record, see `good_texts`.
+    A file with a line that is not a record is read as a whole, as if records were over many lines;
+    what is not JSON then either is an error record, see `good_texts`.
     """
     if not files.format.is_multi_line and (found := _documents(files, texts_of(files))):
         return found

@@ -1,4 +1,4 @@
-"""Texts of files that are no JSON: error records of the DynamicFrame, as Glue has them.
+"""Texts of files that are not JSON: error records of the DynamicFrame, as Glue has them.
 
 AWS does not say how much of a file one error takes. Here it is the line; and the whole file where
 no line of it is a record, or where ``multiLine`` is on.
@@ -41,9 +41,9 @@ def good_texts(files: Files) -> DataFrame | None:
 
 
 def separated_good_texts(files: Files) -> DataFrame | None:
-    """Return what `separated_texts` does, but texts that are no JSON are error records.
+    """Return what `separated_texts` does, but texts that are not JSON are error records.
 
-    A file of which a line is no record is read as a whole, as where no schema is given.
+    A file of which a line is not a record is read as a whole, as where no schema is given.
     """
     is_whole = files.format.is_multi_line
     if is_whole and not fit_in_texts(files.paths):
@@ -91,7 +91,7 @@ def _without_errors(
         F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
     ).collect()[0]
     shown = " ".join(text.split())
-    about = f"{count} records, the first one of {source}, are no JSON, or too deep: {shown!r}"
+    about = f"{count} records, the first one of {source}, are not JSON, or too deep: {shown!r}"
     note(RunWarning.ERROR_RECORDS, about)
     return good.drop(SOURCE, IS_BROKEN)
 
@@ -112,7 +112,7 @@ def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 def _asked(texts: DataFrame) -> DataFrame:
-    """Return texts with their file, and whether they are no JSON."""
+    """Return texts with their file, and whether they are not JSON."""
     columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
     return texts.withColumns(columns)
 

@@ -141,7 +141,7 @@ def _found(files: Files, texts: DataFrame | None) -> StructType:
             schema = data_schema(load(_reader(files), files), files.layout)
         if not files.format.is_dynamic and (several := next(files_with_several(files), None)):
             note(RunWarning.SEVERAL_VALUES, several)
-    if CORRUPT in schema.names:  # the inference saw a record that is no JSON; find it
+    if CORRUPT in schema.names:  # the inference saw a record that is not JSON; find it
         any_object = StructType([StructField("a field", StringType())])
         with naming_the_file(files.paths, "json"):
             if texts is not None:

@@ -93,7 +93,7 @@ class Kinds:
 
 
 def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds | None:
-    """Return the kinds of all records in a column of texts; None if one is no JSON, or no UTF-8.
+    """Return the kinds of all records in a column of texts; None if one is not JSON, or not UTF-8.
 
     Fields are in the order in which they first come up.
     """
@@ -119,12 +119,12 @@ def is_utf_8(text: Column) -> Column:
 
 
 def kinds_of(text: Column) -> Column:
-    """Return what `JsonKinds.kinds` of Java says of a text, `BROKEN` if it is no JSON."""
+    """Return what `JsonKinds.kinds` of Java says of a text, `BROKEN` if it is not JSON."""
     return F.reflect(F.lit(JAVA), F.lit("kinds"), text)
 
 
 def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
-    """Yield the kinds of the texts of a partition, None if one is no JSON."""
+    """Yield the kinds of the texts of a partition, None if one is not JSON."""
     found = Kinds()
     for row in rows:
         if row.kinds == BROKEN:

@@ -26,7 +26,7 @@ from tidemark.glue_job.readers.files.read_errors import UNCHANGED, naming_the_fi
 from tidemark.glue_job.readers.files.spark_files import load, with_folders
 from tidemark.glue_job.readers.json.casts import with_casts
 from tidemark.glue_job.readers.json.kinds import JAVA, is_utf_8
-from tidemark.glue_job.readers.tables.declared import OF_EMPTY
+from tidemark.glue_job.readers.tables.declared import EMPTY_OBJECT_KEY
 from tidemark.local_state.run_warnings import RunWarning, note
 
 MANY = 200
@@ -38,7 +38,7 @@ RECORD = "record of json"
 BLANK = "\ufeff \t\r\n"  # characters of a text that holds no value
 # An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
 # end a string that has such characters.
-EMPTY, FULL = r"\{\s*\}", f"{{{OF_EMPTY}:null}}"
+EMPTY, FULL = r"\{\s*\}", f"{{{EMPTY_OBJECT_KEY}:null}}"
 
 
 def are_many_small(files: Sequence[str]) -> bool:
@@ -55,7 +55,7 @@ def are_many_small(files: Sequence[str]) -> bool:
 def telling_case(spark: SparkSession) -> Iterator[None]:
     """Let Spark infer each spelling of a key.
 
-    Else it takes two records that differ in the case of their keys only for one type, of which it
+    Else it takes two records that differ in the case of their keys only for one type; it
     keeps one spelling, and the values of the other one are read as null.
     """
     before = spark.conf.get(CASE)
@@ -145,7 +145,7 @@ MARK = "tidemark: of a text with several values"  # a field that no data has
 
 
 def separated_texts(files: Files) -> DataFrame | None:
-    """Return texts of which each is one value or an array of records; one pass over the files."""
+    """Return strings, each one value or an array of records; one pass over the files."""
     is_whole = files.format.is_multi_line
     if is_whole and not fit_in_texts(files.paths):
         if file := next(files_with_several(files), None):
@@ -189,7 +189,7 @@ def firsts(texts: DataFrame) -> DataFrame:
     """Return texts as Spark's reader sees them, with a field `MARK` where it leaves values out."""
     line = F.col(f"`{LINE}`")
     first = F.when(_is_flat(), line).otherwise(_asked("first", MARK))
-    # Spark's reader of files refuses what is no UTF-8, its reader of strings never sees that.
+    # Spark's reader of files refuses what is not UTF-8, its reader of strings never sees that.
     return texts.withColumn(LINE, F.when(is_utf_8(line), first).otherwise("{"))
 
 

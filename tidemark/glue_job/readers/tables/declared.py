@@ -32,7 +32,9 @@ from pyspark.sql.types import (
 
 from tidemark.glue_job.frames.types import alternatives, choice_of, merged, widened_or
 
-OF_EMPTY = "key_of_an_empty_object_of_tidemark"  # Spark infers nothing from {}, not even its key
+EMPTY_OBJECT_KEY = (
+    "key_of_an_empty_object_of_tidemark"  # Spark infers nothing from {}, not even its key
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def _value_type(found: StructType | MapType) -> DataType:
     if isinstance(found, MapType):
         return found.valueType
     kind: DataType = NullType()
-    for one in (one for one in found if one.name != OF_EMPTY):
+    for one in (one for one in found if one.name != EMPTY_OBJECT_KEY):
         kind = merged(kind, one.dataType, widened_or(lambda *_: StringType()))
     return kind
 
