@@ -83,6 +83,12 @@ def parts_of(kind: DataType) -> list[tuple[str, DataType]]:
     return []
 
 
+def as_struct_type(kind: DataType) -> StructType:
+    """Return a type that is known to be a struct, for the type checker."""
+    assert isinstance(kind, StructType), kind  # noqa: S101
+    return kind
+
+
 def types_in(kind: DataType, steps: Steps = ()) -> Iterator[tuple[Steps, DataType]]:
     """Yield a type and all types inside of it, each with the steps to it."""
     yield steps, kind

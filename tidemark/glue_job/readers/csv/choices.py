@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 )
 
 from tidemark.glue_job.frames.choices import Value, built, quoted
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.frames.types import Choice, is_cast, type_name
 from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing
 
@@ -97,8 +97,7 @@ def _mixed(frame: DataFrame, misfits: Mapping[str, Column]) -> set[str]:
     """Return the columns with a text that is not of their type."""
     if not misfits:
         return set()
-    with own_query(frame.sparkSession):
-        found = frame.agg(*[F.max(one.isNotNull()) for one in misfits.values()]).collect()[0]
+    found = any_row_has(frame, [one.isNotNull() for one in misfits.values()])
     return {name for name, has in zip(misfits, found, strict=True) if has}
 
 

@@ -27,6 +27,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import with_marks
 from tidemark.glue_job.frames.nested import simplify_ddb_json, unnest_ddb_json
 from tidemark.glue_job.frames.records import filled, widened, writer
+from tidemark.glue_job.frames.types import as_struct_type
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
@@ -116,11 +117,9 @@ def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, DataType]
     for record in records:
         value, found = _struct(record)
         rows.append(value)
-        merged = widened(kind, found)
-        assert isinstance(merged, StructType)  # noqa: S101 (of two structs)
+        merged = as_struct_type(widened(kind, found))
         kind = merged
-    schema = filled(kind)
-    assert isinstance(schema, StructType)  # noqa: S101 (of a struct)
+    schema = as_struct_type(filled(kind))
     write = writer(schema)
     assert write is not None  # noqa: S101 (of a struct)
     return spark.createDataFrame([write(row) for row in rows], with_marks(schema), False)

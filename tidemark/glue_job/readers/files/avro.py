@@ -33,7 +33,7 @@ from pyspark.sql.types import (
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import Absence, absence_of, names_in
 from tidemark.glue_job.frames.joins import union
-from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
+from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.conformed import note_missing
@@ -74,8 +74,7 @@ def read_avro(files: Files) -> DataFrame:
         groups = _alike(files, kinds)
     frames = list[DataFrame]()
     for group, kind in groups:
-        schema = without_nulls(kind)
-        assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
+        schema = as_struct_type(without_nulls(kind))
         note_missing(avro, [schema])
         frames.append(read_rows(group, schema, partial(records_of, logical, schema)))
     return reduce(union, frames)

@@ -1,6 +1,6 @@
 """Gives rows the names and types of a declaration; what a column cannot hold fails the action."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 
@@ -24,7 +24,14 @@ from pyspark.sql.types import (
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
-from tidemark.glue_job.frames.types import NESTED, Choice, merged, numbered, plain_type
+from tidemark.glue_job.frames.types import (
+    NESTED,
+    Choice,
+    as_struct_type,
+    merged,
+    numbered,
+    plain_type,
+)
 from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import failing, misfit
 from tidemark.glue_job.readers.files.partitions import Layout
@@ -62,6 +69,18 @@ def data_schema(frame: DataFrame, layout: Layout) -> StructType:
     """Return the schema of what is in the files, without the columns of their folders."""
     folders = {name.lower() for name in layout.columns}
     return StructType([one for one in frame.schema if one.name.lower() not in folders])
+
+
+def declared_record(
+    declared: Format,
+    found: StructType,
+    inside: Callable[[DataType, DataType, Names], DataType],
+) -> StructType:
+    """Return the type that records of files are parsed as; warn of the columns that they lack."""
+    assert declared.schema is not None  # noqa: S101 (of a table, both are given)
+    assert declared.names is not None  # noqa: S101
+    note_missing(declared, [found])
+    return as_struct_type(inside(declared.schema, found, declared.names))
 
 
 def note_missing(declared: Format, found: Sequence[StructType]) -> None:

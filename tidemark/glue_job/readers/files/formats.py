@@ -16,7 +16,7 @@ from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.types import spark_schema
 from tidemark.glue_job.readers.files.partitions import Layout
-from tidemark.glue_job.readers.files.s3_options import is_true
+from tidemark.glue_job.readers.files.s3_options import is_true, option_text
 from tidemark.glue_job.readers.tables.declared import Names
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -168,8 +168,8 @@ def csv_options(csv: Format) -> dict[str, str]:
         "sep": separator,
         "quote": quote,
         "escape": quote if escaper.lower() == "none" else escaper,
-        "multiLine": _text(csv.is_multi_line),
-        "header": _text(csv.is_on("withHeader", "skipFirst")),
+        "multiLine": option_text(csv.is_multi_line),
+        "header": option_text(csv.is_on("withHeader", "skipFirst")),
     }
 
 
@@ -191,7 +191,3 @@ def _given_schema(text: str | None) -> StructType | None:
             f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
             f"awsglue.gluetypes.StructType, as json.dumps(schema.jsonValue()) writes it ({error})"
         ) from error
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

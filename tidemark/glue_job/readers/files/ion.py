@@ -18,7 +18,7 @@ from tidemark.errors import UnsupportedError
 from tidemark.extras import require
 from tidemark.glue_job.frames.choices import with_marks
 from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
-from tidemark.glue_job.frames.types import plain_type
+from tidemark.glue_job.frames.types import as_struct_type, plain_type
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.python_files import look_at, read_rows
@@ -37,10 +37,8 @@ def read_ion(files: Files) -> DataFrame:
         )
     found = look_at(files, _kinds)
     none: DataType = StructType([])
-    schema = filled(reduce(widened, found, none))
-    assert isinstance(schema, StructType)  # noqa: S101 (of structs)
-    kind = with_marks(schema) if files.format.is_dynamic else plain_type(schema)
-    assert isinstance(kind, StructType)  # noqa: S101 (of a struct)
+    schema = as_struct_type(filled(reduce(widened, found, none)))
+    kind = as_struct_type(with_marks(schema) if files.format.is_dynamic else plain_type(schema))
     return read_rows(files, kind, partial(_rows, schema))
 
 

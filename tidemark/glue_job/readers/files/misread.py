@@ -12,7 +12,7 @@ from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StringT
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import quoted
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.readers.files.read_errors import REMEDY, UNCHANGED
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -175,9 +175,6 @@ def note_rounded(frame: DataFrame, flags: Mapping[str, Column]) -> None:
     """Warn of the columns with a flag that is set in some row; one pass over the rows."""
     if not flags:
         return
-    each = [F.max(F.coalesce(flag, F.lit(False))) for flag in flags.values()]
-    with own_query(frame.sparkSession):
-        has = frame.agg(*each).collect()[0]
-    for column, is_set in zip(flags, has, strict=True):
+    for column, is_set in zip(flags, any_row_has(frame, flags.values()), strict=True):
         if is_set:
             note(RunWarning.DECIMAL_ROUNDED, column)

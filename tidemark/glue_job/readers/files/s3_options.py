@@ -129,6 +129,11 @@ def is_true(value: object) -> bool:
     return str(value).lower() == "true"
 
 
+def option_text(value: object) -> str:
+    """Return the value of an option as Spark and drivers take it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _paths(paths: object) -> tuple[str, ...]:
     given = [paths] if isinstance(paths, str) and paths else paths
     if not isinstance(given, list | tuple) or not given:

@@ -32,8 +32,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
-from tidemark.glue_job.readers.files.conformed import note_missing
+from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
+from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import mixed
 from tidemark.glue_job.readers.files.python_files import look_at, read_rows
@@ -67,16 +67,12 @@ def read_xml(files: Files) -> DataFrame:
     look = partial(_tag_in_file if is_given else _seen_in_file, options)
     each = look_at(files, partial(map, look))
     _warn(options.row_tag, files.paths, each)
-    schema: DataType | None = xml.schema
-    if not is_given:
-        merge = partial(_merged, options.value_tag)
-        found: DataType = reduce(merge, [kind for kind, _ in each])
-        schema = StructType([]) if _is_null(found) else without_nulls(found)
-    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
-    if xml.schema is not None and xml.names is not None:
-        note_missing(xml, [schema])
-        schema = in_files(xml.schema, schema, xml.names)
-        assert isinstance(schema, StructType)  # noqa: S101 (likewise)
+    if xml.schema is not None and xml.names is None:
+        schema = xml.schema
+    else:
+        found: DataType = reduce(partial(_merged, options.value_tag), [kind for kind, _ in each])
+        schema = as_struct_type(StructType([]) if _is_null(found) else without_nulls(found))
+        schema = schema if xml.schema is None else declared_record(xml, schema, in_files)
     return read_rows(files, schema, partial(_rows, options, schema))
 
 

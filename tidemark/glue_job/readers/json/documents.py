@@ -5,15 +5,16 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.frames.types import numbered
+from tidemark.glue_job.frames.own_queries import any_row_has
+from tidemark.glue_job.frames.types import as_struct_type, numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.readers.files.conformed import note_missing
+from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import note_rounded
 from tidemark.glue_job.readers.files.read_errors import naming_the_file
@@ -89,15 +90,7 @@ def _documents(files: Files, texts: DataFrame) -> Documents | None:
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:
     """Return documents as a table declares their records, with the names of the files."""
-
-    def declared(record: StructType) -> StructType:
-        assert json.schema is not None  # noqa: S101 (of a table, both are given)
-        assert json.names is not None  # noqa: S101
-        note_missing(json, [record])
-        kind = declared_kind(json.schema, record, json.names)
-        assert isinstance(kind, StructType)  # noqa: S101 (for the type checker: of a struct)
-        return kind
-
+    declared = partial(declared_record, json, inside=declared_kind)
     schema = document_with(found.schema, path, declared)
     return _with_misfits(replace(found, schema=schema), found.schema)
 
@@ -112,8 +105,7 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     decimals = list(decimal_places(wanted.schema, found))
     if not places and not decimals:
         return wanted
-    asked = pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]])
-    assert isinstance(asked, StructType)  # noqa: S101 (for the type checker: of a struct)
+    asked = as_struct_type(pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]]))
     rows = _parsed(wanted.texts, asked)
     rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
     record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
@@ -124,27 +116,21 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     note_rounded(_unmarked(wanted, asked), rounded)
     if not places:
         return wanted
-    flags = [is_misfit(record, asked, steps, kind) for steps, kind in places]
-    with own_query(rows.sparkSession):
-        has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
+    has = any_row_has(rows, [is_misfit(record, asked, steps, kind) for steps, kind in places])
     mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]
-    schema = with_texts(wanted.schema, mixed)
-    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of a struct)
-    return replace(wanted, schema=schema)
+    return replace(wanted, schema=as_struct_type(with_texts(wanted.schema, mixed)))
 
 
 def _unmarked(wanted: Documents, schema: StructType) -> DataFrame:
     """Return documents as `_parsed` does, but with strings as they are, which is faster."""
     texts = wanted.texts if wanted.are_lines else as_separated(wanted.texts)
-    raw = raw_type(schema)
-    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
+    raw = as_struct_type(raw_type(schema))
     return records(texts, raw, ()).toDF(*map(str, range(len(schema))))
 
 
 def _parsed(texts: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:
     """Return documents as the `raw_type` of a schema, with marked strings."""
-    raw = raw_type(schema)
-    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
+    raw = as_struct_type(raw_type(schema))
     return records(texts.withColumn(LINE, marked(F.col(f"`{LINE}`"))), raw, folders)
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tidemark.glue_job.frames.errors import Failed
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.own_queries import any_row_has, own_query
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import SHOWN, uri_of_row, without_quotes
 from tidemark.glue_job.readers.files.read_errors import naming_the_file, unreadable
@@ -65,10 +65,10 @@ def _states(texts: DataFrame, files: Files) -> set[str]:
     """Return whether some texts are `BROKEN`, and some of `SEVERAL` values."""
     state = F.reflect(F.lit(JAVA), F.lit("state"), _line())
     each = texts.select(state.alias("state"))
-    flags = [F.max(F.col("state") == one).alias(one) for one in (BROKEN, SEVERAL)]
-    with naming_the_file(files.paths, "json"), own_query(files.spark):
-        row = each.agg(*flags).collect()[0]
-    return {one for one, has in row.asDict().items() if has}
+    states = (BROKEN, SEVERAL)
+    with naming_the_file(files.paths, "json"):
+        found = any_row_has(each, [F.col("state") == one for one in states])
+    return {one for one, has in zip(states, found, strict=True) if has}
 
 
 def _without_errors(

@@ -12,8 +12,8 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.frames.types import casts_as_texts, numbered
-from tidemark.glue_job.readers.files.conformed import data_schema, note_missing
-from tidemark.glue_job.readers.files.formats import Files, Format
+from tidemark.glue_job.readers.files.conformed import data_schema, declared_record
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import json_reason
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import (
@@ -86,7 +86,7 @@ def read_json(files: Files) -> DataFrame:
                 return read_documents(wanted, path, layout.columns)
             found = wanted.schema
         elif json.schema is not None:
-            found = document_with(found, path, partial(_declared, json))
+            found = document_with(found, path, partial(declared_record, json, inside=in_files))
         return select_records(_read(files, found, texts), path, layout.columns)
 
 
@@ -176,16 +176,6 @@ def _refuse_twins(files: Files, found: StructType) -> None:
             "Data Catalog, which makes one column of them, or set spark.sql.caseSensitive to true, "
             "as in --conf spark.sql.caseSensitive=true"
         )
-
-
-def _declared(json: Format, record: StructType) -> StructType:
-    """Return what records are parsed as: the declared types under the names of the files."""
-    assert json.schema is not None  # noqa: S101 (of a table, both are given)
-    assert json.names is not None  # noqa: S101
-    note_missing(json, [record])
-    kind = in_files(json.schema, record, json.names)
-    assert isinstance(kind, StructType)  # noqa: S101 (for the type checker: of a struct)
-    return kind
 
 
 def _read(files: Files, schema: StructType, texts: DataFrame | None) -> DataFrame:

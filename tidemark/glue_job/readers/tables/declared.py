@@ -32,9 +32,8 @@ from pyspark.sql.types import (
 
 from tidemark.glue_job.frames.types import alternatives, choice_of, merged, widened_or
 
-EMPTY_OBJECT_KEY = (
-    "key_of_an_empty_object_of_tidemark"  # Spark infers nothing from {}, not even its key
-)
+# Spark infers nothing from {}, not even its key.
+EMPTY_OBJECT_KEY = "key_of_an_empty_object_of_tidemark"
 
 
 @dataclass(frozen=True)
