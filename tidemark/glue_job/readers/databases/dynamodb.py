@@ -10,18 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DoubleType,
-    LongType,
-    NullType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql import types as T
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import with_marks
@@ -53,11 +42,11 @@ WITHOUT_EFFECT = {
     "dynamodb.s3.bucketOwner",
 }
 KNOWN = {SCANNED, EXPORTED, EXPORT, UNNEST, SIMPLIFY, *WITHOUT_EFFECT}
-_ATOMIC: dict[str, DataType] = {
-    "S": StringType(),
-    "BOOL": BooleanType(),
-    "B": BinaryType(),
-    "NULL": NullType(),
+_ATOMIC: dict[str, T.DataType] = {
+    "S": T.StringType(),
+    "BOOL": T.BooleanType(),
+    "B": T.BinaryType(),
+    "NULL": T.NullType(),
 }
 _SETS = {"SS": "S", "NS": "N", "BS": "B"}
 
@@ -111,9 +100,9 @@ def _scanned(table: str) -> Iterator[Mapping[str, Any]]:
             yield from page["Items"]
 
 
-def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, DataType]]]) -> DataFrame:
+def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, T.DataType]]]) -> DataFrame:
     """Return typed values as rows of the one schema that they all have."""
-    rows, kind = list[dict[str, Any]](), StructType([])
+    rows, kind = list[dict[str, Any]](), T.StructType([])
     for record in records:
         value, found = _struct(record)
         rows.append(value)
@@ -125,12 +114,12 @@ def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, DataType]
     return spark.createDataFrame([write(row) for row in rows], with_marks(schema), False)
 
 
-def _struct(parts: Mapping[str, tuple[Any, DataType]]) -> tuple[dict[str, Any], StructType]:
+def _struct(parts: Mapping[str, tuple[Any, T.DataType]]) -> tuple[dict[str, Any], T.StructType]:
     values = {name: value for name, (value, _) in parts.items()}
-    return values, StructType([StructField(name, kind) for name, (_, kind) in parts.items()])
+    return values, T.StructType([T.StructField(name, kind) for name, (_, kind) in parts.items()])
 
 
-def _plain(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
+def _plain(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
     """Return a value and its type for an attribute, such as ``{"N": "1"}``."""
     ((key, value),) = attribute.items()
     if key == "N":
@@ -144,21 +133,21 @@ def _plain(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
     return (None if key == "NULL" else value), _ATOMIC[key]
 
 
-def _number(text: str) -> tuple[Any, DataType]:
+def _number(text: str) -> tuple[Any, T.DataType]:
     number = Decimal(text)
     if number == number.to_integral_value() and abs(number) < 2**63:
-        return int(number), LongType()
-    return float(number), DoubleType()
+        return int(number), T.LongType()
+    return float(number), T.DoubleType()
 
 
-def _array(parts: list[tuple[Any, DataType]]) -> tuple[list[Any], DataType]:
-    kind: DataType = NullType()
+def _array(parts: list[tuple[Any, T.DataType]]) -> tuple[list[Any], T.DataType]:
+    kind: T.DataType = T.NullType()
     for _, found in parts:
         kind = widened(kind, found)
-    return [value for value, _ in parts], ArrayType(kind)
+    return [value for value, _ in parts], T.ArrayType(kind)
 
 
-def _described(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
+def _described(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
     """Return an attribute as DynamoDB's JSON writes it: ``{"N": "1"}`` with a text in it."""
     ((key, value),) = attribute.items()
     if key == "M":
@@ -166,11 +155,11 @@ def _described(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
     if key == "L":
         return _struct({key: _array([_described(one) for one in value])})
     if key in _SETS:
-        kind = _ATOMIC.get(_SETS[key], StringType())
-        return _struct({key: (value, ArrayType(kind))})
-    kind = BooleanType() if key == "NULL" else _ATOMIC.get(key, StringType())
+        kind = _ATOMIC.get(_SETS[key], T.StringType())
+        return _struct({key: (value, T.ArrayType(kind))})
+    kind = T.BooleanType() if key == "NULL" else _ATOMIC.get(key, T.StringType())
     return _struct({key: (value, kind)})
 
 
-def _each(attributes: Mapping[str, Any]) -> dict[str, tuple[Any, DataType]]:
+def _each(attributes: Mapping[str, Any]) -> dict[str, tuple[Any, T.DataType]]:
     return {name: _described(one) for name, one in attributes.items()}

@@ -14,23 +14,7 @@ from typing import Any
 
 from lxml import etree
 from pyspark.sql import DataFrame
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegralType,
-    LongType,
-    MapType,
-    NullType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
 from tidemark.glue_job.readers.files.conformed import declared_record
@@ -45,14 +29,14 @@ from tidemark.local_state.run_warnings import RunWarning, note
 SHOWN = 100  # characters of a text
 _LONG = re.compile(r"[+-]?\d{1,18}")
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_ATOMIC: list[tuple[type[DataType], Callable[[str], Any]]] = [
-    (IntegralType, int),
-    (DoubleType, float),
-    (FloatType, float),
-    (DecimalType, Decimal),
-    (DateType, date.fromisoformat),
-    (TimestampType, datetime.fromisoformat),
-    (BooleanType, lambda text: {"true": True, "false": False}[text.lower()]),
+_ATOMIC: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
+    (T.IntegralType, int),
+    (T.DoubleType, float),
+    (T.FloatType, float),
+    (T.DecimalType, Decimal),
+    (T.DateType, date.fromisoformat),
+    (T.TimestampType, datetime.fromisoformat),
+    (T.BooleanType, lambda text: {"true": True, "false": False}[text.lower()]),
 ]
 BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
 
@@ -70,14 +54,14 @@ def read_xml(files: Files) -> DataFrame:
     if xml.schema is not None and xml.names is None:
         schema = xml.schema
     else:
-        found: DataType = reduce(partial(_merged, options.value_tag), [kind for kind, _ in each])
-        schema = as_struct_type(StructType([]) if _is_null(found) else without_nulls(found))
+        found: T.DataType = reduce(partial(_merged, options.value_tag), [kind for kind, _ in each])
+        schema = as_struct_type(T.StructType([]) if _is_null(found) else without_nulls(found))
         schema = schema if xml.schema is None else declared_record(xml, schema, in_files)
     return read_rows(files, schema, partial(_rows, options, schema))
 
 
 def _rows(
-    options: XmlOptions, schema: StructType, uri: str, path: str
+    options: XmlOptions, schema: T.StructType, uri: str, path: str
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the records of one file; called in a worker of Spark."""
     convert = converter(schema, options.value_tag)
@@ -90,13 +74,13 @@ def _rows(
         raise unreadable(uri, "xml", error) from error
 
 
-def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
     """Return the type of all records of one file, null without any, and some text between them.
 
     Called in a worker of Spark.
     """
     uri, path = task
-    kind: DataType = NullType()
+    kind: T.DataType = T.NullType()
     beside: list[str] = []
     try:
         for record in records(path, options, beside):
@@ -106,16 +90,16 @@ def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType,
     return kind, beside[0][:SHOWN] if beside else ""
 
 
-def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
     """Return what `_seen_in_file` does, as far as a search for the row tag tells it."""
     uri, path = task
     try:
-        return (StructType([]) if has_tag(path, options) else NullType()), ""
+        return (T.StructType([]) if has_tag(path, options) else T.NullType()), ""
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
 
 
-def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[DataType, str]]) -> None:
+def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[T.DataType, str]]) -> None:
     """Name what is in no row: files without the row tag, and text between rows."""
     without = [file for file, (kind, _) in zip(files, seen, strict=True) if _is_null(kind)]
     if without:
@@ -129,38 +113,38 @@ def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[DataType, str
         note(RunWarning.TEXT_BETWEEN_ROWS, f"{text!r} in {file}")
 
 
-def _is_null(kind: DataType) -> bool:
-    return isinstance(kind, NullType)
+def _is_null(kind: T.DataType) -> bool:
+    return isinstance(kind, T.NullType)
 
 
-def inferred(value: Any, value_tag: str) -> DataType:
+def inferred(value: Any, value_tag: str) -> T.DataType:
     """Return the type of a value as `records` gives it."""
     if value is None:
-        return NullType()
+        return T.NullType()
     if isinstance(value, dict):
-        return StructType([StructField(k, inferred(v, value_tag)) for k, v in value.items()])
+        return T.StructType([T.StructField(k, inferred(v, value_tag)) for k, v in value.items()])
     if isinstance(value, list):
-        element: DataType = NullType()
+        element: T.DataType = T.NullType()
         for item in value:
             element = _merged(value_tag, element, inferred(item, value_tag))
-        return ArrayType(element)
+        return T.ArrayType(element)
     if _LONG.fullmatch(value):
-        return LongType()
+        return T.LongType()
     if _DOUBLE.fullmatch(value):
-        return DoubleType()
-    return BooleanType() if value.lower() in ("true", "false") else StringType()
+        return T.DoubleType()
+    return T.BooleanType() if value.lower() in ("true", "false") else T.StringType()
 
 
-def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
-    def resolve(name: str, one: DataType, other: DataType) -> DataType:
+def _merged(value_tag: str, first: T.DataType, second: T.DataType) -> T.DataType:
+    def resolve(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
         """Return the type of a field that is not always the same kind of element."""
-        if isinstance(other, (ArrayType, StructType)):
+        if isinstance(other, (T.ArrayType, T.StructType)):
             one, other = other, one
-        if isinstance(one, ArrayType):
-            return ArrayType(merged(one.elementType, other, conflict, name))
-        if isinstance(one, StructType):
-            return merged(one, StructType([StructField(value_tag, other)]), conflict, name)
-        return StringType()
+        if isinstance(one, T.ArrayType):
+            return T.ArrayType(merged(one.elementType, other, conflict, name))
+        if isinstance(one, T.StructType):
+            return merged(one, T.StructType([T.StructField(value_tag, other)]), conflict, name)
+        return T.StringType()
 
     conflict = widened_or(resolve)
     return merged(first, second, conflict)
@@ -169,25 +153,25 @@ def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
 class MisfitError(Exception):
     """A value that is not of the type of its column."""
 
-    def __init__(self, path: str, kind: DataType, value: object) -> None:
+    def __init__(self, path: str, kind: T.DataType, value: object) -> None:
         self.path, self.kind = path, kind
         self.value = value if isinstance(value, str) else json.dumps(value)
         super().__init__(path)
 
 
-def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
+def converter(kind: T.DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
     """Return what makes of a value of `records` the one that Spark takes for a type.
 
     What it returns raises `MisfitError` for a value that is not of the type.
     """
-    if isinstance(kind, StructType):
+    if isinstance(kind, T.StructType):
         return _struct_converter(kind, value_tag, path)
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, T.ArrayType):
         element = converter(kind.elementType, value_tag, path)
         return lambda v: (
             None if v is None else [element(i) for i in (v if isinstance(v, list) else [v])]
         )
-    if isinstance(kind, MapType):
+    if isinstance(kind, T.MapType):
         value = converter(kind.valueType, value_tag, path)
         return lambda v: None if v is None else {name: value(item) for name, item in v.items()}
     for atomic, parse in _ATOMIC:
@@ -196,7 +180,7 @@ def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any],
     return lambda v: v if v is None or isinstance(v, str) else json.dumps(v)
 
 
-def _parsed(parse: Callable[[str], Any], path: str, kind: DataType, value: Any) -> Any:
+def _parsed(parse: Callable[[str], Any], path: str, kind: T.DataType, value: Any) -> Any:
     if value is None:
         return None
     try:
@@ -205,7 +189,7 @@ def _parsed(parse: Callable[[str], Any], path: str, kind: DataType, value: Any) 
         raise MisfitError(path, kind, value) from None
 
 
-def _struct_converter(kind: StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
+def _struct_converter(kind: T.StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
     prefix = f"{path}." if path else ""
     fields = [(one.name, converter(one.dataType, value_tag, prefix + one.name)) for one in kind]
 
