@@ -147,7 +147,7 @@ def _parameters(stream: Stream) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _condition(stream: Stream) -> Condition | None:
-    """Return the condition that comes next, None if there is none."""
+    """Return the condition that comes next, None if it is missing."""
     if stream.sees(*_COMPARISONS):
         sign = stream.pop().text
         return Condition(sign.removeprefix("!"), _one(stream), sign == "!=")

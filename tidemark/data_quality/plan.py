@@ -49,7 +49,7 @@ class Check:
         metric: its name among the evaluated metrics; empty: it is not one.
         holds: what must hold.
         says: returns the reason if it does not hold.
-        passes_empty: it holds if there is no row.
+        passes_empty: it holds without rows.
     """
 
     measure: Measure

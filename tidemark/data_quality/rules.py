@@ -127,7 +127,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that is none of others.
+    """A rule that does not consist of others.
 
     Attributes:
         kind: its type, such as ``IsComplete``.

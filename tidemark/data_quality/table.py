@@ -58,7 +58,7 @@ class Table:
         return cls(tuple(Column(name, kind) for name, kind in types))
 
     def find(self, name: str) -> Column | None:
-        """Return a column by its name in any case, None if there is none."""
+        """Return a column by its name in any case, None if it is missing."""
         plain = name.strip("`").lower()
         return next((one for one in self.columns if one.name.lower() == plain), None)
 

@@ -54,7 +54,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def wrong_ruleset(line: int, reason: str) -> UsageError:
-    """Return the error of a document that is no DQDL."""
+    """Return the error of a document that is not DQDL."""
     return UsageError(f"the data quality ruleset is wrong in line {line}: {reason}")
 
 

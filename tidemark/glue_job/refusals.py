@@ -1,4 +1,4 @@
-"""Refuses what `not_yet` names, where a script uses it; importing it is no use.
+"""Refuses what `not_yet` names, where a script uses it; importing it is not a use.
 
 The package `awsglue` installs it: members on its classes, names in its modules, and whole modules.
 """
@@ -47,7 +47,7 @@ class NotYet(type):
 class NotYetMember:
     """A member of a class: a stand-in, named by the class it is asked of.
 
-    To ask for it is no use, as `inspect`, mocks with a spec and debuggers ask for every member.
+    To ask for it is not a use, as `inspect`, mocks with a spec and debuggers ask for every member.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:

@@ -60,7 +60,7 @@ def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> Data
 def with_parsed_json(
     frame: DataFrame, colName: str, schema: str = "", newColName: str | None = None
 ) -> DataFrame:
-    """Return the rows with a text of JSON as a struct or an array, null where it is none."""
+    """Return the rows with a text of JSON as a struct or an array, null where it is not one."""
     column = F.col(colName)
     found = frame.select(column).schema[0].dataType
     if not isinstance(found, StringType):

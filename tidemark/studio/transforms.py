@@ -120,7 +120,7 @@ def with_elements(
     colList: Sequence[str] | str,
     indexes: Sequence[int] | str | None = None,
 ) -> DataFrame:
-    """Return the rows with a column for each element of an array, null where there is none."""
+    """Return the rows with a column for each element of an array, null where it is missing."""
     _check_type(frame, colName, ArrayType)
     names = names_in(colList)
     given = indexes.split(",") if isinstance(indexes, str) else indexes
@@ -140,7 +140,7 @@ def with_timestamp(
     colType: str = "autodetect",
     newColName: str | None = None,
 ) -> DataFrame:
-    """Return the rows with a text or a number as a timestamp, null where it is none."""
+    """Return the rows with a text or a number as a timestamp, null where it is not one."""
     if colType not in TIME_TYPES:
         raise UsageError(f"colType is {colType!r}; allowed are {', '.join(TIME_TYPES)}")
     column = F.col(colName)

@@ -19,9 +19,8 @@ import pytest
 
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.metastore.connect import Metastore, offer
-from tidemark.glue_job.process.after_import import remember_class_names
+from tidemark.glue_job.process.after_import import log_without_setup, remember_class_names
 from tidemark.glue_job.process.borrow import DAEMON, WORKERS
-from tidemark.glue_job.process.py4j_log import log_without_setup
 from tidemark.glue_job.process.spark import EVENTS_FOLDER, write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home

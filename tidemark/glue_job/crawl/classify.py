@@ -34,7 +34,7 @@ MAGIC = {b"PAR1": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
 
 
 def format_of(head: bytes) -> str:
-    """Return the format of a file by its first bytes; empty if it is none that is known."""
+    """Return the format of a file by its first bytes; empty if it is not a known one."""
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name
@@ -106,7 +106,7 @@ def _type_of_texts(texts: Sequence[str]) -> str:
 
 
 def json_kind(head: bytes, *, is_whole: bool) -> Kind | None:
-    """Return what a JSON file is; None if it is none that is read here.
+    """Return what a JSON file is; None if it is not one that is read here.
 
     Objects follow each other, or a list of them is one column `array`, as a crawler has it.
     """

@@ -12,14 +12,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    MapType,
-    NullType,
-    StructField,
-    StructType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.types import (
     Choice,
@@ -39,7 +32,7 @@ class Value:
 
     name: str
     column: Column
-    kind: DataType
+    kind: T.DataType
 
 
 def quoted(name: str) -> str:
@@ -47,13 +40,13 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def schema_of(frame: DataFrame) -> StructType:
+def schema_of(frame: DataFrame) -> T.StructType:
     """Return the schema of a frame, with choices as `Choice`."""
     fields = [
-        StructField(one.name, _with_choices(one.dataType, _marks(one), ()), one.nullable)
+        T.StructField(one.name, _with_choices(one.dataType, _marks(one), ()), one.nullable)
         for one in frame.schema
     ]
-    return StructType(fields)
+    return T.StructType(fields)
 
 
 def has_choices(frame: DataFrame) -> bool:
@@ -91,7 +84,7 @@ def as_struct(value: Value) -> Value:
     """Return a value with structs in the place of choices.
 
     An alias cannot take the mark away, and Spark simplifies a cast to what the value is: a
-    condition leaves it behind, also in the files of a write by partitions.
+    condition takes it away, also in the files of a write by partitions.
     """
     if not _metadata(value.kind):
         return value
@@ -99,33 +92,33 @@ def as_struct(value: Value) -> Value:
     return Value(value.name, F.when(value.column.isNotNull(), value.column.cast(kind)), kind)
 
 
-def with_marks(schema: StructType) -> StructType:
+def with_marks(schema: T.StructType) -> T.StructType:
     """Return a schema as Spark takes it: choices are structs, and their columns have marks."""
-    return StructType(
+    return T.StructType(
         [
-            StructField(one.name, plain_type(one.dataType), one.nullable, _metadata(one.dataType))
+            T.StructField(one.name, plain_type(one.dataType), one.nullable, _metadata(one.dataType))
             for one in schema
         ]
     )
 
 
-def lifted(column: Column, kind: DataType, target: DataType) -> Column:
+def lifted(column: Column, kind: T.DataType, target: T.DataType) -> Column:
     """Return a column as a type that was `merged` of its own and others."""
     if kind == target and type(kind) is type(target):
         return column
     match kind, target:
-        case NullType(), _:
+        case T.NullType(), _:
             return F.lit(None).cast(plain_type(target))
         case _, Choice():
-            names = {one.name for one in _fields(kind)}
+            kinds = {part.name: part.dataType for part in _fields(kind)}
             fields = [
-                lifted(_field(column, kind, one.name), _kind(kind, one.name), one.dataType)
-                if one.name in names
+                lifted(_field(column, kind, one.name), kinds[one.name], one.dataType)
+                if one.name in kinds
                 else F.lit(None).cast(plain_type(one.dataType))
                 for one in target
             ]
             return _struct(column, target, fields)
-        case StructType(), StructType():
+        case T.StructType(), T.StructType():
             known = {one.name: one.dataType for one in kind}
             fields = [
                 lifted(column.getField(one.name), known[one.name], one.dataType)
@@ -134,30 +127,26 @@ def lifted(column: Column, kind: DataType, target: DataType) -> Column:
                 for one in target
             ]
             return _struct(column, target, fields)
-        case ArrayType(), ArrayType():
+        case T.ArrayType(), T.ArrayType():
             return F.transform(column, lambda v: lifted(v, kind.elementType, target.elementType))
-        case MapType(), MapType():
+        case T.MapType(), T.MapType():
             values = kind.valueType, target.valueType
             return F.transform_values(column, lambda _, v: lifted(v, *values))
     return column.cast(plain_type(target))
 
 
-def _struct(column: Column, target: StructType, fields: list[Column]) -> Column:
+def _struct(column: Column, target: T.StructType, fields: list[Column]) -> Column:
     names = [one.name for one in target]
     struct = F.struct(*[f.alias(name) for name, f in zip(names, fields, strict=True)])
     return F.when(column.isNotNull(), struct)
 
 
-def _fields(kind: DataType) -> list[StructField]:
+def _fields(kind: T.DataType) -> list[T.StructField]:
     """Return the fields of a choice, and of another type the one it would be in a choice."""
-    return list(kind) if isinstance(kind, Choice) else [StructField(type_name(kind), kind)]
+    return list(kind) if isinstance(kind, Choice) else [T.StructField(type_name(kind), kind)]
 
 
-def _kind(kind: DataType, name: str) -> DataType:
-    return next(one.dataType for one in _fields(kind) if one.name == name)
-
-
-def _field(column: Column, kind: DataType, name: str) -> Column:
+def _field(column: Column, kind: T.DataType, name: str) -> Column:
     return column.getField(name) if isinstance(kind, Choice) else column
 
 
@@ -168,17 +157,17 @@ def _named(value: Value) -> Column:
     return value.column.alias(value.name)
 
 
-def _metadata(kind: DataType) -> dict[str, Any]:
+def _metadata(kind: T.DataType) -> dict[str, Any]:
     marks = [json.dumps(steps) for steps in choices_in(kind)]
     return {MARK: marks} if marks else {}
 
 
-def _marks(field: StructField) -> set[Steps]:
+def _marks(field: T.StructField) -> set[Steps]:
     return {tuple(json.loads(mark)) for mark in field.metadata.get(MARK, [])}
 
 
-def _with_choices(kind: DataType, marks: set[Steps], steps: Steps) -> DataType:
+def _with_choices(kind: T.DataType, marks: set[Steps], steps: Steps) -> T.DataType:
     if not marks:
         return kind
     made = with_parts(kind, lambda step, part: _with_choices(part, marks, (*steps, step)))
-    return Choice(list(made)) if steps in marks and isinstance(made, StructType) else made
+    return Choice(list(made)) if steps in marks and isinstance(made, T.StructType) else made

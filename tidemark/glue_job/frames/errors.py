@@ -21,7 +21,7 @@ SHAPE = (
 )
 
 
-OF_READER = {"input": ("", "string"), "bytesread": (0, "bigint"), "source": ("", "string")}
+READER_FIELDS = {"input": ("", "string"), "bytesread": (0, "bigint"), "source": ("", "string")}
 
 
 class ErrorThresholdError(TidemarkError):
@@ -59,14 +59,14 @@ class Failed:
             F.col("stackTrace"),
             *(
                 (F.col(name) if name in made.columns else F.lit(nothing)).cast(kind).alias(name)
-                for name, (nothing, kind) in OF_READER.items()
+                for name, (nothing, kind) in READER_FIELDS.items()
             ),
             F.col("dynamicRecord"),
         )
         return made.select(error.alias("error"))
 
 
-class OfReader(list[Failed]):
+class ReaderErrors(list[Failed]):
     """What a reader could not read, and what it knows of the fields that records lack.
 
     `is_of_records` says whether the schema is that of the records, not one of their files.

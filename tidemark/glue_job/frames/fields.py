@@ -166,7 +166,7 @@ def _placed(fields: Sequence[Value], steps: Steps, value: Value, path: str) -> l
     if there is not None:
         if not isinstance(there.kind, StructType) or isinstance(there.kind, Choice):
             raise UsageError(
-                f"the new path {path!r} leads into {name!r}, which is no struct but "
+                f"the new path {path!r} leads into {name!r}, which is not a struct but "
                 f"{there.kind.simpleString()}"
             )
         inside = [Value(f.name, there.column.getField(f.name), f.dataType) for f in there.kind]

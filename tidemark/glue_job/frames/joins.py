@@ -17,7 +17,7 @@ from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, va
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
 from tidemark.glue_job.frames.type_words import converted
-from tidemark.glue_job.frames.types import Choice, merged
+from tidemark.glue_job.frames.types import Choice, as_struct_type, merged
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -84,8 +84,7 @@ def union(first: DataFrame, second: DataFrame) -> DataFrame:
     """Return the rows of both frames, columns by name; one that differs in type is a choice."""
     if not second.columns or not first.columns:
         return first if first.columns else second
-    schema = merged(schema_of(first), schema_of(second))
-    assert isinstance(schema, StructType)  # noqa: S101 (of two structs)
+    schema = as_struct_type(merged(schema_of(first), schema_of(second)))
     both = _conformed(first, schema).union(_conformed(second, schema))
     return built(*_named_as(both, schema))
 

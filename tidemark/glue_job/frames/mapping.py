@@ -141,7 +141,7 @@ def _place(root: Target, path: str, value: Value) -> None:
 
 
 def _value(name: str, target: Target) -> Value:
-    """Return a field of the result; a struct of which no field has a value is null."""
+    """Return a field of the result; a struct without a value in any field is null."""
     if target.value is not None:
         return Value(name, target.value.column, target.value.kind)
     fields = [_value(inner, one) for inner, one in target.fields.items()]

@@ -13,7 +13,7 @@ from tidemark.glue_job.frames.choices import Value, built, lifted, values_of
 from tidemark.glue_job.frames.fields import struct_of
 from tidemark.glue_job.frames.types import Choice, choice_of
 
-# The keys by which DynamoDB's JSON says what type a value has.
+# The keys with which DynamoDB's JSON says what type a value has.
 DESCRIPTORS = frozenset(("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"))
 ITEM = "Item"
 

@@ -4,6 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-
 """
 
 from collections.abc import Callable, Iterator
+from typing import TypeGuard
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,7 +13,7 @@ from pyspark.sql.types import ArrayType, DataType, NullType, StructType
 from tidemark.glue_job.frames.choices import Value, values_of
 from tidemark.glue_job.frames.fields import edited
 from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps
+from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps, as_struct_type
 
 
 def without_null_fields(frame: DataFrame) -> tuple[DataFrame, list[Steps]]:
@@ -55,7 +56,6 @@ def _inside(
         if isinstance(one.dataType, NullType):
             yield path, None
         elif _is_struct(one.dataType):
-            assert isinstance(one.dataType, StructType)  # noqa: S101 (for the type checker)
             yield from _inside(inner, one.dataType, path)
         else:
             if isinstance(one.dataType, ArrayType) and _is_struct(one.dataType.elementType):
@@ -67,9 +67,7 @@ def _inside_array(
     column: Column, kind: ArrayType, steps: Steps
 ) -> Iterator[tuple[Steps, Column | None]]:
     """Yield the fields of the structs in an array, by whether any of the structs has a value."""
-    element = kind.elementType
-    assert isinstance(element, StructType)  # noqa: S101 (asked by the callers)
-    for one in element:
+    for one in as_struct_type(kind.elementType):
         path = (*steps, ELEMENT, f".{one.name}")
         if isinstance(one.dataType, NullType):
             yield path, None
@@ -81,5 +79,5 @@ def _getter(name: str) -> Callable[[Column], Column]:
     return lambda struct: struct.getField(name)
 
 
-def _is_struct(kind: DataType) -> bool:
+def _is_struct(kind: DataType) -> TypeGuard[StructType]:
     return isinstance(kind, StructType) and not isinstance(kind, Choice)

@@ -47,7 +47,7 @@ def parse_path(path: str) -> Steps:
 
 
 def _whole(path: str) -> Steps:
-    """Return a path that is no path as one name, as ``.id`` of a join is."""
+    """Return a path that is not a path as one name, as ``.id`` of a join is."""
     if not path or path.count("`") % 2:
         raise UsageError(f"the path {path!r} is not a field; put names with dots into backticks")
     return (f".{path}",)
@@ -66,7 +66,7 @@ def path_text(steps: Steps) -> str:
 def find_path(
     kind: DataType, wanted: Steps, *, is_case_sensitive: bool = True
 ) -> tuple[Steps, DataType] | None:
-    """Return the steps to a field as the schema has them, and its type; None if there is none.
+    """Return the steps to a field as the schema has them, and its type; None if it is missing.
 
     Arrays and maps on the way need no step of their own.
     """

@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 from tidemark.errors import ArgumentError, ArgumentTypeError
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
 from tidemark.glue_job.frames.choices import schema_of
-from tidemark.glue_job.frames.errors import Failed, OfReader, check_thresholds
+from tidemark.glue_job.frames.errors import Failed, ReaderErrors, check_thresholds
 from tidemark.glue_job.frames.seen import schema_of_records
 
 
@@ -72,7 +72,7 @@ class Plan:
         return cls(lambda: frame)
 
     @classmethod
-    def of_source(cls, frame: DataFrame, failed: OfReader) -> "Plan":
+    def of_source(cls, frame: DataFrame, failed: ReaderErrors) -> "Plan":
         """Return the plan of the rows of a source, and of what its reader could not read."""
         absence, records = failed.absence or ALL_THERE, tuple(failed)
         return cls(lambda: frame, records, records, Limits(), lambda: absence, failed.is_of_records)
@@ -148,7 +148,7 @@ class Plan:
 
 
 def check_frame(kind: type, frame: object, step: str) -> None:
-    """Raise AttributeError, as AWS's library does, for what is no DynamicFrame."""
+    """Raise AttributeError, as AWS's library does, for what is not a DynamicFrame."""
     if not isinstance(frame, kind):
         raise AttributeError(
             f"{step} needs a DynamicFrame, and got {type(frame).__name__}: make one of a Spark "

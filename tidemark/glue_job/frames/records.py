@@ -9,43 +9,24 @@ from decimal import Decimal
 from types import NoneType
 from typing import Any
 
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    IntegralType,
-    LongType,
-    MapType,
-    NullType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.absence import ALL_THERE, Absence
 from tidemark.glue_job.frames.types import Choice, merged, type_name
 
 Convert = Callable[[Any], Any]
 INT = range(-(2**31), 2**31)
-DOUBLE, TEXT, FLAG, BYTES = DoubleType(), StringType(), BooleanType(), BinaryType()
+DOUBLE, TEXT, FLAG, BYTES = T.DoubleType(), T.StringType(), T.BooleanType(), T.BinaryType()
 DAY, TIME, NOTHING, SMALL, LARGE = (
-    DateType(),
-    TimestampType(),
-    NullType(),
-    IntegerType(),
-    LongType(),
+    T.DateType(),
+    T.TimestampType(),
+    T.NullType(),
+    T.IntegerType(),
+    T.LongType(),
 )
 
 
-def converter(kind: DataType, absence: Absence = ALL_THERE) -> Convert | None:
+def converter(kind: T.DataType, absence: Absence = ALL_THERE) -> Convert | None:
     """Return what makes a record of a row: structs are dicts, a choice is its value.
 
     None for a type whose values stay as they are. A null that stands for a field which its record
@@ -54,13 +35,13 @@ def converter(kind: DataType, absence: Absence = ALL_THERE) -> Convert | None:
     match kind:
         case Choice():
             return _of_choice([converter(one.dataType, absence) for one in kind])
-        case StructType():
+        case T.StructType():
             each = [converter(one.dataType, absence) for one in kind]
             return _of_struct(kind.names, each, [absence.lacks(name) for name in kind.names])
-        case ArrayType():
+        case T.ArrayType():
             one = converter(kind.elementType, absence)
             return one and _of_array(one)
-        case MapType():
+        case T.MapType():
             one = converter(kind.valueType, absence)
             return one and _of_map(one)
     return None
@@ -117,7 +98,7 @@ def _of_map(each: Convert) -> Convert:
     )
 
 
-def kind_of(value: Any, hint: DataType | None = None) -> DataType:
+def kind_of(value: Any, hint: T.DataType | None = None) -> T.DataType:
     """Return the type of a value of a record."""
     if isinstance(hint, Choice):
         return kind_of(value, _hint_of_choice(value, hint))
@@ -127,67 +108,59 @@ def kind_of(value: Any, hint: DataType | None = None) -> DataType:
     raise TypeError(f"a value of the type {type(value).__name__} is of no type of Glue")
 
 
-def _hint_of_choice(value: Any, hint: Choice) -> DataType | None:
+def _hint_of_choice(value: Any, hint: Choice) -> T.DataType | None:
     if isinstance(value, int) and not isinstance(value, bool):
-        return next((f.dataType for f in hint if isinstance(f.dataType, IntegralType)), None)
+        return next((f.dataType for f in hint if isinstance(f.dataType, T.IntegralType)), None)
     names = {Decimal: "decimal", dict: "struct", list: "array", float: "float"}
     wanted = next((name for cls, name in names.items() if isinstance(value, cls)), "")
     return next((one.dataType for one in hint if one.name == wanted), None)
 
 
-def _of_int(value: int, hint: DataType | None) -> DataType:
-    if isinstance(hint, IntegralType) and (isinstance(hint, LongType) or value in INT):
+def _of_int(value: int, hint: T.DataType | None) -> T.DataType:
+    if isinstance(hint, T.IntegralType) and (isinstance(hint, T.LongType) or value in INT):
         return hint
     if value in INT:
         return SMALL
     if -(2**63) <= value < 2**63:
         return LARGE
-    return DecimalType(38, 0)
+    return T.DecimalType(38, 0)
 
 
-def _of_decimal(value: Decimal, hint: DataType | None) -> DataType:
+def _of_decimal(value: Decimal, hint: T.DataType | None) -> T.DataType:
     _, digits, exponent = value.as_tuple()
     zeros, scale = (max(0, exponent), max(0, -exponent)) if isinstance(exponent, int) else (0, 0)
-    found = DecimalType(min(38, max(len(digits) + zeros, scale + 1)), min(scale, 37))
-    return merged(hint, found) if isinstance(hint, DecimalType) else found
+    found = T.DecimalType(min(38, max(len(digits) + zeros, scale + 1)), min(scale, 37))
+    return merged(hint, found) if isinstance(hint, T.DecimalType) else found
 
 
-def _of_float(_: float, hint: DataType | None) -> DataType:
-    return hint if isinstance(hint, FloatType) else DOUBLE
-
-
-def _of_time(_: datetime, hint: DataType | None) -> DataType:
-    return hint if isinstance(hint, TimestampNTZType) else TIME
-
-
-def _of_list(values: Iterable[Any], hint: DataType | None) -> DataType:
-    inner = hint.elementType if isinstance(hint, ArrayType) else None
-    kind: DataType = NOTHING
+def _of_list(values: Iterable[Any], hint: T.DataType | None) -> T.DataType:
+    inner = hint.elementType if isinstance(hint, T.ArrayType) else None
+    kind: T.DataType = NOTHING
     for one in values:
         kind = widened(kind, kind_of(one, inner))
-    return ArrayType(kind if inner is None or not isinstance(kind, NullType) else inner)
+    return T.ArrayType(kind if inner is None or not isinstance(kind, T.NullType) else inner)
 
 
-def _of_mapping(value: Mapping[Any, Any], hint: DataType | None) -> DataType:
-    if isinstance(hint, MapType):
-        kind: DataType = hint.valueType
+def _of_mapping(value: Mapping[Any, Any], hint: T.DataType | None) -> T.DataType:
+    if isinstance(hint, T.MapType):
+        kind: T.DataType = hint.valueType
         for one in value.values():
             kind = widened(kind, kind_of(one, hint.valueType))
-        return MapType(TEXT, kind)
-    hints = {f.name: f.dataType for f in hint} if isinstance(hint, StructType) else {}
-    fields = [StructField(str(k), kind_of(v, hints.get(str(k)))) for k, v in value.items()]
-    return StructType(fields)
+        return T.MapType(TEXT, kind)
+    hints = {f.name: f.dataType for f in hint} if isinstance(hint, T.StructType) else {}
+    fields = [T.StructField(str(k), kind_of(v, hints.get(str(k)))) for k, v in value.items()]
+    return T.StructType(fields)
 
 
 # In this order: True is an int, and a point in time is a date.
-_KINDS: tuple[tuple[Any, Callable[[Any, DataType | None], DataType]], ...] = (
+_KINDS: tuple[tuple[Any, Callable[[Any, T.DataType | None], T.DataType]], ...] = (
     (str, lambda _, __: TEXT),
     (NoneType, lambda _, __: NOTHING),
     (bool, lambda _, __: FLAG),
     (int, _of_int),
-    (float, _of_float),
+    (float, lambda _, hint: hint if isinstance(hint, T.FloatType) else DOUBLE),
     (Decimal, _of_decimal),
-    (datetime, _of_time),
+    (datetime, lambda _, hint: hint if isinstance(hint, T.TimestampNTZType) else TIME),
     (date, lambda _, __: DAY),
     ((bytes, bytearray), lambda _, __: BYTES),
     (Mapping, _of_mapping),
@@ -195,69 +168,63 @@ _KINDS: tuple[tuple[Any, Callable[[Any, DataType | None], DataType]], ...] = (
 )
 
 
-def widened(first: DataType, second: DataType) -> DataType:
+def widened(first: T.DataType, second: T.DataType) -> T.DataType:
     """Return the type of values of both: of int and long it is long, else what Glue merges to."""
-    if {type(first), type(second)} == {IntegerType, LongType}:
+    if {type(first), type(second)} == {T.IntegerType, T.LongType}:
         return LARGE
     match first, second:
         case (Choice(), _) | (_, Choice()):
             return merged(first, second)
-        case StructType(), StructType():
+        case T.StructType(), T.StructType():
             kinds = {one.name: one.dataType for one in first}
             for one in second:
                 kinds[one.name] = widened(kinds.get(one.name, NOTHING), one.dataType)
-            return StructType([StructField(name, kind) for name, kind in kinds.items()])
-        case ArrayType(), ArrayType():
-            return ArrayType(widened(first.elementType, second.elementType))
+            return T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
+        case T.ArrayType(), T.ArrayType():
+            return T.ArrayType(widened(first.elementType, second.elementType))
     return merged(first, second)
 
 
-def filled(kind: DataType, hint: DataType | None = None) -> DataType:
+def filled(kind: T.DataType, hint: T.DataType | None = None) -> T.DataType:
     """Return a type with the one before, or else text, for what has no value anywhere."""
     match kind:
-        case NullType():
-            return hint if hint is not None and not isinstance(hint, NullType) else StringType()
+        case T.NullType():
+            return hint if hint is not None and not isinstance(hint, T.NullType) else T.StringType()
         case Choice():
             return kind
-        case StructType():
-            hints = {f.name: f.dataType for f in hint} if isinstance(hint, StructType) else {}
+        case T.StructType():
+            hints = {f.name: f.dataType for f in hint} if isinstance(hint, T.StructType) else {}
             fields = [
-                StructField(one.name, filled(one.dataType, hints.get(one.name))) for one in kind
+                T.StructField(one.name, filled(one.dataType, hints.get(one.name))) for one in kind
             ]
-            return StructType(fields)
-        case ArrayType():
-            inner = hint.elementType if isinstance(hint, ArrayType) else None
-            return ArrayType(filled(kind.elementType, inner))
+            return T.StructType(fields)
+        case T.ArrayType():
+            inner = hint.elementType if isinstance(hint, T.ArrayType) else None
+            return T.ArrayType(filled(kind.elementType, inner))
     return kind
 
 
-def writer(kind: DataType) -> Convert | None:
+def writer(kind: T.DataType) -> Convert | None:
     """Return what makes a value of a row of a value of a record; None where it stays."""
     match kind:
         case Choice():
             return _to_choice(kind)
-        case StructType():
+        case T.StructType():
             parts = [(one.name, writer(one.dataType)) for one in kind]
-            return lambda record: _to_struct(record, parts)
-        case ArrayType():
+            return lambda record: tuple(_written(each, record.get(name)) for name, each in parts)
+        case T.ArrayType():
             each = writer(kind.elementType)
             return lambda values: [_written(each, value) for value in values]
-        case MapType():
+        case T.MapType():
             each = writer(kind.valueType)
             return lambda values: {str(k): _written(each, v) for k, v in values.items()}
-        case DecimalType():
+        case T.DecimalType():
             return lambda value: Decimal(value) if isinstance(value, int) else value
     return None
 
 
 def _written(each: Convert | None, value: Any) -> Any:
     return value if value is None or each is None else each(value)
-
-
-def _to_struct(
-    record: Mapping[str, Any], parts: list[tuple[str, Convert | None]]
-) -> tuple[Any, ...]:
-    return tuple(_written(each, record.get(name)) for name, each in parts)
 
 
 def _to_choice(kind: Choice) -> Convert:
@@ -275,9 +242,9 @@ def _to_choice(kind: Choice) -> Convert:
     return convert
 
 
-def _name_in(value: Any, by_name: Mapping[str, DataType]) -> str:
+def _name_in(value: Any, by_name: Mapping[str, T.DataType]) -> str:
     """Return the name of the type that a value has in a choice."""
-    name = type_name(kind_of(value, Choice([StructField(n, k) for n, k in by_name.items()])))
+    name = type_name(kind_of(value, Choice([T.StructField(n, k) for n, k in by_name.items()])))
     if name in by_name:
         return name
     return {"int": "long", "struct": "map"}.get(name, name)

@@ -2,7 +2,7 @@
 
 A struct becomes columns ``a.b``. An array becomes a table ``root_a``, where each element is a row
 with the ``id`` of the row it came from, its ``index`` in the array, and its value in ``a.val``, or
-in ``a.val.b`` if it is a struct; the column ``a`` of the row holds that id. An array of which no
+in ``a.val.b`` if it is a struct; the column ``a`` of the row holds that id. An array without
 row has an element makes no table. Ids are bigint; they
 start at 1 and, with bookmarks, after those of the last committed run. Of maps AWS says nothing: one
 is an array of its entries here, with ``a.val.key`` and ``a.val.value``.

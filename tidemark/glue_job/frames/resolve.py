@@ -128,7 +128,8 @@ def _cast(word: str, path: str, value: Value) -> Sequence[Value]:
 
 def _project(word: str, path: str, value: Value) -> Sequence[Value]:
     """Return the values of one type; those of others are dropped, and null."""
-    name = _glue_word(word)
+    text = word.strip().lower()
+    name = type_name(WORDS[text]) if text in WORDS else text.partition("(")[0]
     if not isinstance(value.kind, Choice):
         if type_name(value.kind) == name:
             return [value]
@@ -139,11 +140,6 @@ def _project(word: str, path: str, value: Value) -> Sequence[Value]:
                 return [Value(value.name, value.column.getField(name), one.dataType)]
         held = ", ".join(value.kind.names)
     raise UsageError(f"the field {path!r} has no values of the type {word}; it has {held}")
-
-
-def _glue_word(word: str) -> str:
-    text = word.strip().lower()
-    return type_name(WORDS[text]) if text in WORDS else text.partition("(")[0]
 
 
 def _make_cols(value: Value) -> Sequence[Value]:

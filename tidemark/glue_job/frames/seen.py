@@ -4,7 +4,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dyna
 ("a schema can be computed on demand")
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -66,7 +66,9 @@ def _build(kind: DataType, probe: Probe, asked: list[Column], absence: Absence) 
                 _build(one.dataType, _probe_of_field(probe, one.name), asked, absence)
                 for one in kind
             ]
-            make = lambda found: choice_of(_there(one(found) for one in parts))  # noqa: E731
+            make = lambda found: choice_of(  # noqa: E731
+                there for one in parts if (there := one(found)) is not None
+            )
         case StructType():
             fields = [
                 (
@@ -80,10 +82,6 @@ def _build(kind: DataType, probe: Probe, asked: list[Column], absence: Absence) 
             element = _build(kind.elementType, _probe_of_element(probe), asked, absence)
             make = lambda found: ArrayType(_or(element(found), kind.elementType))  # noqa: E731
     return lambda found: make(found) if found[number] else None
-
-
-def _there(kinds: Iterable[DataType | None]) -> Iterator[DataType]:
-    return (kind for kind in kinds if kind is not None)
 
 
 def _or(kind: DataType | None, other: DataType) -> DataType:

@@ -47,7 +47,7 @@ def for_each_batch(
     retries = _retries(options)
     if not frame.isStreaming:
         raise UsageError(
-            "forEachBatch is given a DataFrame that is no stream; read it with spark.readStream"
+            "forEachBatch is given a DataFrame that is not a stream; read it with spark.readStream"
         )
     failures = _Failures()
     query = (
@@ -110,7 +110,7 @@ def _storage_level(options: Mapping[str, Any]) -> StorageLevel | None:
     name = str(options.get("storageLevel", "MEMORY_AND_DISK")).upper()
     level = getattr(StorageLevel, name, None)
     if not isinstance(level, StorageLevel):
-        raise UsageError(f"storageLevel {name!r} is none of Spark, such as MEMORY_AND_DISK")
+        raise UsageError(f"storageLevel {name!r} is not one of Spark's, such as MEMORY_AND_DISK")
     return level
 
 

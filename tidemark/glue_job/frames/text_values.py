@@ -9,30 +9,16 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    ByteType,
-    DataType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    MapType,
-    ShortType,
-    StringType,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from tidemark.errors import ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import Value, built, has_choices, quoted, values_of
-from tidemark.glue_job.frames.types import Choice
+from tidemark.glue_job.frames.types import NESTED, Choice
 
 LINE = "line of tidemark"
 CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV
 NO_SEPARATOR = "\x01"  # of a line that is one column for Spark
-WIDER = (ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType)
+WIDER = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType)
 
 
 def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
@@ -41,7 +27,7 @@ def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
     folders = set(keys)
     line = _json_struct([value for value in values if value.name not in folders])
     beside = [_scalar(value) for value in values if value.name in folders]
-    return built(source, [Value(LINE, line, StringType()), *beside])
+    return built(source, [Value(LINE, line, T.StringType()), *beside])
 
 
 def with_plain_choices(frame: DataFrame) -> DataFrame:
@@ -63,30 +49,26 @@ def unquoted_lines(frame: DataFrame, keys: Iterable[str], separator: str) -> Dat
     return frame.select(line, *map(quoted, folders))
 
 
-def type_of_choice(choice: Choice) -> DataType:
+def type_of_choice(choice: Choice) -> T.DataType:
     """Return the one type that text files of a choice are read back as: a number, else text."""
     kinds = [type(one.dataType) for one in choice]
     if all(kind in WIDER for kind in kinds):
         return max((one.dataType for one in choice), key=lambda kind: WIDER.index(type(kind)))
-    return StringType()
+    return T.StringType()
 
 
 def _scalar(value: Value) -> Value:
     """Return a choice of simple types as text; another value as it is."""
     kind = value.kind
-    if not isinstance(kind, Choice) or any(_is_nested(one.dataType) for one in kind):
+    if not isinstance(kind, Choice) or any(isinstance(one.dataType, NESTED) for one in kind):
         return value
     texts = [value.column.getField(one.name).cast("string") for one in kind]
-    return Value(value.name, F.coalesce(*texts), StringType())
+    return Value(value.name, F.coalesce(*texts), T.StringType())
 
 
-def _is_nested(kind: DataType) -> bool:
-    return isinstance(kind, ArrayType | MapType | StructType)
-
-
-def _csv_text(name: str, kind: DataType) -> Column:
+def _csv_text(name: str, kind: T.DataType) -> Column:
     column = F.col(quoted(name))
-    is_time = isinstance(kind, TimestampType | TimestampNTZType)
+    is_time = isinstance(kind, T.TimestampType | T.TimestampNTZType)
     text = F.date_format(column, CSV_TIME) if is_time else column.cast("string")
     broken = UsageError(
         f"quoteChar -1 quotes nothing, and a value of the column {name!r} has a line break, which "
@@ -96,19 +78,19 @@ def _csv_text(name: str, kind: DataType) -> Column:
     return F.when(text.rlike(r"[\r\n]"), failed).otherwise(F.coalesce(text, F.lit("")))
 
 
-def json_text(column: Column, kind: DataType) -> Column:
-    """Return a value as JSON, null where there is none."""
+def json_text(column: Column, kind: T.DataType) -> Column:
+    """Return a value as JSON, null where it is missing."""
     match kind:
         case Choice():
             return F.coalesce(*[json_text(column.getField(f.name), f.dataType) for f in kind])
-        case StructType():
+        case T.StructType():
             fields = [Value(f.name, column.getField(f.name), f.dataType) for f in kind]
             return F.when(column.isNotNull(), _json_struct(fields))
-        case ArrayType():
+        case T.ArrayType():
             inner = kind.elementType
             texts = F.transform(column, lambda v: _or_null(json_text(v, inner)))
             return F.concat(F.lit("["), F.array_join(texts, ","), F.lit("]"))
-        case MapType():
+        case T.MapType():
             inner = kind.valueType
 
             def entry(one: Column) -> Column:

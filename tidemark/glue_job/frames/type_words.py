@@ -8,38 +8,22 @@ from decimal import Decimal
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    ByteType,
-    DataType,
-    DecimalType,
-    FractionalType,
-    IntegerType,
-    IntegralType,
-    LongType,
-    MapType,
-    NullType,
-    NumericType,
-    ShortType,
-    StringType,
-    StructField,
-    StructType,
-    _parse_datatype_string,
-)
+from pyspark.sql import types as T
+from pyspark.sql.types import _parse_datatype_string
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.text_values import json_text
 from tidemark.glue_job.frames.types import ATOMIC, Choice, choices_in, type_name
 
 # Integers, and the first number that each does not hold.
-ENDS: dict[type[DataType], int] = {
-    ByteType: 2**7,
-    ShortType: 2**15,
-    IntegerType: 2**31,
-    LongType: 2**63,
+ENDS: dict[type[T.DataType], int] = {
+    T.ByteType: 2**7,
+    T.ShortType: 2**15,
+    T.IntegerType: 2**31,
+    T.LongType: 2**63,
 }
 # Words in any case; those of SQL and of Python's names beside Glue's own.
-WORDS: dict[str, DataType] = {
+WORDS: dict[str, T.DataType] = {
     **ATOMIC,
     **dict.fromkeys(("varchar", "char", "text", "str"), ATOMIC["string"]),
     "integer": ATOMIC["int"],
@@ -48,22 +32,26 @@ WORDS: dict[str, DataType] = {
     "tinyint": ATOMIC["byte"],
     "bool": ATOMIC["boolean"],
     "real": ATOMIC["float"],
-    "null": NullType(),
+    "null": T.NullType(),
 }
-BARE = DecimalType(10, 2)  # what Glue's DecimalType() is
-NESTED: dict[str, type[DataType]] = {"struct": StructType, "array": ArrayType, "map": MapType}
+BARE = T.DecimalType(10, 2)  # what Glue's DecimalType() is
+NESTED: dict[str, type[T.DataType]] = {
+    "struct": T.StructType,
+    "array": T.ArrayType,
+    "map": T.MapType,
+}
 _DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
 _TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)")
 
 
-def target_type(word: str, found: DataType, what: str) -> DataType:
+def target_type(word: str, found: T.DataType, what: str) -> T.DataType:
     """Return the type that a word names, for a value of a type.
 
     ``struct``, ``array`` and ``map`` alone leave a value of that kind as it is, and so does
     ``decimal`` alone a decimal.
     """
     text = word.strip().lower()
-    if text == "choice" or (isinstance(found, DecimalType) and text == "decimal"):
+    if text == "choice" or (isinstance(found, T.DecimalType) and text == "decimal"):
         return found
     if text in NESTED:
         if type_name(found) != text:
@@ -72,16 +60,16 @@ def target_type(word: str, found: DataType, what: str) -> DataType:
     if text in WORDS:
         return WORDS[text]
     if _TEXT.fullmatch(text):
-        return StringType()
+        return T.StringType()
     if decimal := _DECIMAL.fullmatch(text):
         return _decimal(decimal[1], decimal[2], what)
     return _declared(word.strip(), what)
 
 
-def _decimal(precision: str | None, scale: str | None, what: str) -> DecimalType:
+def _decimal(precision: str | None, scale: str | None, what: str) -> T.DecimalType:
     if precision is None:
         return BARE
-    kind = DecimalType(int(precision), int(scale or 0))
+    kind = T.DecimalType(int(precision), int(scale or 0))
     if not 0 < kind.precision <= 38 or kind.scale > kind.precision:
         raise UsageError(
             f"{what} is to be a decimal({kind.precision},{kind.scale}); allowed are 1 to 38 "
@@ -90,7 +78,7 @@ def _decimal(precision: str | None, scale: str | None, what: str) -> DecimalType
     return kind
 
 
-def _declared(word: str, what: str) -> DataType:
+def _declared(word: str, what: str) -> T.DataType:
     """Return a type with parts, as ``array<string>``."""
     try:
         if "<" in word:
@@ -103,7 +91,7 @@ def _declared(word: str, what: str) -> DataType:
     )
 
 
-def part_of(word: str, found: DataType) -> StructField | None:
+def part_of(word: str, found: T.DataType) -> T.StructField | None:
     """Return the field of a choice that holds the values of the type that a word names."""
     if not isinstance(found, Choice):
         return None
@@ -112,34 +100,34 @@ def part_of(word: str, found: DataType) -> StructField | None:
     return next((one for one in found if one.name == name), None)
 
 
-def kind_text(found: DataType) -> str:
+def kind_text(found: T.DataType) -> str:
     """Return a type as people write it, of a choice its types: ``choice<long,string>``."""
     if isinstance(found, Choice):
         return f"choice<{','.join(found.names)}>"
     return found.simpleString()
 
 
-def names_type(word: str, found: DataType) -> bool:
+def names_type(word: str, found: T.DataType) -> bool:
     """Return whether a word names the type of a value; integers and floats are of any width."""
     text = word.strip().lower()
-    if isinstance(found, NullType) or text == type_name(found):
+    if isinstance(found, T.NullType) or text == type_name(found):
         return True
-    kind = WORDS.get(text) or (StringType() if _TEXT.fullmatch(text) else None)
+    kind = WORDS.get(text) or (T.StringType() if _TEXT.fullmatch(text) else None)
     if kind is None:
         is_decimal = _DECIMAL.fullmatch(text) is not None
-        return is_decimal == isinstance(found, DecimalType) and (is_decimal or "<" in text)
+        return is_decimal == isinstance(found, T.DecimalType) and (is_decimal or "<" in text)
     return _family(kind) == _family(found)
 
 
-def _family(kind: DataType) -> str:
-    if isinstance(kind, IntegralType):
+def _family(kind: T.DataType) -> str:
+    if isinstance(kind, T.IntegralType):
         return "integer"
-    if isinstance(kind, FractionalType) and not isinstance(kind, DecimalType):
+    if isinstance(kind, T.FractionalType) and not isinstance(kind, T.DecimalType):
         return "floating point"
     return type_name(kind)
 
 
-def converted(column: Column, kind: DataType, target: DataType, what: str) -> Column:
+def converted(column: Column, kind: T.DataType, target: T.DataType, what: str) -> Column:
     """Return a value as another type; one that it cannot hold is null, as on AWS.
 
     A choice gives the value of whichever type it has; what has parts becomes text as JSON.
@@ -153,31 +141,33 @@ def converted(column: Column, kind: DataType, target: DataType, what: str) -> Co
             if _can_cast(one.dataType, target)
         ]
         return F.coalesce(*each) if each else _impossible(kind, target, what)
-    if isinstance(kind, StructType | ArrayType | MapType) and isinstance(target, StringType):
+    if isinstance(kind, T.StructType | T.ArrayType | T.MapType) and isinstance(
+        target, T.StringType
+    ):
         return json_text(column, kind) if choices_in(kind) else F.to_json(column)
-    if isinstance(target, NullType) or not _can_cast(kind, target):
+    if isinstance(target, T.NullType) or not _can_cast(kind, target):
         return _impossible(kind, target, what)
     return _within(column, kind, target)
 
 
-def _within(column: Column, kind: DataType, target: DataType) -> Column:
+def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
     """Return a value as another type; of a number too large for an integer null, not another one.
 
     Spark's own cast of 5000000000 to int is 705032704.
     """
     value, end = column.cast(target), ENDS.get(type(target))
-    if end is None or not isinstance(kind, NumericType) or ENDS.get(type(kind), end + 1) <= end:
+    if end is None or not isinstance(kind, T.NumericType) or ENDS.get(type(kind), end + 1) <= end:
         return value
-    exact = int if isinstance(kind, IntegralType) else Decimal  # a narrower end is a long
+    exact = int if isinstance(kind, T.IntegralType) else Decimal  # a narrower end is a long
     return F.when((column > F.lit(exact(-end - 1))) & (column < F.lit(exact(end))), value)
 
 
-def _impossible(kind: DataType, target: DataType, what: str) -> Column:
+def _impossible(kind: T.DataType, target: T.DataType, what: str) -> Column:
     raise UsageError(f"{what} is {_text(kind)} and cannot be made {_text(target)}")
 
 
-def _can_cast(kind: DataType, target: DataType) -> bool:
-    if isinstance(target, StringType):
+def _can_cast(kind: T.DataType, target: T.DataType) -> bool:
+    if isinstance(target, T.StringType):
         return True
     if type(kind) is type(target):
         return True
@@ -188,7 +178,7 @@ def _can_cast(kind: DataType, target: DataType) -> bool:
     return bool(cast.canCast(parse(kind.json()), parse(target.json())))
 
 
-def _text(kind: DataType) -> str:
+def _text(kind: T.DataType) -> str:
     return (
         f"{type_name(kind)} ({kind.simpleString()})"
         if kind.simpleString() != type_name(kind)

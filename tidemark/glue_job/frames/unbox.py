@@ -103,7 +103,7 @@ def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str
         return StructType([StructField(f"col{n}", StringType()) for n in range(count)])
     boxed = _boxed(F.col("text"))
     kinds = kinds_in(texts, boxed)
-    if kinds is None:  # a text is no JSON
+    if kinds is None:  # a text is not JSON
         kinds = kinds_in(texts.filter(kinds_of(boxed) != BROKEN), boxed) or Kinds()
     schema = schema_of_records(kinds)
     return schema[BOX].dataType if BOX in schema.names else StringType()

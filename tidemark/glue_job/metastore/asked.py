@@ -49,7 +49,7 @@ def asks_for_catalog(arguments: Mapping[str, str], settings: Mapping[str, str]) 
 
 
 def with_ours(extensions: str) -> str:
-    """Return the extensions of a session with the one by which Spark finds the Data Catalog."""
+    """Return the extensions of a session with the one that lets Spark find the Data Catalog."""
     return ",".join([*filter(None, extensions.split(",")), OURS])
 
 

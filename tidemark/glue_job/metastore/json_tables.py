@@ -1,6 +1,6 @@
 """What Spark leaves out of a JSON table's files, or makes null; how the files spell its names.
 
-Spark's reader with a schema says nothing of a line that is no JSON: its row has nulls only. The
+Spark's reader with a schema says nothing of a line that is not JSON: its row has nulls only. The
 files are looked at by `JsonLook.java`, each once. A SerDe takes names in any case, Spark does not.
 Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
 """
@@ -123,7 +123,7 @@ def _counted(one: Found, place: str) -> str:
 
 BYTES = 64 * 1024  # of a file that are looked at
 Names = dict[tuple[str, ...], str]
-"""How a name is spelled, by its path in lower case; elements of a list are no step."""
+"""How a name is spelled, by its path in lower case; elements of a list are not a step."""
 
 
 def spelled_names(folder: Path) -> Names:
@@ -175,7 +175,7 @@ def _first_records(folder: Path) -> Iterator[Mapping[str, Any]]:
     for line in _first_lines(file):
         try:
             record = json.loads(line)
-        except (ValueError, RecursionError):  # the last line is cut, or it is no JSON
+        except (ValueError, RecursionError):  # the last line is cut, or it is not JSON
             continue
         if isinstance(record, dict):
             yield record

@@ -16,7 +16,7 @@ PROVIDER = "spark.sql.sources.provider"
 SCHEMA = "spark.sql.sources.schema"
 VIEW_MARK = "view.catalogAndNamespace.numParts"  # of views that Spark made
 ROWS, SIZE = "spark.sql.statistics.numRows", "spark.sql.statistics.totalSize"
-OF_SPARK = (
+SPARK_PROPERTIES = (
     "spark.sql.sources.",
     "spark.sql.partitionProvider",
     "spark.sql.create.version",
@@ -75,7 +75,7 @@ def _common(table: CatalogTable, kind: str) -> dict[str, Any]:
         "partition_keys": _keys(table),
         "location": None,
         "options": {},
-        "properties": {k: v for k, v in parameters.items() if not k.startswith(OF_SPARK)},
+        "properties": {k: v for k, v in parameters.items() if not k.startswith(SPARK_PROPERTIES)},
         "comment": table.definition.get("Description"),
         "owner": str(table.definition.get("Owner") or ""),
         "created_ms": 0,
@@ -220,7 +220,7 @@ def _storage(spark: Mapping[str, Any], is_hive: bool) -> dict[str, Any]:
 
 
 def hive_table(spark: Mapping[str, Any]) -> dict[str, Any]:
-    """Return by which source Spark writes a new table of Hive: provider, options, properties."""
+    """Return the source that writes a new table of Hive: provider, options, properties."""
     properties = {**spark["properties"], HIVE_MARK: "true"}
     table = catalog_table({**spark, "properties": properties})
     provider, options = read_options(table)

@@ -1,4 +1,4 @@
-"""How tables of Hive are stored, and by which source of Spark they are read and written."""
+"""How tables of Hive are stored, and which source of Spark reads and writes them."""
 
 from tidemark.errors import UnsupportedError
 from tidemark.model.assembly.catalog_tables import CatalogTable
@@ -26,9 +26,9 @@ STORED_AS = {
 SOURCES = ("csv", "json", "parquet", "orc")  # of Spark, without further jars
 CONTROL_A = "\x01"  # between the fields of a text file of Hive
 # What a text file of Hive has and a CSV file of Spark has not.
-OF_LAZY = {"quote": "", "escape": ""}
+LAZY_SERDE_OPTIONS = {"quote": "", "escape": ""}
 NULL_FORMAT = "serialization.null.format"
-OF_HIVE_TIMES = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
+HIVE_TIME_OPTIONS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
 
 
 def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
@@ -86,7 +86,7 @@ def _csv_options(table: CatalogTable) -> dict[str, str]:
         "header": "false",
         "sep": sep,
         "nullValue": null_text(table),
-        **OF_LAZY,
-        **OF_HIVE_TIMES,
+        **LAZY_SERDE_OPTIONS,
+        **HIVE_TIME_OPTIONS,
     }
     return {**options, "escape": serde["escape.delim"]} if "escape.delim" in serde else options

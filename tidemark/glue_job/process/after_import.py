@@ -7,6 +7,7 @@ To find ``jvm.org.apache.spark.SparkConf`` a JVM searches all its jars for a cla
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -94,3 +95,15 @@ def _remembering(look_up: Callable[[Any, str], Any], package: type, kept: Any) -
         return found
 
     return find
+
+
+def log_without_setup() -> None:
+    """Let Py4J log by the root logger of this process without setting that up.
+
+    It calls ``logging.info`` and ``logging.exception``, which give the root logger a handler if it
+    has none. A later ``logging.basicConfig`` of a script would change nothing then, though the JVM
+    that failed may be one of another run.
+    """
+    from py4j import java_gateway
+
+    vars(java_gateway)["logging"] = logging.getLogger()

@@ -279,7 +279,7 @@ def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
 
 
 def folder_of(uri: str) -> Path:
-    """Return the folder or file behind an ``s3://``, ``file://`` or plain path of this process."""
+    """Return the folder or file of an ``s3://``, ``file://`` or plain path of this process."""
     scheme, separator, path = uri.partition("://")
     if not separator:
         return Path(uri)

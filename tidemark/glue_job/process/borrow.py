@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tidemark.glue_job.process.after_import import LAUNCHER, PY4J, AfterImport, remember_class_names
-from tidemark.glue_job.process.fitness import why_own_jvm
+from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.spark import as_properties
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -118,8 +118,8 @@ class Borrower:
         module.launch_gateway = launch_gateway  # type: ignore[attr-defined]
 
     def _borrow(self, conf: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables by which PySpark finds a running JVM; none lets it start one."""
-        why = self._cold_because or why_own_jvm(conf, self._given, os.environ)
+        """Return the variables that let PySpark find a running JVM; none lets it start one."""
+        why = self._cold_because or own_jvm_reason(conf, self._given, os.environ)
         if not why:
             answer = self._ask(conf)
             why = answer.get("refused")

@@ -19,7 +19,7 @@ from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint
 from tidemark.model.plain_secrets import shows_secret
 
 FACTS_FILE = "tidemark-facts.json"  # in the folder of a run: for one that ends without a commit
-OF_THE_RUN = ("--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID")  # every run has its own
+RUN_ARGUMENTS = ("--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID")  # every run has its own
 
 
 def record_commit(
@@ -89,7 +89,7 @@ def open_arguments(argv: Sequence[str]) -> Mapping[str, str]:
     return {
         name: value
         for name, value in found.items()
-        if name not in OF_THE_RUN and not shows_secret(name, value)
+        if name not in RUN_ARGUMENTS and not shows_secret(name, value)
     }
 
 

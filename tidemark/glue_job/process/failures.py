@@ -211,11 +211,11 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
         ),
         r"GlueArgumentError: the following arguments are required": (
             "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or give "
-            "it behind `tidemark submit SCRIPT`"
+            "it after `tidemark submit SCRIPT`"
         ),
         r"No module named 'awsglue.blueprint": (
-            "a blueprint is no job: Glue calls its layout to make a workflow; submit the scripts "
-            "of the jobs that it names"
+            "a blueprint is not a job: Glue calls its layout to make a workflow; submit the "
+            "scripts of the jobs that it names"
         ),
         r"No module named '(delta|hudi)\b": (
             "the module is in the jar of the format: give the job the argument --datalake-formats "

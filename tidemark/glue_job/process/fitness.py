@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 # What spark-submit or the JVM itself reads at its start; of those of sql Spark keeps the first.
-OF_THE_JVM = re.compile(
+JVM_SETTINGS = re.compile(
     r"spark\.(driver\.(memory|cores|extra|default|user|supervise|resource|log).*"
     r"|(jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"
     r"|python\.use\.daemon"
@@ -12,7 +12,7 @@ OF_THE_JVM = re.compile(
     r"|(broadcastExchange|subquery)\.maxThreadThreshold))"
 )
 # Environment variables that a JVM, or the script that starts it, reads at its start.
-VARIABLES_OF_THE_JVM = (
+JVM_VARIABLES = (
     "SPARK_",
     "PYSPARK_",
     "JAVA_",
@@ -30,16 +30,16 @@ VARIABLES_OF_THE_JVM = (
 )
 
 
-def why_own_jvm(
+def own_jvm_reason(
     settings: Mapping[str, str], given: Mapping[str, str], changed: Mapping[str, str]
 ) -> str | None:
     """Return why a job run needs a JVM of its own; None if it may borrow one."""
     for name, value in settings.items():
-        if OF_THE_JVM.fullmatch(name):
+        if JVM_SETTINGS.fullmatch(name):
             return f"{name} is set"
         if name == "spark.master" and not value.startswith("local"):
             return f"{name} is {value}"
     for name in sorted({*given, *changed}):
-        if name.startswith(VARIABLES_OF_THE_JVM) and given.get(name) != changed.get(name):
+        if name.startswith(JVM_VARIABLES) and given.get(name) != changed.get(name):
             return f"the script changed the environment variable {name}"
     return None

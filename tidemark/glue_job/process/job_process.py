@@ -58,9 +58,10 @@ def main() -> int:
     if os.environ.pop(SHELL_VARIABLE, None):
         _leave_spark_out()
     else:
-        borrower = _borrower()
+        home, folder = job_home(), Path(os.environ[RUN_FOLDER_VARIABLE])
+        borrower = Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
         borrower.install()
-        serve_catalog(job_home(), is_asked=CATALOG_VARIABLE in os.environ)
+        serve_catalog(home, is_asked=CATALOG_VARIABLE in os.environ)
     hide_what_does_not_ship()
     if kill := os.environ.pop(KILL_VARIABLE, None):
         _kill_at_commit(kill)
@@ -118,11 +119,6 @@ def _kill_at_commit(kill: str) -> None:
         module.Job.commit = end
 
     sys.meta_path.insert(0, AfterImport("awsglue.job", change))
-
-
-def _borrower() -> Borrower:
-    home, folder = job_home(), Path(os.environ[RUN_FOLDER_VARIABLE])
-    return Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
 
 
 def hide_what_does_not_ship() -> None:

@@ -13,7 +13,7 @@ IN_LOG = re.compile(
 )
 MORE_MEMORY = (
     "give the JVM more memory: --conf spark.driver.memory=4g in the default arguments of the job, "
-    "or behind `tidemark submit` (it has 1g without); on AWS a larger worker type"
+    "or after `tidemark submit` (it has 1g without); on AWS a larger worker type"
 )
 HEAP = (
     f"out of memory: {MORE_MEMORY}. Or keep less in the driver: write a frame instead of "

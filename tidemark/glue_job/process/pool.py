@@ -15,7 +15,7 @@ from multiprocessing.connection import (
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_job.process.fitness import VARIABLES_OF_THE_JVM
+from tidemark.glue_job.process.fitness import JVM_VARIABLES
 from tidemark.glue_job.process.lake_fs.jar import jar_name
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
@@ -48,7 +48,7 @@ def fingerprint(java_home: Path) -> str:
     variables = {
         name: value
         for name, value in inherited().items()
-        if name.startswith(VARIABLES_OF_THE_JVM) and name != "JAVA_HOME"
+        if name.startswith(JVM_VARIABLES) and name != "JAVA_HOME"
     }
     parts = (str(java_home.resolve()), jar_name(), *map(str, sorted(variables.items())))
     return hashlib.sha256("|".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
@@ -68,7 +68,7 @@ def delete_pool_file(file: Path, key: str) -> None:
 
 
 def read_pool_file(file: Path) -> PoolFile | None:
-    """Return what the file says; None if there is none."""
+    """Return what the file says; None if it is missing."""
     content = read_own_file(file)
     if content is None:
         return None
@@ -84,7 +84,7 @@ def read_pool_file(file: Path) -> PoolFile | None:
     except (KeyError, TypeError, ValueError):
         is_right = False
     if not is_right:
-        raise ValueError(f"{file} is no file of a JVM pool")
+        raise ValueError(f"{file} is not a file of a JVM pool")
     return pool
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.absence import SOME_LACK
-from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.readers.databases.connectors import read_connector
 from tidemark.glue_job.readers.databases.dynamodb import read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVER_OPTIONS, DRIVERS, read_jdbc
@@ -27,7 +27,7 @@ DOCUMENTS = frozenset({"dynamodb", *MONGODB})  # an item lacks the attributes th
 
 
 def read(
-    spark: SparkSession, request: ReadRequest | TableRequest, failed: OfReader | None = None
+    spark: SparkSession, request: ReadRequest | TableRequest, failed: ReaderErrors | None = None
 ) -> DataFrame:
     """Return the new rows of a source.
 

@@ -15,26 +15,8 @@ from urllib.parse import quote
 import fastavro
 from fastavro.write import Writer
 from pyspark.sql import DataFrame, Row
+from pyspark.sql import types as T
 from pyspark.sql.functions import col
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    ByteType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    MapType,
-    NullType,
-    ShortType,
-    StringType,
-    StructType,
-    TimestampType,
-)
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.types import replaced
@@ -47,22 +29,22 @@ from tidemark.model.checkpoints.checkpoint import APPEND, DatasetWritten
 CODECS = {"none": "null", "uncompressed": "null", "deflate": "deflate", "bzip2": "bzip2"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SAFE_IN_FOLDERS = " !$&()+,;=@[]^_{}~-."
-_LOGICAL: dict[type[DataType], dict[str, str]] = {
-    DateType: {"type": "int", "logicalType": "date"},
-    TimestampType: {"type": "long", "logicalType": "timestamp-micros"},
-    DecimalType: {"type": "bytes", "logicalType": "decimal"},
+_LOGICAL: dict[type[T.DataType], dict[str, str]] = {
+    T.DateType: {"type": "int", "logicalType": "date"},
+    T.TimestampType: {"type": "long", "logicalType": "timestamp-micros"},
+    T.DecimalType: {"type": "bytes", "logicalType": "decimal"},
 }
-_TYPES: dict[type[DataType], str] = {
-    NullType: "null",
-    BooleanType: "boolean",
-    ByteType: "int",
-    ShortType: "int",
-    IntegerType: "int",
-    LongType: "long",
-    FloatType: "float",
-    DoubleType: "double",
-    BinaryType: "bytes",
-    StringType: "string",
+_TYPES: dict[type[T.DataType], str] = {
+    T.NullType: "null",
+    T.BooleanType: "boolean",
+    T.ByteType: "int",
+    T.ShortType: "int",
+    T.IntegerType: "int",
+    T.LongType: "long",
+    T.FloatType: "float",
+    T.DoubleType: "double",
+    T.BinaryType: "bytes",
+    T.StringType: "string",
 }
 
 
@@ -70,7 +52,7 @@ def write_avro(
     frame: DataFrame, path: str, partition_keys: Sequence[str], options: Mapping[str, str]
 ) -> None:
     """Append rows to a folder as Avro files, one for each task and partition folder."""
-    fields = StructType([one for one in frame.schema if one.name not in partition_keys])
+    fields = T.StructType([one for one in frame.schema if one.name not in partition_keys])
     has_logical_types = options.get("version") == "1.8"
     schema = avro_schema(fields, "record", has_logical_types=has_logical_types)
     codec = CODECS[options.get("compression", "none").lower()]
@@ -93,13 +75,13 @@ def write_avro(
                 left.unlink()
 
 
-def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
+def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
     """Return the Avro schema of a type of Spark; a record is named by its path.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
     """
     schema_of = partial(avro_schema, has_logical_types=has_logical_types)
-    if isinstance(kind, StructType):
+    if isinstance(kind, T.StructType):
         if wrong := [one for one in kind.names if not _NAME.fullmatch(one)]:
             raise UsageError(
                 f"Avro has no fields named {wrong}; a name is of letters, digits and _: rename "
@@ -113,9 +95,9 @@ def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
                 for f in kind
             ],
         }
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, T.ArrayType):
         return {"type": "array", "items": _nullable(schema_of(kind.elementType, f"{name}_item"))}
-    if isinstance(kind, MapType) and isinstance(kind.keyType, StringType):
+    if isinstance(kind, T.MapType) and isinstance(kind.keyType, T.StringType):
         return {"type": "map", "values": _nullable(schema_of(kind.valueType, f"{name}_value"))}
     if type(kind) in _TYPES:
         return _TYPES[type(kind)]
@@ -127,14 +109,14 @@ def avro_schema(kind: DataType, name: str, *, has_logical_types: bool) -> Any:
     )
 
 
-def as_text(kind: DataType) -> DataType:
+def as_text(kind: T.DataType) -> T.DataType:
     """Return a type with text in place of dates, timestamps and decimals, at every depth."""
-    return replaced(kind, lambda one: StringType() if type(one) in _LOGICAL else None)
+    return replaced(kind, lambda one: T.StringType() if type(one) in _LOGICAL else None)
 
 
-def logical_type(kind: DataType, logical: dict[str, str]) -> dict[str, Any]:
+def logical_type(kind: T.DataType, logical: dict[str, str]) -> dict[str, Any]:
     """Return a logical type of Avro; a decimal has its digits."""
-    if isinstance(kind, DecimalType):
+    if isinstance(kind, T.DecimalType):
         return {**logical, "precision": kind.precision, "scale": kind.scale}
     return dict(logical)
 

@@ -39,7 +39,7 @@ ATTEMPTS = 10
 
 
 def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> None:
-    """Put the rows of a frame into a table; a null is no attribute, a choice is its value.
+    """Put the rows of a frame into a table; a null is not an attribute, a choice is its value.
 
     Dates and times become texts as Python writes them in ISO 8601.
     """

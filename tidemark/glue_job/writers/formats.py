@@ -9,6 +9,7 @@ from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.readers.files.formats import SAME_AS, avro_version
+from tidemark.glue_job.readers.files.s3_options import option_text
 from tidemark.local_state.run_warnings import RunWarning, note
 
 # Glue's option -> Spark's; an empty one only chooses a writer of AWS, and changes no row.
@@ -60,7 +61,7 @@ def write_format(
     if known == "avro":
         avro_version(format_options)
     options = {
-        spark: _text(given[glue])
+        spark: option_text(given[glue])
         for glue, spark in WRITE_OPTIONS[known].items()
         if spark and given.get(glue) is not None
     }
@@ -88,7 +89,3 @@ def _csv(options: dict[str, str]) -> dict[str, str]:
     blanks = dict.fromkeys(("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"), "false")
     given = {"header": "true", **options, "sep": separator, "quote": quote, "escape": quote}
     return {**given, **blanks, "emptyValue": quote * 2}
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

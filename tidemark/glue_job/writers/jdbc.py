@@ -82,7 +82,7 @@ def write_jdbc(
 
 
 def check_actions(connection_type: str, options: Mapping[str, Any]) -> None:
-    """Raise UnsupportedError for statements around a write to what is no Redshift."""
+    """Raise UnsupportedError for statements around a write to what is not Redshift."""
     actions = [name for name in (BEFORE, AFTER) if name in options]
     if actions and connection_type != "redshift":
         raise UnsupportedError(
@@ -145,4 +145,6 @@ def _parts(url: str) -> tuple[str, str]:
     for form in _URLS:
         if match := re.fullmatch(form, url):
             return match["server"], match["rest"] or ""
-    raise UsageError(f"{url!r} is no JDBC URL of a known form; leave out database, or correct it")
+    raise UsageError(
+        f"{url!r} is not a JDBC URL of a known form; leave out database, or correct it"
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, MapType, NullType, StructField, StructType
+from pyspark.sql.types import NullType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import has_choices, schema_of
@@ -18,7 +18,7 @@ from tidemark.glue_job.frames.text_values import (
     unquoted_lines,
     with_plain_choices,
 )
-from tidemark.glue_job.frames.types import types_in
+from tidemark.glue_job.frames.types import NESTED, types_in
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.glue_job.writers.avro_files import write_avro
 from tidemark.glue_job.writers.formats import WriteFormat, write_format
@@ -140,23 +140,23 @@ def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
     ]
     if wrong := [key for key, columns in zip(keys, found, strict=True) if len(columns) != 1]:
         raise UsageError(
-            f"partitionKeys {wrong} are no columns of the frame, or several; it has "
+            f"partitionKeys {wrong} are not columns of the frame, or several; it has "
             f"{', '.join(frame.columns)}"
         )
     return tuple(columns[0] for columns in found)
 
 
 def _check_flat(frame: DataFrame) -> None:
-    nested = {one.name: one.dataType.simpleString() for one in frame.schema if _is_nested(one)}
+    nested = {
+        one.name: one.dataType.simpleString()
+        for one in frame.schema
+        if isinstance(one.dataType, NESTED)
+    }
     if nested:
         raise UnsupportedError(
             f"CSV has no nested values, and the columns {nested} are nested: flatten them with "
             "unnest or relationalize, or write json or parquet"
         )
-
-
-def _is_nested(field: StructField) -> bool:
-    return isinstance(field.dataType, ArrayType | MapType | StructType)
 
 
 def _check_types(frame: DataFrame, format_name: str) -> None:

@@ -122,7 +122,7 @@ def new_table(
     schema: StructType,
     partition_keys: tuple[str, ...],
 ) -> CatalogTable:
-    """Return the table that a sink makes where there is none."""
+    """Return the table that a sink makes where it is missing."""
     serde, inputs, outputs = STORED_AS[how.name]
     serde_parameters = {"serialization.format": "1"}
     parameters = {"classification": how.name, "EXTERNAL": "TRUE"}

@@ -24,7 +24,7 @@ from tidemark.glue_job.process.failures import (
     with_remedy,
     without_result,
 )
-from tidemark.glue_job.process.fitness import why_own_jvm
+from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.job_process import (
     ARGUMENTS_FILE,
     BOOKMARK_VARIABLE,
@@ -223,7 +223,7 @@ def _shell_variables() -> dict[str, str]:
 
 def _variables_of_jvm(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
     """Tell a job process where it may borrow a JVM, or why it is to start one."""
-    why = jvms.why_none or why_own_jvm(settings, {}, {})
+    why = jvms.why_none or own_jvm_reason(settings, {}, {})
     return {COLD_VARIABLE: why} if why else {POOL_OF_RUN_VARIABLE: str(jvms.pool_file)}
 
 

@@ -122,7 +122,7 @@ def test_fields_that_are_null_in_every_row_are_dropped_at_any_depth(rows_of, pri
     assert DropNullFields.apply(rows_of("a int, b string")).toDF().columns == ["a", "b"]
 
 
-@pytest.mark.rule("Frames", source="DYF", choice="text that is no JSON makes an error record")
+@pytest.mark.rule("Frames", source="DYF", choice="text that is not JSON makes an error record")
 def test_unbox_makes_a_record_of_text(rows_of, printed):
     """The example of the page: a field of JSON."""
     address = {"Street": "1108 ROSS", "Zip.Code": "36301", "Array": ["1108 ROSS", "DOTHAN"]}

@@ -182,7 +182,7 @@ def test_specs_and_choice_exclude_each_other(medicare):
 @pytest.mark.parametrize(
     ("specs", "text"),
     [
-        ([("provider id", "cast:lng")], "'lng', which is not a type; allowed are string"),
+        ([("provider id", "cast:lng")], "'lng', which is not a type; allowed are binary, boolean"),
         ([("provider id", "casting:long")], "action 'casting:long' .* cast:type, project:type"),
         ([("provider id", "cast")], "action 'cast' "),
         ([("not there", "kast:int")], "action 'kast:int' "),

@@ -14,7 +14,7 @@ HIVE_PARQUET = "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"
 OURS = "dev.tidemark.catalog.CatalogExtensions"
 # What SparkJson.java makes of `CREATE TABLE db.Sales USING csv OPTIONS (sep ';', header 'true')
 # PARTITIONED BY (Day)`, with a place of its own.
-OF_SPARK = {
+SPARK_FORMATS = {
     "database": "db",
     "table": "sales",
     "type": "EXTERNAL",
@@ -51,7 +51,7 @@ def table_of(serde="", parameters=None, of_serde=None, keys=(), **others):
 
 
 def test_table_of_a_data_source_is_kept_as_spark_keeps_it_in_glue():
-    table = catalog_table(OF_SPARK)
+    table = catalog_table(SPARK_FORMATS)
 
     assert (table.full_name, table.location) == ("db.sales", "s3://lake/sales")
     assert table.columns == [("id", "int"), ("at", "timestamp")]
@@ -73,10 +73,10 @@ def test_table_of_a_data_source_is_kept_as_spark_keeps_it_in_glue():
 
 
 def test_table_of_a_data_source_comes_back_as_it_was_made():
-    back = spark_table(catalog_table(OF_SPARK))
+    back = spark_table(catalog_table(SPARK_FORMATS))
 
     assert (back["provider"], back["partition_keys"]) == ("csv", ["Day"])
-    assert back["schema"] == OF_SPARK["schema"]
+    assert back["schema"] == SPARK_FORMATS["schema"]
     assert {"sep": ";", "header": "true"}.items() <= back["options"].items()
     assert "spark.sql.sources.provider" not in back["properties"]
     assert back["properties"]["team"] == "a"
@@ -93,7 +93,7 @@ def test_schema_in_parts_is_put_together():
 def test_table_of_hive_that_changes_keeps_what_spark_does_not_know():
     old = table_of(HIVE_PARQUET, {"classification": "parquet", "x": "1"}, Retention=3)
     changed = {
-        **OF_SPARK,
+        **SPARK_FORMATS,
         "table": "t",
         "provider": "parquet",
         "partition_keys": [],
@@ -181,7 +181,7 @@ def test_table_that_spark_cannot_read_here_is_refused_by_name(table, told):
 
 def test_new_table_of_hive_is_written_by_a_source_of_spark():
     found = hive_table(
-        {**OF_SPARK, "provider": "hive", "serde": HIVE_PARQUET, "options": {"a": "b"}}
+        {**SPARK_FORMATS, "provider": "hive", "serde": HIVE_PARQUET, "options": {"a": "b"}}
     )
 
     assert found["provider"] == "parquet"

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from tidemark.glue_job.metastore.storage import OF_LAZY
+from tidemark.glue_job.metastore.storage import LAZY_SERDE_OPTIONS
 from tidemark.glue_job.metastore.white_rows import WhiteRows
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, read_warnings
 
@@ -15,7 +15,7 @@ def table(sep, **options):
     return {
         "database": "db",
         "table": "t",
-        "options": {"sep": sep, "nullValue": "\\N", **OF_LAZY, **options},
+        "options": {"sep": sep, "nullValue": "\\N", **LAZY_SERDE_OPTIONS, **options},
     }
 
 

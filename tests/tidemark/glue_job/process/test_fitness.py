@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_job.process.fitness import why_own_jvm
+from tidemark.glue_job.process.fitness import own_jvm_reason
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from tidemark.glue_job.process.fitness import why_own_jvm
     ],
 )
 def test_setting_that_a_jvm_reads_once_needs_a_jvm_of_its_own(name):
-    why = why_own_jvm({name: "x"}, {}, {})
+    why = own_jvm_reason({name: "x"}, {}, {})
 
     assert why is not None
     assert name in why
@@ -62,12 +62,12 @@ def test_setting_that_a_jvm_reads_once_needs_a_jvm_of_its_own(name):
     ],
 )
 def test_ordinary_setting_does_not(name, value):
-    assert why_own_jvm({name: value}, {}, {}) is None
+    assert own_jvm_reason({name: value}, {}, {}) is None
 
 
 @pytest.mark.parametrize("master", ["yarn", "spark://host:7077", "k8s://host", "mesos://host"])
 def test_another_master_does(master):
-    why = why_own_jvm({"spark.master": master}, {}, {})
+    why = own_jvm_reason({"spark.master": master}, {}, {})
 
     assert why is not None
     assert master in why
@@ -101,7 +101,7 @@ def test_changed_variable_of_the_jvm_does(name, given, changed):
     before = {} if given is None else {name: given}
     after = {} if changed is None else {name: changed}
 
-    why = why_own_jvm({}, before, after)
+    why = own_jvm_reason({}, before, after)
 
     assert why is not None
     assert name in why
@@ -109,9 +109,9 @@ def test_changed_variable_of_the_jvm_does(name, given, changed):
 
 @pytest.mark.parametrize("name", ["AWS_REGION", "PYTHONPATH", "PATH", "MY_SETTING", "HOME"])
 def test_other_variable_does_not(name):
-    assert why_own_jvm({}, {name: "a"}, {name: "b"}) is None
-    assert why_own_jvm({}, {}, {name: "b"}) is None
+    assert own_jvm_reason({}, {name: "a"}, {name: "b"}) is None
+    assert own_jvm_reason({}, {}, {name: "b"}) is None
 
 
 def test_variable_of_the_jvm_that_stayed_does_not():
-    assert why_own_jvm({}, {"TZ": "UTC"}, {"TZ": "UTC", "X": "1"}) is None
+    assert own_jvm_reason({}, {"TZ": "UTC"}, {"TZ": "UTC", "X": "1"}) is None

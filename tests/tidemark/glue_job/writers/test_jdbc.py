@@ -182,5 +182,5 @@ def test_database_of_a_url_is_replaced(url, expected):
 
 
 def test_a_url_of_another_form_is_refused():
-    with pytest.raises(UsageError, match="is no JDBC URL of a known form"):
+    with pytest.raises(UsageError, match="is not a JDBC URL of a known form"):
         with_database("postgresql://h/old", "new")

@@ -30,7 +30,7 @@ def archive_prefix(java_home: Path) -> str:
 
 
 def archive_options(java_home: Path) -> list[str]:
-    """Return the JVM options that use the archive; none if there is no archive for this Java."""
+    """Return the JVM options that use the archive; none without an archive for this Java."""
     archive = archive_path(java_home)
     # Java 21 says on stdout, which is the job's, that an archive does not fit.
     quiet = "-Xlog:cds=off,cds+dynamic=off,class+path=off"

@@ -21,7 +21,7 @@ FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "JAVA_TOOL_OPTIONS")
 VERSIONED = re.compile(r"META-INF/versions/\d+/(.+)\.class")
 LAMBDA, INVOKER = "@lambda-proxy ", "@lambda-form-invoker "
 SHOWN_CHARACTERS = 2000
-OF_SHORT_LIVES = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the classes are the same
+SHORT_LIFE_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the classes are the same
 
 
 def make_archive(java_home: Path) -> Path:
@@ -59,7 +59,7 @@ def _record_classes(java_home: Path, folder: Path, classes: Path) -> str:
     """Write the names of the classes that the sample job loads; return its class path."""
     home = Home.open(folder / "home")
     (home.lake / "sample").mkdir()
-    options = f'"-XX:DumpLoadedClassList={classes}" {OF_SHORT_LIVES}'
+    options = f'"-XX:DumpLoadedClassList={classes}" {SHORT_LIFE_OPTIONS}'
     record = {"spark.driver.extraJavaOptions": options}
     variables = write_spark_conf(folder, home, java_home, record)
     class_path = folder / "class-path"

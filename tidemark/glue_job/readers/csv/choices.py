@@ -11,15 +11,10 @@ from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    DataType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.choices import Value, built, quoted
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.frames.types import Choice, is_cast, type_name
 from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing
 
@@ -31,7 +26,7 @@ AS_IT_IS = {
 
 
 def with_casts(
-    frame: DataFrame, schema: StructType, corrupt: str, options: Mapping[str, str]
+    frame: DataFrame, schema: T.StructType, corrupt: str, options: Mapping[str, str]
 ) -> DataFrame:
     """Return lines of CSV with their times and decimals; one that has another text is corrupt."""
     cast = {one.name: one.dataType for one in schema if is_cast(one.dataType)}
@@ -51,18 +46,18 @@ def with_casts(
     return frame.select(*columns, known.alias(corrupt))
 
 
-def _cast(name: str, kind: DataType) -> Column:
+def _cast(name: str, kind: T.DataType) -> Column:
     return F.expr(f"try_cast({quoted(name)} AS {kind.simpleString()})")
 
 
 OTHER_LENGTH = "line of another length"
-OF_FILES = ("header", "multiLine", "lineSep")  # options that say nothing of one record
+FILE_OPTIONS = ("header", "multiLine", "lineSep")  # options that say nothing of one record
 
 
 def with_choices(
-    frame: DataFrame, schema: StructType, corrupt: str, options: Mapping[str, str]
+    frame: DataFrame, schema: T.StructType, corrupt: str, options: Mapping[str, str]
 ) -> DataFrame:
-    """Return lines of CSV; a column of which a text is not of its type is a choice with string.
+    """Return lines of CSV; a column with a string that is not of its type is a choice with string.
 
     One pass over the lines finds these columns.
     """
@@ -70,7 +65,9 @@ def with_choices(
     texts = _texts(schema, line, options)
     frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options))
     typed = [
-        (place, one) for place, one in enumerate(schema) if not isinstance(one.dataType, StringType)
+        (place, one)
+        for place, one in enumerate(schema)
+        if not isinstance(one.dataType, T.StringType)
     ]
     misfits = {one.name: _misfit(one, texts[str(place)]) for place, one in typed}
     mixed = _mixed(frame, misfits)
@@ -78,17 +75,17 @@ def with_choices(
     return built(frame, [value for value in values if value.name != corrupt])
 
 
-def _texts(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
+def _texts(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Column:
     """Return the texts of the fields of a line, by place, and itself if it has others."""
-    fields = [StructField(str(place), StringType()) for place in range(len(schema))]
-    declared = StructType([*fields, StructField(OTHER_LENGTH, StringType())])
-    given = {key: value for key, value in options.items() if key not in OF_FILES}
+    fields = [T.StructField(str(place), T.StringType()) for place in range(len(schema))]
+    declared = T.StructType([*fields, T.StructField(OTHER_LENGTH, T.StringType())])
+    given = {key: value for key, value in options.items() if key not in FILE_OPTIONS}
     given["columnNameOfCorruptRecord"] = OTHER_LENGTH
     words = ", ".join(f"{quoted(one.name)} string" for one in declared)
     return F.from_csv(line, words, given)
 
 
-def _misfit(field: StructField, text: Column) -> Column:
+def _misfit(field: T.StructField, text: Column) -> Column:
     """Return the text of a field that is not of its type, else null."""
     return F.when(F.col(quoted(field.name)).isNull(), text)
 
@@ -97,17 +94,16 @@ def _mixed(frame: DataFrame, misfits: Mapping[str, Column]) -> set[str]:
     """Return the columns with a text that is not of their type."""
     if not misfits:
         return set()
-    with own_query(frame.sparkSession):
-        found = frame.agg(*[F.max(one.isNotNull()) for one in misfits.values()]).collect()[0]
+    found = any_row_has(frame, [one.isNotNull() for one in misfits.values()])
     return {name for name, has in zip(misfits, found, strict=True) if has}
 
 
-def _value(field: StructField, misfit: Column | None, is_mixed: bool) -> Value:
+def _value(field: T.StructField, misfit: Column | None, is_mixed: bool) -> Value:
     column = F.col(quoted(field.name))
     if misfit is None or not is_mixed:
         return Value(field.name, column, field.dataType)
-    name, text = type_name(field.dataType), StructField("string", StringType())
-    fields = sorted([StructField(name, field.dataType), text], key=lambda one: one.name)
+    name, text = type_name(field.dataType), T.StructField("string", T.StringType())
+    fields = sorted([T.StructField(name, field.dataType), text], key=lambda one: one.name)
     parts = {name: column, "string": misfit}
     struct = F.struct(*[parts[one.name].alias(one.name) for one in fields])
     has_value = column.isNotNull() | misfit.isNotNull()

@@ -36,7 +36,7 @@ class Escapes:
         two, ends = re.escape(quote * 2), re.escape(sep) + r"\r\n"
         self._inside = re.compile(
             rf"(?<=[^{ends}{re.escape(escape)}]){two}|(?<!{re.escape(escape)}){two}"
-            rf"(?!{_BLANKS}(?:[{ends}]|\Z))"  # behind the quote that closes a value
+            rf"(?!{_BLANKS}(?:[{ends}]|\Z))"  # after the quote that closes a value
         )
         one = re.escape(escape)
         self._left = re.compile(rf"(?<!{one}){one}[^{re.escape(escape + quote)}\r\n]")

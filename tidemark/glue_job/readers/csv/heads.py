@@ -1,6 +1,6 @@
 """What a CSV file is, by one look at it: its first record, and what Spark's reader would change.
 
-Spark takes bytes that are no UTF-8 for other characters, and leaves a line of white space out,
+Spark takes bytes that are not UTF-8 for other characters, and leaves a line of white space out,
 which may be a record of a file of tabs. With multiLine it takes all that follows a quote that
 nothing closes for one value, and the first line feed of a file, also one within quotes, for how
 its records end. Without, it closes each quote where the line ends.
@@ -45,7 +45,7 @@ class Look:
         first: the fields of the first line that is not blank; none without such a line.
         record_end: how records end in a file that is read as a whole; empty where each line is one.
         is_cut: whether a line that is a record ends within quotes.
-        escapes: what is behind its escapers.
+        escapes: what follows its escapers.
     """
 
     first: tuple[str, ...]
@@ -130,7 +130,7 @@ def _texts(file: str) -> Iterator[str]:
 
 def _no_utf_8(error: UnicodeDecodeError, taken: int) -> str:
     text = f"it is not UTF-8, which Glue reads: can't decode byte 0x{error.object[error.start]:02x}"
-    return f"{text}, the first one after {taken:,} good bytes or soon behind"
+    return f"{text}, the first one after {taken:,} good bytes or soon after"
 
 
 def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | None:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.readers.files.s3_options import option_text
 from tidemark.local_state.catalog.connections import connection_of_job
 from tidemark.model.awsglue_api.connections import MONGODB
 
@@ -17,13 +18,13 @@ DATA_SOURCE = "mongodb"  # of version 10 of the connector, which Glue 4.0 and la
 REQUIRED = ("database", "collection")
 URIS = ("connection.uri", "uri")  # the second one is of Glue 3.0
 WITHOUT_EFFECT = {"disableUpdateUri"}  # Glue adds database and collection to the URI without it
-OF_URI = {"ssl": "tls", "ssl.domain_match": "tlsAllowInvalidHostnames"}
+URI_OPTIONS = {"ssl": "tls", "ssl.domain_match": "tlsAllowInvalidHostnames"}
 _NEGATED = ("ssl.domain_match",)
 
 
 def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
     """Return the options of Spark's connector for those of Glue."""
-    options = {name: _text(value) for name, value in given.items() if value is not None}
+    options = {name: option_text(value) for name, value in given.items() if value is not None}
     if "secretId" in options:
         raise UnsupportedError(
             "connection_options['secretId'] is not supported: no Secrets Manager runs here; give "
@@ -42,7 +43,7 @@ def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
     uri = _with_credentials(uris[0], *credentials)
     flags = {
         parameter: ("false" if value == "true" else "true") if name in _NEGATED else value
-        for name, parameter in OF_URI.items()
+        for name, parameter in URI_OPTIONS.items()
         if (value := options.pop(name, ""))
     }
     kept = {name: value for name, value in options.items() if name not in WITHOUT_EFFECT}
@@ -99,7 +100,7 @@ def _source(
         options = connector_options(given)
         _check(spark, DATA_SOURCE)
         return DATA_SOURCE, options
-    options = {name: _text(value) for name, value in given.items() if value is not None}
+    options = {name: option_text(value) for name, value in given.items() if value is not None}
     if "secretId" in options:
         raise UnsupportedError(
             "connection_options['secretId'] is not supported: no Secrets Manager runs here; give "
@@ -134,7 +135,3 @@ def _check(spark: SparkSession, source: str) -> None:
             f"there is no data source {source!r} on the class path of Spark: give the jar of the "
             "connector in --extra-jars"
         ) from error
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

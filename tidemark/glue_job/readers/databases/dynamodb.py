@@ -1,6 +1,6 @@
 """Reads tables of DynamoDB: by a scan, or as an export in DynamoDB's JSON.
 
-Differs from AWS: one process reads the table, and an export is no request of DynamoDB, nor files.
+Differs from AWS: one process reads the table; an export asks DynamoDB for none and has no files.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-dynamodb-home.html
 """
 
@@ -10,23 +10,13 @@ from decimal import Decimal
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DoubleType,
-    LongType,
-    NullType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql import types as T
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import with_marks
 from tidemark.glue_job.frames.nested import simplify_ddb_json, unnest_ddb_json
 from tidemark.glue_job.frames.records import filled, widened, writer
+from tidemark.glue_job.frames.types import as_struct_type
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.local_state.dynamodb import dynamodb_client, naming_the_table
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
@@ -52,11 +42,11 @@ WITHOUT_EFFECT = {
     "dynamodb.s3.bucketOwner",
 }
 KNOWN = {SCANNED, EXPORTED, EXPORT, UNNEST, SIMPLIFY, *WITHOUT_EFFECT}
-_ATOMIC: dict[str, DataType] = {
-    "S": StringType(),
-    "BOOL": BooleanType(),
-    "B": BinaryType(),
-    "NULL": NullType(),
+_ATOMIC: dict[str, T.DataType] = {
+    "S": T.StringType(),
+    "BOOL": T.BooleanType(),
+    "B": T.BinaryType(),
+    "NULL": T.NullType(),
 }
 _SETS = {"SS": "S", "NS": "N", "BS": "B"}
 
@@ -110,28 +100,26 @@ def _scanned(table: str) -> Iterator[Mapping[str, Any]]:
             yield from page["Items"]
 
 
-def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, DataType]]]) -> DataFrame:
+def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, T.DataType]]]) -> DataFrame:
     """Return typed values as rows of the one schema that they all have."""
-    rows, kind = list[dict[str, Any]](), StructType([])
+    rows, kind = list[dict[str, Any]](), T.StructType([])
     for record in records:
         value, found = _struct(record)
         rows.append(value)
-        merged = widened(kind, found)
-        assert isinstance(merged, StructType)  # noqa: S101 (of two structs)
+        merged = as_struct_type(widened(kind, found))
         kind = merged
-    schema = filled(kind)
-    assert isinstance(schema, StructType)  # noqa: S101 (of a struct)
+    schema = as_struct_type(filled(kind))
     write = writer(schema)
     assert write is not None  # noqa: S101 (of a struct)
     return spark.createDataFrame([write(row) for row in rows], with_marks(schema), False)
 
 
-def _struct(parts: Mapping[str, tuple[Any, DataType]]) -> tuple[dict[str, Any], StructType]:
+def _struct(parts: Mapping[str, tuple[Any, T.DataType]]) -> tuple[dict[str, Any], T.StructType]:
     values = {name: value for name, (value, _) in parts.items()}
-    return values, StructType([StructField(name, kind) for name, (_, kind) in parts.items()])
+    return values, T.StructType([T.StructField(name, kind) for name, (_, kind) in parts.items()])
 
 
-def _plain(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
+def _plain(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
     """Return a value and its type for an attribute, such as ``{"N": "1"}``."""
     ((key, value),) = attribute.items()
     if key == "N":
@@ -145,21 +133,21 @@ def _plain(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
     return (None if key == "NULL" else value), _ATOMIC[key]
 
 
-def _number(text: str) -> tuple[Any, DataType]:
+def _number(text: str) -> tuple[Any, T.DataType]:
     number = Decimal(text)
     if number == number.to_integral_value() and abs(number) < 2**63:
-        return int(number), LongType()
-    return float(number), DoubleType()
+        return int(number), T.LongType()
+    return float(number), T.DoubleType()
 
 
-def _array(parts: list[tuple[Any, DataType]]) -> tuple[list[Any], DataType]:
-    kind: DataType = NullType()
+def _array(parts: list[tuple[Any, T.DataType]]) -> tuple[list[Any], T.DataType]:
+    kind: T.DataType = T.NullType()
     for _, found in parts:
         kind = widened(kind, found)
-    return [value for value, _ in parts], ArrayType(kind)
+    return [value for value, _ in parts], T.ArrayType(kind)
 
 
-def _described(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
+def _described(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
     """Return an attribute as DynamoDB's JSON writes it: ``{"N": "1"}`` with a text in it."""
     ((key, value),) = attribute.items()
     if key == "M":
@@ -167,11 +155,11 @@ def _described(attribute: Mapping[str, Any]) -> tuple[Any, DataType]:
     if key == "L":
         return _struct({key: _array([_described(one) for one in value])})
     if key in _SETS:
-        kind = _ATOMIC.get(_SETS[key], StringType())
-        return _struct({key: (value, ArrayType(kind))})
-    kind = BooleanType() if key == "NULL" else _ATOMIC.get(key, StringType())
+        kind = _ATOMIC.get(_SETS[key], T.StringType())
+        return _struct({key: (value, T.ArrayType(kind))})
+    kind = T.BooleanType() if key == "NULL" else _ATOMIC.get(key, T.StringType())
     return _struct({key: (value, kind)})
 
 
-def _each(attributes: Mapping[str, Any]) -> dict[str, tuple[Any, DataType]]:
+def _each(attributes: Mapping[str, Any]) -> dict[str, tuple[Any, T.DataType]]:
     return {name: _described(one) for name, one in attributes.items()}

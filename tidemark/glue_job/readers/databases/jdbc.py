@@ -306,7 +306,7 @@ def _in_full(
 
 
 def _check(keys: Any, order: str) -> None:
-    """Refuse bookmark options that are no list of names or no order."""
+    """Refuse bookmark options that are not a list of names or not an order."""
     if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
         raise UsageError(f"jobBookmarkKeys is {keys!r}; it must be a list of column names")
     if order not in (ASC, DESC):

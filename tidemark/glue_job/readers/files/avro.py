@@ -10,73 +10,60 @@ from functools import partial, reduce
 from typing import Any
 
 import fastavro
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    MapType,
-    NullType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import Absence, absence_of, names_in
 from tidemark.glue_job.frames.joins import union
-from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
+from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import open_file
 from tidemark.glue_job.readers.files.conformed import note_missing
-from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED, unreadable
 
 # What the reader of version 1.8 turns into a type of its own; 1.7, the default, turns nothing.
 LOGICAL_TYPES = {"1.7": frozenset[str](), "1.8": frozenset({"decimal", "date", "timestamp-millis"})}
-PRIMITIVES: dict[str, DataType] = {
-    "null": NullType(),
-    "boolean": BooleanType(),
-    "int": IntegerType(),
-    "long": LongType(),
-    "float": FloatType(),
-    "double": DoubleType(),
-    "bytes": BinaryType(),
-    "fixed": BinaryType(),
-    "string": StringType(),
-    "enum": StringType(),
+PRIMITIVES: dict[str, T.DataType] = {
+    "null": T.NullType(),
+    "boolean": T.BooleanType(),
+    "int": T.IntegerType(),
+    "long": T.LongType(),
+    "float": T.FloatType(),
+    "double": T.DoubleType(),
+    "bytes": T.BinaryType(),
+    "fixed": T.BinaryType(),
+    "string": T.StringType(),
+    "enum": T.StringType(),
 }
 _LIBRARY_OF_CODEC = re.compile(r"(\w+) codec is supported but you need to install .*'([\w.]+)'")
 BROKEN = (ValueError, EOFError, OSError, KeyError, IndexError, TypeError, StopIteration)
 
 
-def read_avro(spark: SparkSession, files: Sequence[str], layout: Layout, avro: Format) -> DataFrame:
+def read_avro(files: Files) -> DataFrame:
     """Return the records of Avro files, with the columns of all of their schemas."""
+    avro = files.format
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
-    kinds = [_schema_of(file, logical) for file in files]
+    kinds: list[T.DataType] = [schema_in(str(folder_of(one)), one, logical) for one in files.paths]
     if avro.is_dynamic and (absence := absence_in(kinds)):
         avro.failed.note_absence(absence, is_of_records=False)
     try:
-        groups = [(list(files), reduce(_merged, kinds))]
+        groups = [(files, reduce(partial(merged, conflict=widened_or(_disagree)), kinds))]
     except AvroDisagreementError:
         if not avro.is_dynamic or avro.names is not None:
             raise
         groups = _alike(files, kinds)
-    frames = [_read(spark, group, layout, avro, kind, logical) for group, kind in groups]
+    frames = list[DataFrame]()
+    for group, kind in groups:
+        schema = as_struct_type(without_nulls(kind))
+        note_missing(avro, [schema])
+        frames.append(read_rows(group, schema, partial(records_of, logical, schema)))
     return reduce(union, frames)
 
 
-def absence_in(kinds: Sequence[DataType]) -> Absence | None:
+def absence_in(kinds: Sequence[T.DataType]) -> Absence | None:
     """Return what a null stands for in records of several schemas; None if no field is missing.
 
     Whether a value may be null is not in these types, so a field that some lack is warned of.
@@ -89,48 +76,26 @@ def absence_in(kinds: Sequence[DataType]) -> Absence | None:
     return replace(absence_of(known, lacking, lacking), null=frozenset())
 
 
-def _alike(files: Sequence[str], kinds: Sequence[DataType]) -> list[tuple[list[str], DataType]]:
+def _alike(files: Files, kinds: Sequence[T.DataType]) -> list[tuple[Files, T.DataType]]:
     """Return the files in groups of one schema each, with it."""
-    groups: dict[str, tuple[list[str], DataType]] = {}
-    for file, kind in zip(files, kinds, strict=True):
+    groups: dict[str, tuple[list[str], T.DataType]] = {}
+    for file, kind in zip(files.paths, kinds, strict=True):
         groups.setdefault(kind.json(), ([], kind))[0].append(file)
-    return list(groups.values())
-
-
-def _read(
-    spark: SparkSession,
-    files: Sequence[str],
-    layout: Layout,
-    avro: Format,
-    kind: DataType,
-    logical: frozenset[str],
-) -> DataFrame:
-    schema = without_nulls(kind)
-    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker)
-    note_missing(avro, [schema])
-    return read_rows(spark, files, layout, avro, schema, partial(records_of, logical, schema))
+    return [(replace(files, paths=paths), kind) for paths, kind in groups.values()]
 
 
 class AvroDisagreementError(UsageError):
     """Two files have a field of one name with types that have no common one."""
 
 
-def _merged(first: DataType, second: DataType) -> DataType:
-    return merged(first, second, widened_or(_disagree))
-
-
-def _disagree(name: str, first: DataType, second: DataType) -> DataType:
+def _disagree(name: str, first: T.DataType, second: T.DataType) -> T.DataType:
     raise AvroDisagreementError(
         f"the Avro files disagree on the field {name}: {first.simpleString()} and "
         f"{second.simpleString()}; give each kind a path and a transformation_ctx of its own"
     )
 
 
-def _schema_of(file: str, logical: frozenset[str]) -> DataType:
-    return schema_in(str(folder_of(file)), file, logical)
-
-
-def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"]) -> StructType:
+def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"]) -> T.StructType:
     """Return the columns of an Avro file of this machine."""
     try:
         with open_file(path) as opened:
@@ -138,13 +103,13 @@ def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"
     except BROKEN as error:
         raise _unreadable(uri, error) from error
     kind = spark_type(_with_logical_types(schema, logical), {})
-    if not isinstance(kind, StructType):
-        return StructType([StructField("value", kind)])
+    if not isinstance(kind, T.StructType):
+        return T.StructType([T.StructField("value", kind)])
     return kind
 
 
 def records_of(
-    logical: frozenset[str], schema: StructType, uri: str, path: str
+    logical: frozenset[str], schema: T.StructType, uri: str, path: str
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the records of one file; called in a worker of Spark."""
     try:
@@ -191,7 +156,7 @@ def _with_logical_types(schema: Any, logical: frozenset[str]) -> Any:
     return kept
 
 
-def spark_type(schema: Any, named: dict[str, DataType]) -> DataType:
+def spark_type(schema: Any, named: dict[str, T.DataType]) -> T.DataType:
     """Return the Spark type of an Avro schema."""
     if isinstance(schema, list):
         return _union(schema, named)
@@ -205,54 +170,50 @@ def spark_type(schema: Any, named: dict[str, DataType]) -> DataType:
     return kind
 
 
-def _mapped(schema: Mapping[str, Any], named: dict[str, DataType]) -> DataType:
+def _mapped(schema: Mapping[str, Any], named: dict[str, T.DataType]) -> T.DataType:
     if "logicalType" in schema:
         return _logical(schema)
     kind = schema["type"]
     if kind in ("record", "error"):
-        fields = [StructField(f["name"], spark_type(f["type"], named)) for f in schema["fields"]]
-        return StructType(fields)
+        fields = [T.StructField(f["name"], spark_type(f["type"], named)) for f in schema["fields"]]
+        return T.StructType(fields)
     if kind == "array":
-        return ArrayType(spark_type(schema["items"], named))
+        return T.ArrayType(spark_type(schema["items"], named))
     if kind == "map":
-        return MapType(StringType(), spark_type(schema["values"], named))
+        return T.MapType(T.StringType(), spark_type(schema["values"], named))
     return spark_type(kind, named)
 
 
-def _logical(schema: Mapping[str, Any]) -> DataType:
+def _logical(schema: Mapping[str, Any]) -> T.DataType:
     if schema["logicalType"] == "decimal":
-        return DecimalType(schema["precision"], schema.get("scale", 0))
-    return DateType() if schema["logicalType"] == "date" else TimestampType()
+        return T.DecimalType(schema["precision"], schema.get("scale", 0))
+    return T.DateType() if schema["logicalType"] == "date" else T.TimestampType()
 
 
-def _union(members: Sequence[Any], named: dict[str, DataType]) -> DataType:
-    def refuse(_: str, first: DataType, second: DataType) -> DataType:
+def _union(members: Sequence[Any], named: dict[str, T.DataType]) -> T.DataType:
+    def refuse(_: str, first: T.DataType, second: T.DataType) -> T.DataType:
         raise UnsupportedError(
             f"an Avro union of {first.simpleString()} and {second.simpleString()} is not supported"
         )
 
     types = [spark_type(member, named) for member in members]
-    kind: DataType = NullType()
+    kind: T.DataType = T.NullType()
     for member in types:
         kind = merged(kind, member, widened_or(refuse))
     return kind
 
 
-def converter(kind: DataType) -> Callable[[Any], Any]:
+def converter(kind: T.DataType) -> Callable[[Any], Any]:
     """Return what makes of a decoded value the one that Spark takes for a type."""
-    if isinstance(kind, StructType):
+    if isinstance(kind, T.StructType):
         fields = [(field.name, converter(field.dataType)) for field in kind]
         return lambda v: None if v is None else tuple(f(v.get(name)) for name, f in fields)
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, T.ArrayType):
         element = converter(kind.elementType)
         return lambda v: None if v is None else [element(item) for item in v]
-    if isinstance(kind, MapType):
+    if isinstance(kind, T.MapType):
         value = converter(kind.valueType)
         return lambda v: None if v is None else {key: value(item) for key, item in v.items()}
-    if isinstance(kind, (DoubleType, FloatType)):
+    if isinstance(kind, (T.DoubleType, T.FloatType)):
         return lambda v: None if v is None else float(v)
-    return _unchanged
-
-
-def _unchanged(value: Any) -> Any:
-    return value
+    return lambda v: v

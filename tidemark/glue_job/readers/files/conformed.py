@@ -1,46 +1,38 @@
 """Gives rows the names and types of a declaration; what a column cannot hold fails the action."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    ByteType,
-    DataType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    MapType,
-    NumericType,
-    ShortType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql import types as T
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
-from tidemark.glue_job.frames.types import Choice, merged, numbered, plain_type
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.frames.types import (
+    NESTED,
+    Choice,
+    as_struct_type,
+    merged,
+    numbered,
+    plain_type,
+)
+from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import failing, misfit
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED
 from tidemark.glue_job.readers.tables.declared import Names, missing
 from tidemark.local_state.run_warnings import RunWarning, note
 
-NESTED = (StructType, ArrayType, MapType)
 # Each from narrow to wide: a cast to a wider one loses nothing.
-WIDENING: tuple[tuple[DataType, ...], ...] = (
-    (ByteType(), ShortType(), IntegerType(), LongType()),
-    (FloatType(), DoubleType()),
+WIDENING: tuple[tuple[T.DataType, ...], ...] = (
+    (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
+    (T.FloatType(), T.DoubleType()),
 )
 
 
-def conformed_frame(frame: DataFrame, declared: StructType, names: Names) -> DataFrame:
+def conformed_frame(frame: DataFrame, declared: T.StructType, names: Names) -> DataFrame:
     """Return the columns of a declaration, in its order; those that the rows lack are null."""
     found = schema_of(frame)
     frame = frame.toDF(*map(str, range(len(found))))
@@ -48,23 +40,36 @@ def conformed_frame(frame: DataFrame, declared: StructType, names: Names) -> Dat
     return built(frame, _fields(columns, found, declared, names, ""))
 
 
-def conformed_rows(frame: DataFrame, layout: Layout, declared: Format) -> DataFrame:
+def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
     """Return the declared columns of rows that a reader returned, then their partition columns."""
+    declared, layout = files.format, files.layout
     if declared.schema is None or declared.names is None:
         return frame
     folders = {name.lower() for name in layout.columns}
     kept = [one for one in declared.schema if one.name.lower() not in folders]
     of_folders = [one for one in frame.schema if one.name.lower() in folders]
-    return conformed_frame(frame, StructType([*kept, *of_folders]), declared.names)
+    return conformed_frame(frame, T.StructType([*kept, *of_folders]), declared.names)
 
 
-def data_schema(frame: DataFrame, layout: Layout) -> StructType:
+def data_schema(frame: DataFrame, layout: Layout) -> T.StructType:
     """Return the schema of what is in the files, without the columns of their folders."""
     folders = {name.lower() for name in layout.columns}
-    return StructType([one for one in frame.schema if one.name.lower() not in folders])
+    return T.StructType([one for one in frame.schema if one.name.lower() not in folders])
 
 
-def note_missing(declared: Format, found: Sequence[StructType]) -> None:
+def declared_record(
+    declared: Format,
+    found: T.StructType,
+    inside: Callable[[T.DataType, T.DataType, Names], T.DataType],
+) -> T.StructType:
+    """Return the type that records of files are parsed as; warn of the columns that they lack."""
+    assert declared.schema is not None  # noqa: S101 (of a table, both are given)
+    assert declared.names is not None  # noqa: S101
+    note_missing(declared, [found])
+    return as_struct_type(inside(declared.schema, found, declared.names))
+
+
+def note_missing(declared: Format, found: Sequence[T.StructType]) -> None:
     """Warn of the declared columns that no file has; they are null in every row."""
     if declared.schema is None or declared.names is None:
         return
@@ -75,7 +80,7 @@ def note_missing(declared: Format, found: Sequence[StructType]) -> None:
 
 
 def _fields(
-    columns: Sequence[Column], found: StructType, declared: StructType, names: Names, path: str
+    columns: Sequence[Column], found: T.StructType, declared: T.StructType, names: Names, path: str
 ) -> list[Value]:
     fields = []
     for one in declared:
@@ -110,11 +115,11 @@ def _only(values: list[Value], name: str) -> Value:
     return Value(values[0].name, F.when(count > 1, error).otherwise(F.coalesce(*columns)), kind)
 
 
-def _conformed(value: Value, declared: DataType, names: Names, path: str) -> Value:
+def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> Value:
     """Return a value whose fields have numbers with the names and the type of a declaration."""
     found, column = value.kind, value.column
 
-    def inner(column: Column, found: DataType, declared: DataType) -> Value:
+    def inner(column: Column, found: T.DataType, declared: T.DataType) -> Value:
         return _conformed(Value("", column, found), declared, names, path)
 
     match found, declared:
@@ -122,21 +127,21 @@ def _conformed(value: Value, declared: DataType, names: Names, path: str) -> Val
             return Value(value.name, column.cast(plain_type(found)), found)
         case _ if _is_in_place(found, declared, names):
             return Value(value.name, column.cast(declared), declared)
-        case StructType(), StructType():
+        case T.StructType(), T.StructType():
             columns = [column.getField(str(place)) for place in range(len(found))]
             fields = _fields(columns, found, declared, names, path)
             struct = F.struct(*[one.column.alias(one.name) for one in fields])
-            record = StructType([StructField(one.name, one.kind) for one in fields])
+            record = T.StructType([T.StructField(one.name, one.kind) for one in fields])
             return Value(value.name, F.when(column.isNotNull(), struct), record)
-        case ArrayType(), ArrayType():
+        case T.ArrayType(), T.ArrayType():
             element, wanted = found.elementType, declared.elementType
             each = F.transform(column, lambda v: inner(v, element, wanted).column)
-            return Value(value.name, each, ArrayType(inner(column, element, wanted).kind))
-        case MapType(), MapType():
+            return Value(value.name, each, T.ArrayType(inner(column, element, wanted).kind))
+        case T.MapType(), T.MapType():
             element, wanted = found.valueType, declared.valueType
             each = F.transform_values(column, lambda _, v: inner(v, element, wanted).column)
             kind = inner(column, element, wanted).kind
-            return Value(value.name, each, MapType(declared.keyType, kind))
+            return Value(value.name, each, T.MapType(declared.keyType, kind))
     if isinstance(found, NESTED) or isinstance(declared, NESTED):
         raise UnsupportedError(
             f"the column {path!r} is declared {declared.simpleString()} and is "
@@ -145,37 +150,37 @@ def _conformed(value: Value, declared: DataType, names: Names, path: str) -> Val
     return Value(value.name, _cast(column, found, declared, path), declared)
 
 
-def _is_in_place(found: DataType, declared: DataType, names: Names) -> bool:
+def _is_in_place(found: T.DataType, declared: T.DataType, names: Names) -> bool:
     """Return whether Spark's cast, which goes by position, is all that is needed."""
     match found, declared:
         case Choice(), _:
             return False
-        case StructType(), StructType():
+        case T.StructType(), T.StructType():
             return len(found) == len(declared) and all(
                 names.places(one.name, found) == [place]
                 and _is_in_place(found.fields[place].dataType, one.dataType, names)
                 for place, one in enumerate(declared)
             )
-        case ArrayType(), ArrayType():
+        case T.ArrayType(), T.ArrayType():
             return _is_in_place(found.elementType, declared.elementType, names)
-        case MapType(), MapType():
+        case T.MapType(), T.MapType():
             return _is_in_place(found.valueType, declared.valueType, names)
     return found == declared
 
 
-def _cast(column: Column, found: DataType, declared: DataType, path: str) -> Column:
+def _cast(column: Column, found: T.DataType, declared: T.DataType, path: str) -> Column:
     """Return the values as another atomic type; one that it cannot hold fails the action."""
     value = column.cast(declared)
-    if isinstance(declared, StringType) or _holds(declared, found):
+    if isinstance(declared, T.StringType) or _holds(declared, found):
         return value
     is_lost = value.isNull()
-    if isinstance(found, NumericType) and isinstance(declared, NumericType):
+    if isinstance(found, T.NumericType) and isinstance(declared, T.NumericType):
         is_lost = F.coalesce(value.cast(found) != column, F.lit(True))  # it would wrap or round
     error = failing(misfit(path, declared, column.cast("string")), declared)
     return F.when(column.isNotNull() & is_lost, error).otherwise(value)
 
 
-def _holds(wide: DataType, narrow: DataType) -> bool:
+def _holds(wide: T.DataType, narrow: T.DataType) -> bool:
     """Return whether a type holds every value of another one."""
     return any(
         wide in order and narrow in order and order.index(wide) >= order.index(narrow)

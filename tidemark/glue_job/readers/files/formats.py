@@ -4,17 +4,19 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyspark.sql import DataFrameReader, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
-from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.types import spark_schema
-from tidemark.glue_job.readers.files.s3_options import is_true
+from tidemark.glue_job.readers.files.partitions import Layout
+from tidemark.glue_job.readers.files.s3_options import is_true, option_text
 from tidemark.glue_job.readers.tables.declared import Names
 from tidemark.local_state.run_warnings import RunWarning, note
 
@@ -54,7 +56,7 @@ SAME_AS = {"glueparquet": "parquet"}
 MAY_BE_EMPTY = ("csv", "ion", "json", "xml")
 # Formats whose schema is that of their records, and whether these can lack fields. Of JSON the
 # reader of documents tells.
-OF_RECORDS = {"csv": ALL_THERE, "ion": SOME_LACK, "xml": SOME_LACK}
+RECORD_FORMATS = {"csv": ALL_THERE, "ion": SOME_LACK, "xml": SOME_LACK}
 
 
 @dataclass(frozen=True)
@@ -81,22 +83,48 @@ class Format:
     null_text: str = ""
     is_grouped: bool = False
     is_dynamic: bool = False
-    failed: OfReader = field(default_factory=OfReader)
+    failed: ReaderErrors = field(default_factory=ReaderErrors)
 
-    def with_errors_in(self, failed: OfReader | None) -> "Format":
+    def with_errors_in(self, failed: ReaderErrors | None) -> "Format":
         """Return the format of a DynamicFrame, which gets a list for what cannot be read.
 
-        None is of a DataFrame, of which no record may be broken.
+        None is of a DataFrame, which may have no broken record.
         """
         if failed is None:
             return self
-        if self.name in OF_RECORDS:
-            failed.note_absence(OF_RECORDS[self.name])
+        if self.name in RECORD_FORMATS:
+            failed.note_absence(RECORD_FORMATS[self.name])
         return replace(self, is_dynamic=True, failed=failed)
+
+    @property
+    def is_multi_line(self) -> bool:
+        """Whether a record may be over many lines."""
+        return self.is_on("multiLine", "multiline")
 
     def is_on(self, *names: str) -> bool:
         """Return whether any of these options is switched on."""
         return any(is_true(self.options.get(name, False)) for name in names)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files that are read together: their URIs, their partition folders and how they are read."""
+
+    spark: SparkSession
+    paths: Sequence[str]
+    layout: Layout
+    format: Format
+
+    @property
+    def alone(self) -> "Files":
+        """The same files without partition columns, each row with its file."""
+        return replace(self, layout=Layout(), format=replace(self.format, is_grouped=False))
+
+    @property
+    def reader(self) -> DataFrameReader:
+        """Spark's reader, which makes columns of the partition folders."""
+        reader = self.spark.read
+        return reader.option("basePath", self.layout.base) if self.layout.columns else reader
 
 
 def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
@@ -140,8 +168,8 @@ def csv_options(csv: Format) -> dict[str, str]:
         "sep": separator,
         "quote": quote,
         "escape": quote if escaper.lower() == "none" else escaper,
-        "multiLine": _text(csv.is_on("multiLine", "multiline")),
-        "header": _text(csv.is_on("withHeader", "skipFirst")),
+        "multiLine": option_text(csv.is_multi_line),
+        "header": option_text(csv.is_on("withHeader", "skipFirst")),
     }
 
 
@@ -163,7 +191,3 @@ def _given_schema(text: str | None) -> StructType | None:
             f"format_options['withSchema'] is {text!r}; it must be the JSON of a "
             f"awsglue.gluetypes.StructType, as json.dumps(schema.jsonValue()) writes it ({error})"
         ) from error
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -6,47 +6,40 @@ type is null. Timestamps and decimals have their types.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-ion-home.html
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial, reduce
 from typing import IO, Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
 from tidemark.errors import UnsupportedError
 from tidemark.extras import require
 from tidemark.glue_job.frames.choices import with_marks
 from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
-from tidemark.glue_job.frames.types import plain_type
-from tidemark.glue_job.process.bookmark_session import folder_of
+from tidemark.glue_job.frames.types import as_struct_type, plain_type
 from tidemark.glue_job.readers.files.compression import open_file
-from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.partitions import Layout
-from tidemark.glue_job.readers.files.python_files import TASKS_PER_CORE, read_rows
-from tidemark.glue_job.readers.files.read_errors import naming_the_file, unreadable
+from tidemark.glue_job.readers.files.formats import Files
+from tidemark.glue_job.readers.files.python_files import look_at, read_rows
+from tidemark.glue_job.readers.files.read_errors import unreadable
 
 BINARY = b"\xe0"  # how binary Ion begins
 
 
-def read_ion(spark: SparkSession, files: Sequence[str], layout: Layout, ion: Format) -> DataFrame:
+def read_ion(files: Files) -> DataFrame:
     """Return the structs of Ion files as rows, with the columns of all; one pass for types."""
     require("amazon")
-    if ion.names is not None:
+    if files.format.names is not None:
         raise UnsupportedError(
             "tables of the Data Catalog in Ion are not read here: read their files with "
             "create_dynamic_frame.from_options and the format ion"
         )
-    tasks = [(file, str(folder_of(file))) for file in files]
-    slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    with naming_the_file(files, "ion"):
-        found = spark.sparkContext.parallelize(tasks, slices).mapPartitions(_kinds).collect()
+    found = look_at(files, _kinds)
     none: DataType = StructType([])
-    schema = filled(reduce(widened, found, none))
-    assert isinstance(schema, StructType)  # noqa: S101 (of structs)
-    kind = with_marks(schema) if ion.is_dynamic else plain_type(schema)
-    assert isinstance(kind, StructType)  # noqa: S101 (of a struct)
-    return read_rows(spark, files, layout, ion, kind, partial(_rows, schema))
+    schema = as_struct_type(filled(reduce(widened, found, none)))
+    kind = as_struct_type(with_marks(schema) if files.format.is_dynamic else plain_type(schema))
+    return read_rows(files, kind, partial(_rows, schema))
 
 
 def _kinds(tasks: Iterable[tuple[str, str]]) -> Iterator[DataType]:
@@ -77,7 +70,7 @@ def records_of(uri: str, path: str) -> Iterator[dict[str, Any]]:
             for value in load(_Checked(opened), **options):
                 record = _plain(value)
                 if not isinstance(record, dict):
-                    raise unreadable(uri, "ion", f"a value is no struct: {str(record)[:200]!r}")
+                    raise unreadable(uri, "ion", f"a value is not a struct: {str(record)[:200]!r}")
                 yield record
     except (IonException, OSError, EOFError, ValueError) as error:
         raise unreadable(uri, "ion", f"{type(error).__name__}: {error}") from error

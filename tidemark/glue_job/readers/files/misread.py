@@ -11,13 +11,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StringType, StructType
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.frames.own_queries import own_query
+from tidemark.glue_job.frames.choices import quoted
+from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.readers.files.read_errors import REMEDY, UNCHANGED
 from tidemark.local_state.run_warnings import RunWarning, note
 
 SHOWN = 200  # characters of a value
 _NAMES = {"bigint": "long", "smallint": "short", "tinyint": "byte"}  # Spark's -> Glue's
-OF_CHOICES = (
+CHOICE_REMEDY = (
     "the local Glue does so for a DynamicFrame of CSV or JSON: declare the column as string in the "
     "table and convert it in the script, or repair the value, and run again: "
     f"{UNCHANGED}"
@@ -33,7 +34,7 @@ def mixed(path: str, kind: DataType, value: str, file: str) -> UnsupportedError:
     """Return the error for one value."""
     return UnsupportedError(
         f"the column {path!r} is declared {kind.simpleString()} and holds {value[:SHOWN]!r} in "
-        f"{file}: {_of_choice(kind)}; {OF_CHOICES}"
+        f"{file}: {_of_choice(kind)}; {CHOICE_REMEDY}"
     )
 
 
@@ -50,7 +51,7 @@ def misfit(path: str, kind: DataType, value: Column) -> Column:
         F.regexp_replace(F.substring(value, 1, SHOWN), r"\s+", " "),
         F.lit("' in "),
         file_of_row(),
-        F.lit(f": {_of_choice(kind)}; {OF_CHOICES}"),
+        F.lit(f": {_of_choice(kind)}; {CHOICE_REMEDY}"),
     )
 
 
@@ -81,7 +82,7 @@ def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, 
     texts = F.from_csv(line, declared, {k: v for k, v in options.items() if k != "header"})
     return _first(
         F.when(
-            _column(field.name).isNull() & texts[str(place)].isNotNull(),
+            F.col(quoted(field.name)).isNull() & texts[str(place)].isNotNull(),
             misfit(field.name, field.dataType, texts[str(place)]),
         )
         for place, field in enumerate(schema)
@@ -92,7 +93,7 @@ def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, 
 def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> Column:
     """Return the text of the error for the first key of a record that its column cannot hold.
 
-    A value of which only a part does not fit comes after those that do not fit at all.
+    A value that only in part does not fit comes after those that do not fit at all.
     """
     whole, parts = list[Column](), list[Column]()
     for steps, kind, value in _values(schema, (), struct):
@@ -120,10 +121,6 @@ def _first(texts: Iterator[Column] | list[Column]) -> Column:
     return F.coalesce(*texts, F.lit(None).cast("string"))
 
 
-def _column(name: str) -> Column:
-    return F.col(f"`{name.replace('`', '``')}`")
-
-
 BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would end the text before its remedy
 
 
@@ -133,7 +130,7 @@ def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> 
 
 
 def csv_does_not_parse(line: Column, options: Mapping[str, str]) -> Column:
-    """Return the text of the error for a line that is no record of CSV."""
+    """Return the text of the error for a line that is not a record of CSV."""
     hint = "if a value in quotes holds a line feed, set multiLine to true in format_options; else "
     is_multi_line = options.get("multiLine") == "true"
     return does_not_parse(line, "csv", "" if is_multi_line else hint)
@@ -175,12 +172,9 @@ def is_rounded(text: Column, kind: DataType) -> Column:
 
 
 def note_rounded(frame: DataFrame, flags: Mapping[str, Column]) -> None:
-    """Warn of the columns of which a flag is set in some row; one pass over the rows."""
+    """Warn of the columns with a flag that is set in some row; one pass over the rows."""
     if not flags:
         return
-    each = [F.max(F.coalesce(flag, F.lit(False))) for flag in flags.values()]
-    with own_query(frame.sparkSession):
-        has = frame.agg(*each).collect()[0]
-    for column, is_set in zip(flags, has, strict=True):
+    for column, is_set in zip(flags, any_row_has(frame, flags.values()), strict=True):
         if is_set:
             note(RunWarning.DECIMAL_ROUNDED, column)

@@ -67,7 +67,7 @@ class SparkPredicate:
     def _wrong(self, error: Exception) -> UsageError:
         reason = next(line for line in str(error).splitlines() if line.strip())
         return UsageError(
-            f"push_down_predicate {self._expression!r} is no condition on partition columns: "
+            f"push_down_predicate {self._expression!r} is not a condition on partition columns: "
             f"{reason}; write it in Spark SQL, such as year = 2013 AND month > 6"
         )
 

@@ -1,22 +1,23 @@
 """Reads chosen files with Python on the executors, for formats that Spark has no reader of."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.process.event_marks import ROW_OF_A_SOURCE
-from tidemark.glue_job.readers.files.formats import Format
-from tidemark.glue_job.readers.files.partitions import Layout, inferred_type, values_of
+from tidemark.glue_job.readers.files.formats import Files
+from tidemark.glue_job.readers.files.partitions import inferred_type, values_of
+from tidemark.glue_job.readers.files.read_errors import naming_the_file
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 
+T = TypeVar("T")
 TASKS_PER_CORE = 4
 FOLDER = "partition folder "  # before the name of a column that comes from a folder
 # What Spark's readers of files call in the JVM; it is a condition so that no plan leaves it out.
@@ -30,33 +31,34 @@ RecordsOf: TypeAlias = Callable[[str, str], Iterator[tuple[Any, ...]]]
 """Given the URI and the local path of a file, yields its records in the order of the schema."""
 
 
-def read_rows(
-    spark: SparkSession,
-    files: Sequence[str],
-    layout: Layout,
-    file_format: Format,
-    schema: StructType,
-    records_of: RecordsOf,
-) -> DataFrame:
+def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFrame:
     """Return the records of files as rows, lazily, with a column per partition folder.
 
     As with Spark's own readers, ``input_file_name()`` is the file of a row, unless it is grouped.
     """
-    tasks = [(file, str(folder_of(file)), values_of(file, layout)) for file in files]
+    spark, layout = files.spark, files.layout
+    tasks = [(file, str(folder_of(file)), values_of(file, layout)) for file in files.paths]
     slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
     mark = StructField(ROW_OF_A_SOURCE, StringType())
     folders = [StructField(f"{FOLDER}{name}", StringType()) for name in layout.columns]
     fields = StructType([mark, *schema, *folders])
     frame = spark.createDataFrame(rows, fields, verifySchema=False)
-    if not file_format.is_grouped:
+    if not files.format.is_grouped:
         frame = frame.filter(F.expr(SET_INPUT_FILE))
     frame = frame.drop(ROW_OF_A_SOURCE)
-    if layout.columns:
-        alone = replace(file_format, is_grouped=False)
-        bare = partial(read_rows, spark, files, Layout(), alone, schema, records_of)
-        note_replaced(schema.names, layout, files, file_format, bare)
-    return _with_folders(frame, layout, file_format, [task[2] for task in tasks])
+    if not layout.columns:
+        return frame
+    note_replaced(schema.names, files, partial(read_rows, files.alone, schema, records_of))
+    return _with_folders(frame, files, [task[2] for task in tasks])
+
+
+def look_at(files: Files, look: Callable[[Iterable[tuple[str, str]]], Iterable[T]]) -> list[T]:
+    """Return what a function says of files, given the URI and the local path of some of them."""
+    tasks, context = [(one, str(folder_of(one))) for one in files.paths], files.spark.sparkContext
+    slices = min(len(tasks), TASKS_PER_CORE * context.defaultParallelism)
+    with naming_the_file(files.paths, files.format.name):
+        return context.parallelize(tasks, slices).mapPartitions(look).collect()
 
 
 def _rows(
@@ -69,21 +71,16 @@ def _rows(
 
 
 def _with_folders(
-    frame: DataFrame,
-    layout: Layout,
-    file_format: Format,
-    values: Sequence[tuple[str | None, ...]],
+    frame: DataFrame, files: Files, values: Sequence[tuple[str | None, ...]]
 ) -> DataFrame:
     """Give the partition columns their names and types; a folder wins over a field, as in Spark."""
-    if not layout.columns:
-        return frame
-    columns = dict(zip(layout.columns, zip(*values, strict=True), strict=True))
+    columns = dict(zip(files.layout.columns, zip(*values, strict=True), strict=True))
     lower = {name.lower() for name in columns}
     fields = frame.columns[: -len(columns)]
     data = [F.col(f"`{name}`") for name in fields if name.lower() not in lower]
     folders = [
         F.col(f"`{FOLDER}{name}`")
-        .cast(file_format.partitions.get(name.lower()) or inferred_type(texts))
+        .cast(files.format.partitions.get(name.lower()) or inferred_type(texts))
         .alias(name)
         for name, texts in columns.items()
     ]

@@ -22,7 +22,7 @@ COMPRESSED, CHUNK = (".gz", ".bz2"), 1 << 20
 _OWN_TEXT = re.compile(
     rf"(UnreadableFileError|UnsupportedError|UsageError): (.*?{UNCHANGED})", re.DOTALL
 )
-# What says that a library is not there, of which the file is not to blame.
+# What says that a library is not there, where the file is not to blame.
 _MISSING_CLASS = re.compile(
     r"(?:ClassNotFoundException: |NoClassDefFoundError: |BadConfigurationException: Class )"
     r"(?:Could not initialize class |Class )?([\w.$/]+)"

@@ -14,7 +14,7 @@ from pyspark.sql.types import DataType, NumericType, _parse_datatype_string
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import without_quotes
 from tidemark.glue_job.readers.files.partitions import (
     NULL_PARTITION,
@@ -35,26 +35,19 @@ class FolderValue(NamedTuple):
     is_number: bool
 
 
-def note_replaced(
-    names: Iterable[str],
-    layout: Layout,
-    files: Sequence[str],
-    file_format: Format,
-    rows: Callable[[], DataFrame],
-) -> None:
+def note_replaced(names: Iterable[str], files: Files, rows: Callable[[], DataFrame]) -> None:
     """Warn of the fields of files that have another value than the folder of their name.
 
     Args:
         names: of the fields of the files.
-        layout: the folders.
         files: which files.
-        file_format: with the declared types of the folders.
         rows: reads the fields of the files, without the folders; called only for such a field.
     """
+    layout = files.layout
 
     def values() -> Mapping[str, FolderValue]:
-        texts = list(zip(*[values_of(file, layout) for file in files], strict=True))
-        declared = file_format.partitions
+        texts = list(zip(*[values_of(file, layout) for file in files.paths], strict=True))
+        declared = files.format.partitions
         return {
             name: FolderValue(
                 _text_of_folder(layout, place),
@@ -85,7 +78,7 @@ def _differing(
     rows: Callable[[], DataFrame],
     values: Callable[[], Mapping[str, FolderValue]],
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of which values differ; all of them where that cannot be asked."""
+    """Yield the pairs with values that differ; all of them where that cannot be asked."""
     has: Sequence[bool] = [True] * len(pairs)
     with suppress(PySparkException, Py4JJavaError, TidemarkError):  # the reader itself tells
         frame, of_folders = rows(), values()
@@ -95,7 +88,14 @@ def _differing(
         asked = [str(place) for place, name in enumerate(fields) if name in named]
         frame = frame.select(*[F.col(one).cast("string").alias(one) for one in asked])
         flags = [
-            reduce(or_, (_differs(F.col(str(n)), of_folders[folder]) for n in _at(name, fields)))
+            reduce(
+                or_,
+                (
+                    _differs(F.col(str(place)), of_folders[folder])
+                    for place, one in enumerate(fields)
+                    if one == name
+                ),
+            )
             for name, folder in pairs
         ]
         flags = [F.max(F.coalesce(flag, F.lit(True))) for flag in flags]
@@ -104,10 +104,6 @@ def _differing(
         with own_query(frame.sparkSession):
             has = few.agg(*flags).collect()[0]
     yield from (pair for pair, differs in zip(pairs, has, strict=True) if differs)
-
-
-def _at(name: str, fields: Sequence[str]) -> list[int]:
-    return [place for place, one in enumerate(fields) if one == name]
 
 
 def _differs(text: Column, folder: FolderValue) -> Column:

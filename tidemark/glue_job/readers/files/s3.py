@@ -12,11 +12,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.process.bookmark_session import files_to_read, taken_back_on_error
+from tidemark.glue_job.readers.csv.files import read_csv
 from tidemark.glue_job.readers.files.avro import read_avro
 from tidemark.glue_job.readers.files.conformed import conformed_rows
-from tidemark.glue_job.readers.files.formats import ATTACHED, MAY_BE_EMPTY, Format, read_format
+from tidemark.glue_job.readers.files.formats import (
+    ATTACHED,
+    MAY_BE_EMPTY,
+    Files,
+    Format,
+    read_format,
+)
 from tidemark.glue_job.readers.files.ion import read_ion
 from tidemark.glue_job.readers.files.misread import uri_of_row
 from tidemark.glue_job.readers.files.partitions import Layout, layout_of
@@ -24,7 +31,7 @@ from tidemark.glue_job.readers.files.predicates import SparkPredicate
 from tidemark.glue_job.readers.files.read_errors import unreadable
 from tidemark.glue_job.readers.files.replaced_fields import FolderValue, note_differing
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS, S3Request, s3_request
-from tidemark.glue_job.readers.files.spark_files import empty_frame, read_columns, read_csv, union
+from tidemark.glue_job.readers.files.spark_files import empty_frame, read_columns, union
 from tidemark.glue_job.readers.files.xml import read_xml
 from tidemark.glue_job.readers.json.files import read_json
 from tidemark.glue_job.readers.request import ReadRequest
@@ -45,8 +52,9 @@ def with_attached(frame: DataFrame, files: Sequence[FileVersion], file_format: F
     if not attaches(file_format) or not frame.columns:
         return frame
     name, time = (file_format.options.get(one) for one in ("attachFilename", "attachTimestamp"))
+    taken = {one.lower() for one in frame.columns}
     for option, column in (("attachFilename", name), ("attachTimestamp", time)):
-        if column and (not isinstance(column, str) or _is_taken(column, frame)):
+        if column and (not isinstance(column, str) or column.lower() in taken):
             raise UsageError(
                 f"format_options[{option!r}] is {column!r}; it must be the name of a column that "
                 f"the rows do not have; they have {', '.join(frame.columns)}"
@@ -62,10 +70,6 @@ def with_attached(frame: DataFrame, files: Sequence[FileVersion], file_format: F
     return frame.select(*rows, *of_name, *of_time)
 
 
-def _is_taken(name: str, frame: DataFrame) -> bool:
-    return name.lower() in {one.lower() for one in frame.columns}
-
-
 PartitionValues: TypeAlias = Mapping[str, str | None]
 """The values of a partition by the names of its keys."""
 READERS = {
@@ -79,7 +83,9 @@ READERS = {
 }
 
 
-def read_s3(spark: SparkSession, request: ReadRequest, failed: OfReader | None = None) -> DataFrame:
+def read_s3(
+    spark: SparkSession, request: ReadRequest, failed: ReaderErrors | None = None
+) -> DataFrame:
     """Return the rows of the files that the bookmark lets through, lazily.
 
     Partition folders below a path become columns. Without any file the frame has no columns.
@@ -148,13 +154,12 @@ def read_files(
         return empty_frame(spark, file_format.schema)
     frames = list[DataFrame]()
     for (layout, place), group in layouts.items():
-        rows = READERS[file_format.name](spark, group, layout, file_format)
+        given = Files(spark, group, layout, file_format)
+        rows = READERS[file_format.name](given)
         if place:
-            rows, layout = (
-                _with_values(rows, place, located[place]),
-                Layout("", tuple(located[place])),
-            )
-        frames.append(with_attached(conformed_rows(rows, layout, file_format), files, file_format))
+            rows = _with_values(rows, place, located[place])
+            given = replace(given, layout=Layout("", tuple(located[place])))
+        frames.append(with_attached(conformed_rows(rows, given), files, file_format))
     return union(frames)
 
 

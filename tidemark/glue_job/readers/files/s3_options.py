@@ -105,8 +105,13 @@ def s3_request(request: ReadRequest, format_name: str, table: str = "") -> S3Req
         limits=_limits(options),
         table=table,
     )
-    groups = _group_files(options, format_name), _group_size(options)
-    return S3Request(source, *groups, _suffix(options))
+    size = whole_number(options, "groupSize", at_least=1)
+    return S3Request(
+        source,
+        _group_files(options, format_name),
+        size if options.get("groupFiles") == "inPartition" else None,
+        _suffix(options),
+    )
 
 
 def _suffix(options: Mapping[str, Any]) -> str | None:
@@ -122,6 +127,11 @@ def _suffix(options: Mapping[str, Any]) -> str | None:
 def is_true(value: object) -> bool:
     """Return whether an option is switched on, by True or by the text ``true``."""
     return str(value).lower() == "true"
+
+
+def option_text(value: object) -> str:
+    """Return the value of an option as Spark and drivers take it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _paths(paths: object) -> tuple[str, ...]:
@@ -188,11 +198,6 @@ def _group_files(options: Mapping[str, Any], format_name: str) -> str | None:
             f"{format_name}; leave them out"
         )
     return group_files
-
-
-def _group_size(options: Mapping[str, Any]) -> int | None:
-    size = whole_number(options, "groupSize", at_least=1)
-    return size if options.get("groupFiles") == "inPartition" else None
 
 
 def hours(options: Mapping[str, Any], name: str) -> float | None:

@@ -13,33 +13,15 @@ from functools import partial, reduce
 from typing import Any
 
 from lxml import etree
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegralType,
-    LongType,
-    MapType,
-    NullType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
 
-from tidemark.glue_job.frames.types import merged, widened_or, without_nulls
-from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.readers.files.conformed import note_missing
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.frames.types import as_struct_type, merged, widened_or, without_nulls
+from tidemark.glue_job.readers.files.conformed import declared_record
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import mixed
-from tidemark.glue_job.readers.files.partitions import Layout
-from tidemark.glue_job.readers.files.python_files import TASKS_PER_CORE, read_rows
-from tidemark.glue_job.readers.files.read_errors import naming_the_file, some_of, unreadable
+from tidemark.glue_job.readers.files.python_files import look_at, read_rows
+from tidemark.glue_job.readers.files.read_errors import some_of, unreadable
 from tidemark.glue_job.readers.files.xml_records import XmlOptions, has_tag, records, xml_options
 from tidemark.glue_job.readers.tables.declared import in_files
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -47,45 +29,39 @@ from tidemark.local_state.run_warnings import RunWarning, note
 SHOWN = 100  # characters of a text
 _LONG = re.compile(r"[+-]?\d{1,18}")
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_ATOMIC: list[tuple[type[DataType], Callable[[str], Any]]] = [
-    (IntegralType, int),
-    (DoubleType, float),
-    (FloatType, float),
-    (DecimalType, Decimal),
-    (DateType, date.fromisoformat),
-    (TimestampType, datetime.fromisoformat),
-    (BooleanType, lambda text: {"true": True, "false": False}[text.lower()]),
+_ATOMIC: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
+    (T.IntegralType, int),
+    (T.DoubleType, float),
+    (T.FloatType, float),
+    (T.DecimalType, Decimal),
+    (T.DateType, date.fromisoformat),
+    (T.TimestampType, datetime.fromisoformat),
+    (T.BooleanType, lambda text: {"true": True, "false": False}[text.lower()]),
 ]
 BROKEN = (etree.XMLSyntaxError, OSError, EOFError, ValueError, KeyError, InvalidOperation)
 
 
-def read_xml(spark: SparkSession, files: Sequence[str], layout: Layout, xml: Format) -> DataFrame:
+def read_xml(files: Files) -> DataFrame:
     """Return the records of XML files; their schema is inferred from all of them unless given.
 
     The columns of a table have the names that they have in the files.
     """
+    xml = files.format
     options, is_given = xml_options(xml), xml.schema is not None and xml.names is None
-    tasks = [(file, str(folder_of(file))) for file in files]
-    slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     look = partial(_tag_in_file if is_given else _seen_in_file, options)
-    with naming_the_file(files, "xml"):
-        each = spark.sparkContext.parallelize(tasks, slices).map(look).collect()
-    _warn(options.row_tag, files, each)
-    schema: DataType | None = xml.schema
-    if not is_given:
-        merge = partial(_merged, options.value_tag)
-        found: DataType = reduce(merge, [kind for kind, _ in each])
-        schema = StructType([]) if _is_null(found) else without_nulls(found)
-    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of records)
-    if xml.schema is not None and xml.names is not None:
-        note_missing(xml, [schema])
-        schema = in_files(xml.schema, schema, xml.names)
-        assert isinstance(schema, StructType)  # noqa: S101 (likewise)
-    return read_rows(spark, files, layout, xml, schema, partial(_rows, options, schema))
+    each = look_at(files, partial(map, look))
+    _warn(options.row_tag, files.paths, each)
+    if xml.schema is not None and xml.names is None:
+        schema = xml.schema
+    else:
+        found: T.DataType = reduce(partial(_merged, options.value_tag), [kind for kind, _ in each])
+        schema = as_struct_type(T.StructType([]) if _is_null(found) else without_nulls(found))
+        schema = schema if xml.schema is None else declared_record(xml, schema, in_files)
+    return read_rows(files, schema, partial(_rows, options, schema))
 
 
 def _rows(
-    options: XmlOptions, schema: StructType, uri: str, path: str
+    options: XmlOptions, schema: T.StructType, uri: str, path: str
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the records of one file; called in a worker of Spark."""
     convert = converter(schema, options.value_tag)
@@ -98,13 +74,13 @@ def _rows(
         raise unreadable(uri, "xml", error) from error
 
 
-def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
     """Return the type of all records of one file, null without any, and some text between them.
 
     Called in a worker of Spark.
     """
     uri, path = task
-    kind: DataType = NullType()
+    kind: T.DataType = T.NullType()
     beside: list[str] = []
     try:
         for record in records(path, options, beside):
@@ -114,16 +90,16 @@ def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType,
     return kind, beside[0][:SHOWN] if beside else ""
 
 
-def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[DataType, str]:
+def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
     """Return what `_seen_in_file` does, as far as a search for the row tag tells it."""
     uri, path = task
     try:
-        return (StructType([]) if has_tag(path, options) else NullType()), ""
+        return (T.StructType([]) if has_tag(path, options) else T.NullType()), ""
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
 
 
-def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[DataType, str]]) -> None:
+def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[T.DataType, str]]) -> None:
     """Name what is in no row: files without the row tag, and text between rows."""
     without = [file for file, (kind, _) in zip(files, seen, strict=True) if _is_null(kind)]
     if without:
@@ -137,38 +113,38 @@ def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[DataType, str
         note(RunWarning.TEXT_BETWEEN_ROWS, f"{text!r} in {file}")
 
 
-def _is_null(kind: DataType) -> bool:
-    return isinstance(kind, NullType)
+def _is_null(kind: T.DataType) -> bool:
+    return isinstance(kind, T.NullType)
 
 
-def inferred(value: Any, value_tag: str) -> DataType:
+def inferred(value: Any, value_tag: str) -> T.DataType:
     """Return the type of a value as `records` gives it."""
     if value is None:
-        return NullType()
+        return T.NullType()
     if isinstance(value, dict):
-        return StructType([StructField(k, inferred(v, value_tag)) for k, v in value.items()])
+        return T.StructType([T.StructField(k, inferred(v, value_tag)) for k, v in value.items()])
     if isinstance(value, list):
-        element: DataType = NullType()
+        element: T.DataType = T.NullType()
         for item in value:
             element = _merged(value_tag, element, inferred(item, value_tag))
-        return ArrayType(element)
+        return T.ArrayType(element)
     if _LONG.fullmatch(value):
-        return LongType()
+        return T.LongType()
     if _DOUBLE.fullmatch(value):
-        return DoubleType()
-    return BooleanType() if value.lower() in ("true", "false") else StringType()
+        return T.DoubleType()
+    return T.BooleanType() if value.lower() in ("true", "false") else T.StringType()
 
 
-def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
-    def resolve(name: str, one: DataType, other: DataType) -> DataType:
+def _merged(value_tag: str, first: T.DataType, second: T.DataType) -> T.DataType:
+    def resolve(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
         """Return the type of a field that is not always the same kind of element."""
-        if isinstance(other, (ArrayType, StructType)):
+        if isinstance(other, (T.ArrayType, T.StructType)):
             one, other = other, one
-        if isinstance(one, ArrayType):
-            return ArrayType(merged(one.elementType, other, conflict, name))
-        if isinstance(one, StructType):
-            return merged(one, StructType([StructField(value_tag, other)]), conflict, name)
-        return StringType()
+        if isinstance(one, T.ArrayType):
+            return T.ArrayType(merged(one.elementType, other, conflict, name))
+        if isinstance(one, T.StructType):
+            return merged(one, T.StructType([T.StructField(value_tag, other)]), conflict, name)
+        return T.StringType()
 
     conflict = widened_or(resolve)
     return merged(first, second, conflict)
@@ -177,23 +153,25 @@ def _merged(value_tag: str, first: DataType, second: DataType) -> DataType:
 class MisfitError(Exception):
     """A value that is not of the type of its column."""
 
-    def __init__(self, path: str, kind: DataType, value: object) -> None:
+    def __init__(self, path: str, kind: T.DataType, value: object) -> None:
         self.path, self.kind = path, kind
         self.value = value if isinstance(value, str) else json.dumps(value)
         super().__init__(path)
 
 
-def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
+def converter(kind: T.DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
     """Return what makes of a value of `records` the one that Spark takes for a type.
 
     What it returns raises `MisfitError` for a value that is not of the type.
     """
-    if isinstance(kind, StructType):
+    if isinstance(kind, T.StructType):
         return _struct_converter(kind, value_tag, path)
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, T.ArrayType):
         element = converter(kind.elementType, value_tag, path)
-        return lambda v: None if v is None else [element(i) for i in (v if _is_list(v) else [v])]
-    if isinstance(kind, MapType):
+        return lambda v: (
+            None if v is None else [element(i) for i in (v if isinstance(v, list) else [v])]
+        )
+    if isinstance(kind, T.MapType):
         value = converter(kind.valueType, value_tag, path)
         return lambda v: None if v is None else {name: value(item) for name, item in v.items()}
     for atomic, parse in _ATOMIC:
@@ -202,7 +180,7 @@ def converter(kind: DataType, value_tag: str, path: str = "") -> Callable[[Any],
     return lambda v: v if v is None or isinstance(v, str) else json.dumps(v)
 
 
-def _parsed(parse: Callable[[str], Any], path: str, kind: DataType, value: Any) -> Any:
+def _parsed(parse: Callable[[str], Any], path: str, kind: T.DataType, value: Any) -> Any:
     if value is None:
         return None
     try:
@@ -211,7 +189,7 @@ def _parsed(parse: Callable[[str], Any], path: str, kind: DataType, value: Any) 
         raise MisfitError(path, kind, value) from None
 
 
-def _struct_converter(kind: StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
+def _struct_converter(kind: T.StructType, value_tag: str, path: str) -> Callable[[Any], Any]:
     prefix = f"{path}." if path else ""
     fields = [(one.name, converter(one.dataType, value_tag, prefix + one.name)) for one in kind]
 
@@ -228,7 +206,3 @@ def _struct_converter(kind: StructType, value_tag: str, path: str) -> Callable[[
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)

@@ -8,18 +8,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.types import (
     VALUE,
@@ -37,29 +26,27 @@ from tidemark.glue_job.frames.types import (
 from tidemark.glue_job.readers.files.misread import failing, misfit
 
 
-def is_time(kind: DataType) -> bool:
+def is_time(kind: T.DataType) -> bool:
     """Return whether a type is a date or a timestamp."""
-    return isinstance(kind, DateType | TimestampType)
+    return isinstance(kind, T.DateType | T.TimestampType)
 
 
-def cast_of(text: Column, kind: DataType) -> Column:
-    """Return the time or the decimal of a text, null where it is none.
+def cast_of(text: Column, kind: T.DataType) -> Column:
+    """Return the time or the decimal of a text, null where it is not one.
 
     A timestamp that is a whole number is in seconds since 1970, but for a year of four to six
     digits.
     """
     value = text.cast(kind)
-    if not isinstance(kind, TimestampType):
+    if not isinstance(kind, T.TimestampType):
         return value
-    return F.coalesce(value, F.when(text.rlike(r"^-?[0-9]+$"), F.timestamp_seconds(_whole(text))))
+    return F.coalesce(
+        value, F.when(text.rlike(r"^-?[0-9]+$"), F.timestamp_seconds(text.cast("bigint")))
+    )
 
 
-def _whole(text: Column) -> Column:
-    return text.cast("bigint")
-
-
-def with_casts(frame: DataFrame, schema: StructType) -> DataFrame:
-    """Return rows with their times and decimals; a text that is none fails the action."""
+def with_casts(frame: DataFrame, schema: T.StructType) -> DataFrame:
+    """Return rows with their times and decimals; a string that is not one fails the action."""
     if not has_casts(schema):
         return frame
     names = frame.columns
@@ -73,7 +60,7 @@ def with_casts(frame: DataFrame, schema: StructType) -> DataFrame:
     return numbered_frame.select(*[column.alias(name) for column, name in each])
 
 
-def cast_value(column: Column, kind: DataType, path: str) -> Column:
+def cast_value(column: Column, kind: T.DataType, path: str) -> Column:
     """Return a value with its times, of one with texts for them; others fail the action."""
     if is_cast(kind):
         value = cast_of(column, kind)
@@ -84,67 +71,73 @@ def cast_value(column: Column, kind: DataType, path: str) -> Column:
     return _rebuilt(column.cast(numbered(cast_as_text(kind))), kind, path)
 
 
-def _rebuilt(column: Column, kind: DataType, path: str) -> Column:
+def _rebuilt(column: Column, kind: T.DataType, path: str) -> Column:
     """Return a value with times inside of it, of one whose fields have numbers."""
     match kind:
-        case StructType():
+        case T.StructType():
             fields = [
                 _rebuilt(column.getField(str(place)), one.dataType, f"{path}.{one.name}")
                 for place, one in enumerate(kind)
             ]
             named = [field.alias(name) for field, name in zip(fields, kind.names, strict=True)]
             return F.when(column.isNotNull(), F.struct(*named))
-        case ArrayType():
+        case T.ArrayType():
             return F.transform(column, lambda one: _rebuilt(one, kind.elementType, path))
-        case MapType():
+        case T.MapType():
             return F.transform_values(column, lambda _, one: _rebuilt(one, kind.valueType, path))
     return cast_value(column, kind, path)
 
 
-def cast_places(kind: DataType, found: DataType) -> Iterator[tuple[Steps, DataType]]:
+def cast_places(kind: T.DataType, found: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
     """Yield the places where texts are to be cast, and to what."""
     for steps, declared in _places(kind, ()):
-        if _has(found, steps, StringType):
+        if _has(found, steps, T.StringType):
             yield steps, declared
 
 
-def decimal_places(kind: DataType, found: DataType) -> Iterator[tuple[Steps, DataType]]:
+def decimal_places(kind: T.DataType, found: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
     """Yield the places where a decimal is declared, and values may have more digits."""
     for steps, declared in _places(kind, ()):
-        if isinstance(declared, DecimalType) and _has(found, steps, (StringType, DoubleType)):
+        if isinstance(declared, T.DecimalType) and _has(found, steps, (T.StringType, T.DoubleType)):
             yield steps, declared
 
 
-def _places(kind: DataType, steps: Steps) -> Iterator[tuple[Steps, DataType]]:
+def _places(kind: T.DataType, steps: Steps) -> Iterator[tuple[Steps, T.DataType]]:
     parts = alternatives(kind)
     declared = next((one for one in parts if is_cast(one)), None)
-    if declared is not None and not any(isinstance(one, StringType) for one in parts):
+    if declared is not None and not any(isinstance(one, T.StringType) for one in parts):
         yield steps, declared
     if not isinstance(kind, Choice):
         for step, inner in parts_of(kind):
             yield from _places(inner, (*steps, step))
 
 
-def _has(kind: DataType, steps: Steps, types: type[DataType] | tuple[type[DataType], ...]) -> bool:
+def _has(
+    kind: T.DataType, steps: Steps, types: type[T.DataType] | tuple[type[T.DataType], ...]
+) -> bool:
     if isinstance(kind, Choice):
         return any(_has(one, steps, types) for one in alternatives(kind))
     if not steps:
         return isinstance(kind, types)
-    is_key = steps[0] == VALUE and isinstance(kind, StructType)  # JSON is inferred without maps
+    is_key = steps[0] == VALUE and isinstance(kind, T.StructType)  # JSON is inferred without maps
     return any(
         _has(one, steps[1:], types) for step, one in parts_of(kind) if is_key or step == steps[0]
     )
 
 
-def pruned(kind: DataType, places: list[Steps]) -> DataType:
+def pruned(kind: T.DataType, places: list[Steps]) -> T.DataType:
     """Return a type without the fields that lead to none of some places."""
     match kind:
         case Choice():
             return kind
-        case StructType():
+        case T.StructType():
             kept = [(one, _below(f".{one.name}", places)) for one in kind]
-            return StructType(
-                [StructField(one.name, pruned(one.dataType, inner)) for one, inner in kept if inner]
+            return T.StructType(
+                [
+                    T.StructField(one.name, pruned(one.dataType, inner))
+                    for one, inner in kept
+                    if inner
+                ]
             )
     return with_parts(kind, lambda step, part: pruned(part, _below(step, places)))
 
@@ -153,10 +146,10 @@ def _below(step: str, places: list[Steps]) -> list[Steps]:
     return [place[1:] for place in places if place[0] == step]
 
 
-def with_texts(kind: DataType, places: list[Steps]) -> DataType:
+def with_texts(kind: T.DataType, places: list[Steps]) -> T.DataType:
     """Return a type that is at some places a choice with string."""
     if () in places:
-        return choice_of([*alternatives(kind), StringType()])
+        return choice_of([*alternatives(kind), T.StringType()])
     if not places:
         return kind
 

@@ -7,25 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    ByteType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    MapType,
-    ShortType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.choices import Value, built
 from tidemark.glue_job.frames.types import Choice, Steps, choices_in, is_cast, numbered, replaced
@@ -36,15 +18,15 @@ from tidemark.glue_job.readers.json.kinds import JAVA, MAX_DIGITS
 STRING = "s"  # before a string; no other value of JSON begins with it
 TO_THE_END = 2**31 - 1
 # From narrow to wide, with the integers that each holds; a number is of the first that holds it.
-WHOLE: tuple[tuple[type[DataType], int], ...] = (
-    (ByteType, 2**7),
-    (ShortType, 2**15),
-    (IntegerType, 2**31),
-    (LongType, 2**63),
+WHOLE: tuple[tuple[type[T.DataType], int], ...] = (
+    (T.ByteType, 2**7),
+    (T.ShortType, 2**15),
+    (T.IntegerType, 2**31),
+    (T.LongType, 2**63),
 )
-FRACTIONS: tuple[type[DataType], ...] = (DecimalType, FloatType, DoubleType)
+FRACTIONS: tuple[type[T.DataType], ...] = (T.DecimalType, T.FloatType, T.DoubleType)
 # What a table may declare of strings.
-OF_STRINGS = (BinaryType, DateType, DecimalType, TimestampType)
+STRING_TARGETS = (T.BinaryType, T.DateType, T.DecimalType, T.TimestampType)
 
 
 def marked(text: Column) -> Column:
@@ -52,18 +34,18 @@ def marked(text: Column) -> Column:
     return F.reflect(F.lit(JAVA), F.lit("marked"), text, F.lit(STRING))
 
 
-def has_choice(kind: DataType) -> bool:
+def has_choice(kind: T.DataType) -> bool:
     """Return whether a type is, or has inside of it, a choice."""
     return bool(choices_in(kind))
 
 
-def raw_type(kind: DataType) -> DataType:
+def raw_type(kind: T.DataType) -> T.DataType:
     """Return what a value is parsed as: where there is a choice, or a string to convert, text."""
-    is_raw = Choice, *OF_STRINGS
-    return replaced(kind, lambda one: StringType() if isinstance(one, is_raw) else None)
+    is_raw = Choice, *STRING_TARGETS
+    return replaced(kind, lambda one: T.StringType() if isinstance(one, is_raw) else None)
 
 
-def with_choices(frame: DataFrame, schema: StructType, folders: Sequence[str]) -> DataFrame:
+def with_choices(frame: DataFrame, schema: T.StructType, folders: Sequence[str]) -> DataFrame:
     """Return records with choices."""
     names, kinds = frame.columns, [one.dataType for one in frame.schema]
     frame = frame.toDF(*map(str, range(len(names))))
@@ -76,14 +58,14 @@ def with_choices(frame: DataFrame, schema: StructType, folders: Sequence[str]) -
     return built(frame, [*values, *[Value(names[n], columns[n], kinds[n]) for n in others]])
 
 
-def member_of(document: Column, name: str, kind: DataType) -> Column:
+def member_of(document: Column, name: str, kind: T.DataType) -> Column:
     """Return what an object of JSON, as text, has at a key, with its choices."""
-    raw = StructType([StructField(name, raw_type(kind))])
+    raw = T.StructType([T.StructField(name, raw_type(kind))])
     found = F.from_json(marked(document), raw).getField(name)
     return _value(_numbered(found, kind), kind, name)
 
 
-def is_misfit(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
+def is_misfit(column: Column, kind: T.DataType, steps: Steps, declared: T.DataType) -> Column:
     """Return whether at a place of a value is a text that is not of the type there."""
 
     def asks(text: Column) -> Column:
@@ -92,52 +74,52 @@ def is_misfit(column: Column, kind: DataType, steps: Steps, declared: DataType) 
     return _has_at(column, kind, steps, asks)
 
 
-def has_rounded(column: Column, kind: DataType, steps: Steps, declared: DataType) -> Column:
+def has_rounded(column: Column, kind: T.DataType, steps: Steps, declared: T.DataType) -> Column:
     """Return whether at a place of a value, without marks, is what the decimal there rounds."""
     return _has_at(column, kind, steps, lambda number: is_rounded(number, declared))
 
 
 def _has_at(
-    column: Column, kind: DataType, steps: Steps, asks: Callable[[Column], Column]
+    column: Column, kind: T.DataType, steps: Steps, asks: Callable[[Column], Column]
 ) -> Column:
     if not steps:
         return asks(column)
     step, *rest = steps
     match kind:
-        case StructType():
+        case T.StructType():
             place = kind.names.index(step[1:])
             inner = kind.fields[place].dataType
             return _has_at(column.getField(str(place)), inner, tuple(rest), asks)
-        case ArrayType(elementType=inner):
+        case T.ArrayType(elementType=inner):
             return F.exists(column, lambda one: _has_at(one, inner, tuple(rest), asks))
-        case MapType(valueType=inner):
+        case T.MapType(valueType=inner):
             each = F.map_values(column)
             return F.exists(each, lambda one: _has_at(one, inner, tuple(rest), asks))
     raise AssertionError(f"{kind} has no {steps}")
 
 
-def _numbered(column: Column, kind: DataType) -> Column:
+def _numbered(column: Column, kind: T.DataType) -> Column:
     return column.cast(numbered(raw_type(kind)))
 
 
-def _value(column: Column, kind: DataType, path: str) -> Column:
+def _value(column: Column, kind: T.DataType, path: str) -> Column:
     """Return the value of a column that was parsed as the `raw_type` of its type."""
     match kind:
         case Choice():
             return _choice(column, kind, path)
-        case StructType():
+        case T.StructType():
             fields = [
                 _value(column.getField(str(place)), f.dataType, f"{path}.{f.name}").alias(f.name)
                 for place, f in enumerate(kind)
             ]
             return F.when(column.isNotNull(), F.struct(*fields))
-        case ArrayType():
+        case T.ArrayType():
             return F.transform(column, lambda one: _value(one, kind.elementType, path))
-        case MapType():
+        case T.MapType():
             return F.transform_values(column, lambda _, one: _value(one, kind.valueType, path))
-        case StringType():
+        case T.StringType():
             return _text(column)
-    return _converted(column, kind, path) if isinstance(kind, OF_STRINGS) else column
+    return _converted(column, kind, path) if isinstance(kind, STRING_TARGETS) else column
 
 
 def _text(text: Column) -> Column:
@@ -154,23 +136,23 @@ def _unmarked(text: Column) -> Column:
     return F.substring(text, len(STRING) + 1, TO_THE_END)
 
 
-def _converted(text: Column, kind: DataType, path: str) -> Column:
+def _converted(text: Column, kind: T.DataType, path: str) -> Column:
     """Return what Spark makes of a value of JSON; where that is nothing, the action fails."""
     value = _cast(text, kind) if is_cast(kind) else _parsed_as(text, kind)
     error = failing(misfit(path, kind, _text(text)), kind)
     return F.when(text.isNotNull() & value.isNull(), error).otherwise(value)
 
 
-def _cast(text: Column, kind: DataType) -> Column:
+def _cast(text: Column, kind: T.DataType) -> Column:
     return cast_of(F.when(text.startswith(STRING), _unmarked(text)).otherwise(text), kind)
 
 
-def _parsed_as(text: Column, kind: DataType) -> Column:
+def _parsed_as(text: Column, kind: T.DataType) -> Column:
     name = "value"
     quoted = F.to_json(F.struct(_unmarked(text).alias(name)))
     plain = F.concat(F.lit(f'{{"{name}":'), text, F.lit("}"))
     document = F.when(text.startswith(STRING), quoted).otherwise(plain)
-    return F.from_json(document, StructType([StructField(name, kind)])).getField(name)
+    return F.from_json(document, T.StructType([T.StructField(name, kind)])).getField(name)
 
 
 def _choice(text: Column, kind: Choice, path: str) -> Column:
@@ -186,7 +168,7 @@ def _choice(text: Column, kind: Choice, path: str) -> Column:
 def _times_and_texts(text: Column, kind: Choice, *, has_numbers: bool) -> dict[str, Column]:
     """Return the times and the strings of a choice that has both, by the names of their types."""
     time = next((one for one in kind if is_time(one.dataType)), None)
-    string = next((one for one in kind if isinstance(one.dataType, StringType)), None)
+    string = next((one for one in kind if isinstance(one.dataType, T.StringType)), None)
     if time is None or string is None:
         return {}
     is_text, found = text.startswith(STRING), _cast(text, time.dataType)
@@ -197,22 +179,22 @@ def _times_and_texts(text: Column, kind: Choice, *, has_numbers: bool) -> dict[s
     }
 
 
-def _part(text: Column, kind: DataType, path: str) -> Column:
+def _part(text: Column, kind: T.DataType, path: str) -> Column:
     """Return the value of a text of JSON if it is of a kind, else null."""
     match kind:
-        case StringType():
+        case T.StringType():
             return F.when(text.startswith(STRING), _unmarked(text))
-        case BooleanType():
+        case T.BooleanType():
             return F.when(text.isin("true", "false"), text == "true")
-        case ArrayType():
+        case T.ArrayType():
             return F.when(text.startswith("["), _parsed(text, kind, path))
-        case StructType() | MapType():
+        case T.StructType() | T.MapType():
             return F.when(text.startswith("{"), _parsed(text, kind, path))
     return F.when(text.startswith(STRING), _converted(text, kind, path))
 
 
-def _parsed(text: Column, kind: ArrayType | MapType | StructType, path: str) -> Column:
-    if isinstance(kind, StructType) and not kind.fields:
+def _parsed(text: Column, kind: T.ArrayType | T.MapType | T.StructType, path: str) -> Column:
+    if isinstance(kind, T.StructType) and not kind.fields:
         return F.struct()  # Spark parses no object without fields
     raw = raw_type(kind)
     parsed = F.from_json(text, raw)  # type: ignore[arg-type]
@@ -222,7 +204,7 @@ def _parsed(text: Column, kind: ArrayType | MapType | StructType, path: str) -> 
 def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
     """Return the numbers of a choice by the names of their types, each in one of them."""
     whole = F.when(
-        text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS), text.cast(DecimalType(38, 0))
+        text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS), text.cast(T.DecimalType(38, 0))
     )
     is_left = text.rlike('^["NI0-9-]')  # Spark writes what is not finite with quotes
     found: dict[str, Column] = {}
@@ -234,7 +216,7 @@ def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
 
 def _candidates(
     text: Column, kind: Choice, whole: Column
-) -> Iterator[tuple[StructField, Column, Column]]:
+) -> Iterator[tuple[T.StructField, Column, Column]]:
     """Yield the numeric types of a choice, from narrow to wide, with what fits them."""
     for cls, end in WHOLE:
         for one in (one for one in kind if isinstance(one.dataType, cls)):
@@ -242,6 +224,6 @@ def _candidates(
             yield one, fits, whole.cast(one.dataType)
     for wide in FRACTIONS:
         for one in (one for one in kind if isinstance(one.dataType, wide)):
-            is_whole = isinstance(one.dataType, DecimalType) and one.dataType.scale == 0
+            is_whole = isinstance(one.dataType, T.DecimalType) and one.dataType.scale == 0
             fits = whole.isNotNull() if is_whole else F.lit(True)
             yield one, fits, F.translate(text, '"', "").cast(one.dataType)

@@ -5,18 +5,18 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.frames.types import numbered
+from tidemark.glue_job.frames.own_queries import any_row_has
+from tidemark.glue_job.frames.types import as_struct_type, numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.readers.files.conformed import note_missing
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.conformed import declared_record
+from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import note_rounded
-from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import naming_the_file
 from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_texts
 from tidemark.glue_job.readers.json.choices import (
@@ -30,7 +30,6 @@ from tidemark.glue_job.readers.json.choices import (
 from tidemark.glue_job.readers.json.errors import good_texts
 from tidemark.glue_job.readers.json.kinds import (
     SEVERAL,
-    Kinds,
     absence_in,
     kinds_in,
     note_changed,
@@ -40,7 +39,7 @@ from tidemark.glue_job.readers.json.lines import LINE, as_separated, fit_in_text
 from tidemark.glue_job.readers.json.path import document_with, record_type, select_records
 from tidemark.glue_job.readers.tables.declared import declared_kind
 
-SMALL_BYTES = 1 << 18  # of all files, of which a shuffle takes longer than what it saves
+SMALL_BYTES = 1 << 18  # of all files: a shuffle of fewer takes longer than it saves
 
 
 @dataclass(frozen=True)
@@ -63,54 +62,35 @@ class Documents:
         return self.are_lines and not has_choice(self.schema)
 
 
-def documents(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
-) -> Documents | None:
-    """Return the documents of JSON files, in one pass over them; None if they are no JSON.
+def documents(files: Files) -> Documents | None:
+    """Return the documents of JSON files, in one pass over them; None if they are not JSON.
 
-    A file of which a line is no record is read as a whole, as one that has records over many lines;
-    what is no JSON then either is an error record, see `good_texts`.
+    A file with a line that is not a record is read as a whole, as if records were over many lines;
+    what is not JSON then either is an error record, see `good_texts`.
     """
-    by_lines = not json.is_on("multiLine", "multiline")
-    if by_lines:
-        texts = texts_of(spark, files, layout, json)
-        if found := _kinds(texts, files):
-            json.failed.note_absence(absence_in(found))
-            is_each = SEVERAL not in found.letters
-            return Documents(texts, schema_of_records(found), are_lines=is_each)
-    if fit_in_texts(files):
-        texts = texts_of(spark, files, layout, json, is_whole=True)
-        if found := _kinds(texts, files):
-            json.failed.note_absence(absence_in(found))
-            return Documents(texts, schema_of_records(found), are_lines=False)
-    good = good_texts(spark, files, layout, json)
-    found = None if good is None else _kinds(good, files)
-    if good is None or found is None:
-        return None
-    json.failed.note_absence(absence_in(found))
-    return Documents(good, schema_of_records(found), are_lines=False)
+    if not files.format.is_multi_line and (found := _documents(files, texts_of(files))):
+        return found
+    if fit_in_texts(files.paths) and (found := _documents(files, texts_of(files, is_whole=True))):
+        return replace(found, are_lines=False)
+    good = good_texts(files)
+    found = None if good is None else _documents(files, good)
+    return found and replace(found, are_lines=False)
 
 
-def _kinds(texts: DataFrame, files: Sequence[str]) -> Kinds | None:
-    size = sum(folder_of(file).stat().st_size for file in files)
-    with naming_the_file(files, "json"):
+def _documents(files: Files, texts: DataFrame) -> Documents | None:
+    size = sum(folder_of(file).stat().st_size for file in files.paths)
+    with naming_the_file(files.paths, "json"):
         found = kinds_in(texts, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
-    if found is not None:
-        note_changed(found)
-    return found
+    if found is None:
+        return None
+    note_changed(found)
+    files.format.failed.note_absence(absence_in(found))
+    return Documents(texts, schema_of_records(found), are_lines=SEVERAL not in found.letters)
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:
     """Return documents as a table declares their records, with the names of the files."""
-
-    def declared(record: StructType) -> StructType:
-        assert json.schema is not None  # noqa: S101 (of a table, both are given)
-        assert json.names is not None  # noqa: S101
-        note_missing(json, [record])
-        kind = declared_kind(json.schema, record, json.names)
-        assert isinstance(kind, StructType)  # noqa: S101 (for the type checker: of a struct)
-        return kind
-
+    declared = partial(declared_record, json, inside=declared_kind)
     schema = document_with(found.schema, path, declared)
     return _with_misfits(replace(found, schema=schema), found.schema)
 
@@ -125,8 +105,7 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     decimals = list(decimal_places(wanted.schema, found))
     if not places and not decimals:
         return wanted
-    asked = pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]])
-    assert isinstance(asked, StructType)  # noqa: S101 (for the type checker: of a struct)
+    asked = as_struct_type(pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]]))
     rows = _parsed(wanted.texts, asked)
     rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
     record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
@@ -137,27 +116,21 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
     note_rounded(_unmarked(wanted, asked), rounded)
     if not places:
         return wanted
-    flags = [is_misfit(record, asked, steps, kind) for steps, kind in places]
-    with own_query(rows.sparkSession):
-        has = rows.agg(*[F.max(F.coalesce(flag, F.lit(False))) for flag in flags]).collect()[0]
+    has = any_row_has(rows, [is_misfit(record, asked, steps, kind) for steps, kind in places])
     mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]
-    schema = with_texts(wanted.schema, mixed)
-    assert isinstance(schema, StructType)  # noqa: S101 (for the type checker: of a struct)
-    return replace(wanted, schema=schema)
+    return replace(wanted, schema=as_struct_type(with_texts(wanted.schema, mixed)))
 
 
 def _unmarked(wanted: Documents, schema: StructType) -> DataFrame:
     """Return documents as `_parsed` does, but with strings as they are, which is faster."""
     texts = wanted.texts if wanted.are_lines else as_separated(wanted.texts)
-    raw = raw_type(schema)
-    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
+    raw = as_struct_type(raw_type(schema))
     return records(texts, raw, ()).toDF(*map(str, range(len(schema))))
 
 
 def _parsed(texts: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:
     """Return documents as the `raw_type` of a schema, with marked strings."""
-    raw = raw_type(schema)
-    assert isinstance(raw, StructType)  # noqa: S101 (for the type checker: of a struct)
+    raw = as_struct_type(raw_type(schema))
     return records(texts.withColumn(LINE, marked(F.col(f"`{LINE}`"))), raw, folders)
 
 

@@ -1,4 +1,4 @@
-"""Texts of files that are no JSON: error records of the DynamicFrame, as Glue has them.
+"""Texts of files that are not JSON: error records of the DynamicFrame, as Glue has them.
 
 AWS does not say how much of a file one error takes. Here it is the line; and the whole file where
 no line of it is a record, or where ``multiLine`` is on.
@@ -6,16 +6,13 @@ no line of it is a record, or where ``multiLine`` is on.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
 
-from collections.abc import Sequence
-
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tidemark.glue_job.frames.errors import Failed
-from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.frames.own_queries import any_row_has, own_query
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import SHOWN, uri_of_row, without_quotes
-from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import naming_the_file, unreadable
 from tidemark.glue_job.readers.json.kinds import BROKEN, JAVA, SEVERAL, is_utf_8, kinds_of
 from tidemark.glue_job.readers.json.lines import (
@@ -32,50 +29,46 @@ SOURCE, IS_BROKEN = "file of a text", "text is broken"
 MESSAGE = "error in jackson reader"  # what AWS's error records say of JSON
 
 
-def good_texts(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
-) -> DataFrame | None:
+def good_texts(files: Files) -> DataFrame | None:
     """Return the texts of files that are JSON, None without any; warn of the error records."""
-    by_lines = not json.is_on("multiLine", "multiline")
+    by_lines = not files.format.is_multi_line
     # Always by Spark's reader: the file of each text is asked for.
-    lines = texts_by_spark(spark, files, layout, json, is_whole=False) if by_lines else None
-    by_files = fit_in_texts(files)
-    whole = texts_by_spark(spark, files, layout, json, is_whole=True) if by_files else None
-    with naming_the_file(files, "json"), own_query(spark):
-        return _without_errors(lines, whole, json.failed)
+    lines = texts_by_spark(files, is_whole=False) if by_lines else None
+    by_files = fit_in_texts(files.paths)
+    whole = texts_by_spark(files, is_whole=True) if by_files else None
+    with naming_the_file(files.paths, "json"), own_query(files.spark):
+        return _without_errors(lines, whole, files.format.failed)
 
 
-def separated_good_texts(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
-) -> DataFrame | None:
-    """Return what `separated_texts` does, but texts that are no JSON are error records.
+def separated_good_texts(files: Files) -> DataFrame | None:
+    """Return what `separated_texts` does, but texts that are not JSON are error records.
 
-    A file of which a line is no record is read as a whole, as where no schema is given.
+    A file of which a line is not a record is read as a whole, as where no schema is given.
     """
-    is_whole = json.is_on("multiLine", "multiline")
-    if is_whole and not fit_in_texts(files):
-        return separated_texts(spark, files, layout, json)
-    texts = texts_of(spark, files, layout, json, is_whole=is_whole)
+    is_whole = files.format.is_multi_line
+    if is_whole and not fit_in_texts(files.paths):
+        return separated_texts(files)
+    texts = texts_of(files, is_whole=is_whole)
     has = _states(texts, files)
-    if BROKEN in has and not is_whole and fit_in_texts(files):
-        texts, is_whole = texts_of(spark, files, layout, json, is_whole=True), True
+    if BROKEN in has and not is_whole and fit_in_texts(files.paths):
+        texts, is_whole = texts_of(files, is_whole=True), True
         has = _states(texts, files) | {SEVERAL}
     if BROKEN in has:
-        good = good_texts(spark, files, layout, json)
+        good = good_texts(files)
         if good is None:
             return None  # Spark's reader fails, as where no schema is given
         texts = good
     return as_separated(texts) if has else None
 
 
-def _states(texts: DataFrame, files: Sequence[str]) -> set[str]:
+def _states(texts: DataFrame, files: Files) -> set[str]:
     """Return whether some texts are `BROKEN`, and some of `SEVERAL` values."""
     state = F.reflect(F.lit(JAVA), F.lit("state"), _line())
     each = texts.select(state.alias("state"))
-    flags = [F.max(F.col("state") == one).alias(one) for one in (BROKEN, SEVERAL)]
-    with naming_the_file(files, "json"), own_query(texts.sparkSession):
-        row = each.agg(*flags).collect()[0]
-    return {one for one, has in row.asDict().items() if has}
+    states = (BROKEN, SEVERAL)
+    with naming_the_file(files.paths, "json"):
+        found = any_row_has(each, [F.col("state") == one for one in states])
+    return {one for one, has in zip(states, found, strict=True) if has}
 
 
 def _without_errors(
@@ -98,7 +91,7 @@ def _without_errors(
         F.count("*"), F.min_by(SOURCE, SOURCE), F.min_by(F.substring(_line(), 1, SHOWN), SOURCE)
     ).collect()[0]
     shown = " ".join(text.split())
-    about = f"{count} records, the first one of {source}, are no JSON, or too deep: {shown!r}"
+    about = f"{count} records, the first one of {source}, are not JSON, or too deep: {shown!r}"
     note(RunWarning.ERROR_RECORDS, about)
     return good.drop(SOURCE, IS_BROKEN)
 
@@ -119,7 +112,7 @@ def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 def _asked(texts: DataFrame) -> DataFrame:
-    """Return texts with their file, and whether they are no JSON."""
+    """Return texts with their file, and whether they are not JSON."""
     columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
     return texts.withColumns(columns)
 

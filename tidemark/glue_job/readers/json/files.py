@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 
-from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameReader, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -13,8 +12,8 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.frames.types import casts_as_texts, numbered
-from tidemark.glue_job.readers.files.conformed import data_schema, note_missing
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.conformed import data_schema, declared_record
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import json_reason
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import (
@@ -27,7 +26,6 @@ from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.glue_job.readers.files.spark_files import (
     CORRUPT,
     load,
-    reader_of,
     strict,
     with_folders,
 )
@@ -62,35 +60,34 @@ from tidemark.glue_job.readers.tables.declared import in_files, twins
 from tidemark.local_state.run_warnings import RunWarning, note
 
 
-def read_json(spark: SparkSession, files: Sequence[str], layout: Layout, json: Format) -> DataFrame:
+def read_json(files: Files) -> DataFrame:
     """Return the records of JSON files, with the names that keys have there.
 
     A schema is inferred from all files, of a table only which keys they have.
     """
-    refuse_odd_ends(files, "json")
-    with _naming_deep_values(files):
+    json, layout = files.format, files.layout
+    refuse_odd_ends(files.paths, "json")
+    with _naming_deep_values(files.paths):
         path = str(json.options.get("jsonPath") or "")
         if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
             json.failed.note_absence(SOME_LACK)
-            _note_replaced(spark, files, layout, json, json.schema.names)
-            return _as_given(spark, files, layout, json, json.schema)
-        dynamic = documents(spark, files, layout, json) if json.is_dynamic else None
+            _note_replaced(files, json.schema.names)
+            return _as_given(files, json.schema)
+        dynamic = documents(files) if json.is_dynamic else None
         # Of a data frame it would be another pass.
-        is_asked = json.is_dynamic and dynamic is None
-        texts = separated_texts(spark, files, layout, json) if is_asked else None
-        found = dynamic.schema if dynamic else _found(spark, files, layout, json, texts)
-        _note_replaced(spark, files, layout, json, found.names, dynamic)
+        texts = separated_texts(files) if json.is_dynamic and dynamic is None else None
+        found = dynamic.schema if dynamic else _found(files, texts)
+        _note_replaced(files, found.names, dynamic)
         if json.names is None:
-            _refuse_twins(spark, files, found)
+            _refuse_twins(files, found)
         if dynamic:
             wanted = declared_documents(dynamic, json, path) if json.names else dynamic
             if not wanted.are_plain:
                 return read_documents(wanted, path, layout.columns)
             found = wanted.schema
         elif json.schema is not None:
-            found = document_with(found, path, partial(_declared, json))
-        rows = _read(spark, files, layout, json, found, texts)
-        return select_records(rows, path, layout.columns)
+            found = document_with(found, path, partial(declared_record, json, inside=in_files))
+        return select_records(_read(files, found, texts), path, layout.columns)
 
 
 @contextmanager
@@ -102,83 +99,55 @@ def _naming_deep_values(files: Sequence[str]) -> Iterator[None]:
         raise unreadable(some_of(files), "json", reason) from error
 
 
-def _note_replaced(
-    spark: SparkSession,
-    files: Sequence[str],
-    layout: Layout,
-    json: Format,
-    names: Sequence[str],
-    dynamic: Documents | None = None,
-) -> None:
+def _note_replaced(files: Files, names: Sequence[str], dynamic: Documents | None = None) -> None:
     """Call `note_replaced` with a reader of these fields alone, as texts."""
-    alone = replace(json, is_grouped=False)  # to know the file of a row
-    folders = {name.lower() for name in layout.columns}
+    folders = {name.lower() for name in files.layout.columns}
     fields = [StructField(name, StringType()) for name in names if name.lower() in folders]
 
     def rows() -> DataFrame:
         if dynamic and not dynamic.are_lines:
             texts = dynamic.texts.select(f"`{LINE}`")
         else:
-            is_whole = _is_multi_line(json) and not dynamic
-            texts = texts_of(spark, files, Layout(), alone, is_whole=is_whole)
-        with telling_case(spark):
+            is_whole = files.format.is_multi_line and not dynamic
+            texts = texts_of(files.alone, is_whole=is_whole)
+        with telling_case(files.spark):
             return records(as_separated(texts), StructType(fields), ())
 
-    note_replaced(names, layout, files, json, rows)
+    note_replaced(names, files, rows)
 
 
-def _as_given(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, schema: StructType
-) -> DataFrame:
-    separated = separated_good_texts if json.is_dynamic else separated_texts
-    texts = separated(spark, files, layout, json)
+def _as_given(files: Files, schema: StructType) -> DataFrame:
+    separated = separated_good_texts if files.format.is_dynamic else separated_texts
+    texts = separated(files)
     if texts is not None:
-        return records(texts, _without_folders(schema, layout), layout.columns)
-    return _strict(_reader(spark, layout, json), files, layout, json, schema)
+        return records(texts, _without_folders(schema, files.layout), files.layout.columns)
+    return _strict(files, schema)
 
 
-def _reader(spark: SparkSession, layout: Layout, json: Format) -> DataFrameReader:
-    reader = reader_of(spark, layout).option("multiLine", _is_multi_line(json))
+def _reader(files: Files) -> DataFrameReader:
+    reader = files.reader.option("multiLine", files.format.is_multi_line)
     return reader.option("columnNameOfCorruptRecord", CORRUPT)
 
 
-def _is_multi_line(json: Format) -> bool:
-    return json.is_on("multiLine", "multiline")
-
-
-def _is_by_lines(files: Sequence[str], json: Format) -> bool:
-    return not _is_multi_line(json) and are_many_small(files)
-
-
-def _found(
-    spark: SparkSession,
-    files: Sequence[str],
-    layout: Layout,
-    json: Format,
-    texts: DataFrame | None,
-) -> StructType:
+def _found(files: Files, texts: DataFrame | None) -> StructType:
     """Return the schema that Spark infers; of declared columns only the keys are asked for."""
-    only_names = json.names is not None
     if texts is not None:
-        schema = _schema_of_texts(spark, files, texts, only_names=only_names)
-    elif not _is_multi_line(json):
-        lines = texts_of(spark, files, layout, json)
-        schema = _schema_of_texts(spark, files, firsts(lines), only_names=only_names)
-        by_spark = texts_by_spark(spark, files, layout, json, is_whole=False)
-        schema = without_mark(schema, by_spark)
+        schema = _schema_of_texts(files, texts)
+    elif not files.format.is_multi_line:
+        schema = _schema_of_texts(files, firsts(texts_of(files)))
+        schema = without_mark(schema, texts_by_spark(files, is_whole=False))
     else:
-        with telling_case(spark):
-            schema = data_schema(load(_reader(spark, layout, json), files, "json"), layout)
-        if not json.is_dynamic and (several := next(files_with_several(spark, files), None)):
+        with telling_case(files.spark):
+            schema = data_schema(load(_reader(files), files), files.layout)
+        if not files.format.is_dynamic and (several := next(files_with_several(files), None)):
             note(RunWarning.SEVERAL_VALUES, several)
-    if CORRUPT in schema.names:  # the inference saw a record that is no JSON; find it
+    if CORRUPT in schema.names:  # the inference saw a record that is not JSON; find it
         any_object = StructType([StructField("a field", StringType())])
-        reader = _reader(spark, layout, json)
-        with naming_the_file(files, "json"):
+        with naming_the_file(files.paths, "json"):
             if texts is not None:
-                records(texts, any_object, layout.columns).foreach(_pass)
-            _strict(reader, files, layout, json, any_object).foreach(_pass)
-        raise unreadable(f"one of {files[0]} and others", "json", "a record does not parse")
+                records(texts, any_object, files.layout.columns).foreach(_pass)
+            _strict(files, any_object).foreach(_pass)
+        raise unreadable(f"one of {files.paths[0]} and others", "json", "a record does not parse")
     return schema
 
 
@@ -186,65 +155,39 @@ def _pass(_: Row) -> None:
     """Do nothing with a row; to read all rows is all."""
 
 
-def _schema_of_texts(
-    spark: SparkSession, files: Sequence[str], texts: DataFrame, *, only_names: bool
-) -> StructType:
+def _schema_of_texts(files: Files, texts: DataFrame) -> StructType:
     """Return the schema of texts as `separated_texts` returns them, as Spark infers it."""
+    spark, only_names = files.spark, files.format.names is not None
     line = F.col(f"`{LINE}`")
     lines = texts.select(F.regexp_replace(line, EMPTY, FULL) if only_names else line)
-    return _schema_of_lines(spark, files, lines, only_names=only_names)
-
-
-def _schema_of_lines(
-    spark: SparkSession, files: Sequence[str], lines: DataFrame, *, only_names: bool
-) -> StructType:
     reader = spark.read.option("columnNameOfCorruptRecord", CORRUPT)
     jreader = (for_keys(reader) if only_names else reader)._jreader
     strings = spark._jvm.org.apache.spark.sql.Encoders.STRING()  # type: ignore[union-attr]
-    with naming_the_file(files, "json"), telling_case(spark), own_query(spark):
+    with naming_the_file(files.paths, "json"), telling_case(spark), own_query(spark):
         return DataFrame(jreader.json(getattr(lines._jdf, "as")(strings)), spark).schema
 
 
-def _refuse_twins(spark: SparkSession, files: Sequence[str], found: StructType) -> None:
+def _refuse_twins(files: Files, found: StructType) -> None:
     pair = next(twins(found), None)
-    if pair and spark.conf.get(CASE) != "true":
+    if pair and files.spark.conf.get(CASE) != "true":
         raise UsageError(
-            f"the fields {', '.join(pair)} of the JSON files {files[0]} and others differ in case "
-            "only, and Spark does not tell them apart: read the files through a table of the Data "
-            "Catalog, which makes one column of them, or set spark.sql.caseSensitive to true, as "
-            "in --conf spark.sql.caseSensitive=true"
+            f"the fields {', '.join(pair)} of the JSON files {files.paths[0]} and others differ in "
+            "case only, and Spark does not tell them apart: read the files through a table of the "
+            "Data Catalog, which makes one column of them, or set spark.sql.caseSensitive to true, "
+            "as in --conf spark.sql.caseSensitive=true"
         )
 
 
-def _declared(json: Format, record: StructType) -> StructType:
-    """Return what records are parsed as: the declared types under the names of the files."""
-    assert json.schema is not None  # noqa: S101 (of a table, both are given)
-    assert json.names is not None  # noqa: S101
-    note_missing(json, [record])
-    kind = in_files(json.schema, record, json.names)
-    assert isinstance(kind, StructType)  # noqa: S101 (for the type checker: of a struct)
-    return kind
-
-
-def _read(
-    spark: SparkSession,
-    files: Sequence[str],
-    layout: Layout,
-    json: Format,
-    schema: StructType,
-    texts: DataFrame | None,
-) -> DataFrame:
-    schema = _without_folders(schema, layout)
+def _read(files: Files, schema: StructType, texts: DataFrame | None) -> DataFrame:
+    schema, folders = _without_folders(schema, files.layout), files.layout.columns
     if texts is not None:
-        return records(texts, schema, layout.columns)
-    if _is_by_lines(files, json):
-        return records(lines_of_small(spark, files, layout, json), schema, layout.columns)
-    if json.names is not None and next(twins(schema), None):
-        return records(texts_of(spark, files, layout, json), schema, layout.columns)
-    reader = _reader(spark, layout, json)
-    if json.names is not None:
-        return _strict(reader, files, layout, json, schema)
-    return load(reader.schema(schema).option("mode", "FAILFAST"), files, "json")
+        return records(texts, schema, folders)
+    if not files.format.is_multi_line and are_many_small(files.paths):
+        return records(lines_of_small(files), schema, folders)
+    if files.format.names is not None:
+        has_twins = next(twins(schema), None)
+        return records(texts_of(files), schema, folders) if has_twins else _strict(files, schema)
+    return load(_reader(files).schema(schema).option("mode", "FAILFAST"), files)
 
 
 def _without_folders(schema: StructType, layout: Layout) -> StructType:
@@ -253,18 +196,12 @@ def _without_folders(schema: StructType, layout: Layout) -> StructType:
     return StructType([one for one in schema if one.name.lower() not in folders])
 
 
-def _strict(
-    reader: DataFrameReader,
-    files: Sequence[str],
-    layout: Layout,
-    json: Format,
-    schema: StructType,
-) -> DataFrame:
+def _strict(files: Files, schema: StructType) -> DataFrame:
     texts = casts_as_texts(schema)
 
     def reason(record: Column) -> Column:
         struct = F.struct(*[f"`{name}`" for name in schema.names]).cast(numbered(texts))
         return json_reason(texts, struct, record)
 
-    rows = strict(reader, files, with_folders(texts, layout, json), "json", reason)
+    rows = strict(_reader(files), files, with_folders(texts, files), reason)
     return with_casts(rows, schema)

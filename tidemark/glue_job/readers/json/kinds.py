@@ -11,19 +11,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    NullType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.absence import Absence, absence_of
 from tidemark.glue_job.frames.types import Choice, choice_of
@@ -33,12 +21,12 @@ JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # as `JsonKinds.BROKEN` of Java
 MAX_DIGITS = 38  # of a decimal
 MAX_COLLECTED = 10_000  # records of different kinds that this process merges itself
-ATOMIC: dict[str, DataType] = {
-    "i": IntegerType(),
-    "l": LongType(),
-    "d": DoubleType(),
-    "b": BooleanType(),
-    "s": StringType(),
+ATOMIC: dict[str, T.DataType] = {
+    "i": T.IntegerType(),
+    "l": T.LongType(),
+    "d": T.DoubleType(),
+    "b": T.BooleanType(),
+    "s": T.StringType(),
 }
 BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
 SEVERAL = "+"  # of a text: more than one value, as objects without line feeds between them
@@ -93,7 +81,7 @@ class Kinds:
 
 
 def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds | None:
-    """Return the kinds of all records in a column of texts; None if one is no JSON, or no UTF-8.
+    """Return the kinds of all records in a column of texts; None if one is not JSON, or not UTF-8.
 
     Fields are in the order in which they first come up.
     """
@@ -119,12 +107,12 @@ def is_utf_8(text: Column) -> Column:
 
 
 def kinds_of(text: Column) -> Column:
-    """Return what `JsonKinds.kinds` of Java says of a text, `BROKEN` if it is no JSON."""
+    """Return what `JsonKinds.kinds` of Java says of a text, `BROKEN` if it is not JSON."""
     return F.reflect(F.lit(JAVA), F.lit("kinds"), text)
 
 
 def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
-    """Yield the kinds of the texts of a partition, None if one is no JSON."""
+    """Yield the kinds of the texts of a partition, None if one is not JSON."""
     found = Kinds()
     for row in rows:
         if row.kinds == BROKEN:
@@ -168,41 +156,43 @@ def _fields_in(kinds: Kinds) -> Iterator[tuple[str, Kinds]]:
         yield from _fields_in(one)
 
 
-def type_of(kinds: Kinds) -> DataType:
+def type_of(kinds: Kinds) -> T.DataType:
     """Return the type of values of some kinds: of several a choice, of none null."""
     each = [ATOMIC[letter] for letter in sorted(kinds.letters & set(ATOMIC))]
     if BEYOND_LONG in kinds.letters:
         is_decimal = kinds.digits <= MAX_DIGITS
-        each.append(DecimalType(kinds.digits, 0) if is_decimal else DoubleType())
+        each.append(T.DecimalType(kinds.digits, 0) if is_decimal else T.DoubleType())
     if OBJECT in kinds.letters:
-        fields = [StructField(name, type_of(one)) for name, one in kinds.fields.items()]
-        each.append(StructType(fields))
+        fields = [T.StructField(name, type_of(one)) for name, one in kinds.fields.items()]
+        each.append(T.StructType(fields))
     if ARRAY in kinds.letters:
-        each.append(ArrayType(type_of(kinds.elements or Kinds())))
-    return choice_of(each) if each else NullType()
+        each.append(T.ArrayType(type_of(kinds.elements or Kinds())))
+    return choice_of(each) if each else T.NullType()
 
 
-def schema_of_records(kinds: Kinds) -> StructType:
+def schema_of_records(kinds: Kinds) -> T.StructType:
     """Return the schema of records: as Spark's, text for what is always null, no empty objects."""
     kind = _readable(type_of(Kinds({OBJECT}, 0, kinds.fields)))
-    return kind if isinstance(kind, StructType) else StructType([])
+    return kind if isinstance(kind, T.StructType) else T.StructType([])
 
 
-def _readable(kind: DataType) -> DataType | None:
+def _readable(kind: T.DataType) -> T.DataType | None:
     """Return a type without nulls and without objects that have no keys, None for such an object.
 
     In a choice an object without keys stays, so that it is not taken for null.
     """
     match kind:
-        case NullType():
-            return StringType()
+        case T.NullType():
+            return T.StringType()
         case Choice():
-            return Choice([StructField(f.name, _readable(f.dataType) or f.dataType) for f in kind])
-        case StructType():
+            return Choice(
+                [T.StructField(f.name, _readable(f.dataType) or f.dataType) for f in kind]
+            )
+        case T.StructType():
             fields = [(f.name, _readable(f.dataType)) for f in kind]
-            kept = [StructField(name, one) for name, one in fields if one is not None]
-            return StructType(kept) if kept else None
-        case ArrayType():
+            kept = [T.StructField(name, one) for name, one in fields if one is not None]
+            return T.StructType(kept) if kept else None
+        case T.ArrayType():
             element = _readable(kind.elementType)
-            return None if element is None else ArrayType(element)
+            return None if element is None else T.ArrayType(element)
     return kind

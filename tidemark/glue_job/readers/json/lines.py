@@ -19,15 +19,14 @@ from tidemark.glue_job.frames.own_queries import own_query
 from tidemark.glue_job.frames.types import casts_as_texts, numbered
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
-from tidemark.glue_job.readers.files.formats import Format
+from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import json_reason, refusing, uri_of_row
-from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED, naming_the_file, unreadable
-from tidemark.glue_job.readers.files.spark_files import load, reader_of, with_folders
+from tidemark.glue_job.readers.files.spark_files import load, with_folders
 from tidemark.glue_job.readers.json.casts import with_casts
 from tidemark.glue_job.readers.json.kinds import JAVA, is_utf_8
-from tidemark.glue_job.readers.tables.declared import OF_EMPTY
+from tidemark.glue_job.readers.tables.declared import EMPTY_OBJECT_KEY
 from tidemark.local_state.run_warnings import RunWarning, note
 
 MANY = 200
@@ -39,7 +38,7 @@ RECORD = "record of json"
 BLANK = "\ufeff \t\r\n"  # characters of a text that holds no value
 # An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
 # end a string that has such characters.
-EMPTY, FULL = r"\{\s*\}", f"{{{OF_EMPTY}:null}}"
+EMPTY, FULL = r"\{\s*\}", f"{{{EMPTY_OBJECT_KEY}:null}}"
 
 
 def are_many_small(files: Sequence[str]) -> bool:
@@ -56,7 +55,7 @@ def are_many_small(files: Sequence[str]) -> bool:
 def telling_case(spark: SparkSession) -> Iterator[None]:
     """Let Spark infer each spelling of a key.
 
-    Else it takes two records that differ in the case of their keys only for one type, of which it
+    Else it takes two records that differ in the case of their keys only for one type; it
     keeps one spelling, and the values of the other one are read as null.
     """
     before = spark.conf.get(CASE)
@@ -73,34 +72,23 @@ def for_keys(reader: DataFrameReader) -> DataFrameReader:
     return reader.option("allowUnquotedFieldNames", value=True)
 
 
-def lines_of_small(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
-) -> DataFrame:
+def lines_of_small(files: Files) -> DataFrame:
     """Return the lines of small files that are not blank, with their partition columns."""
     line = StructType([StructField(LINE, StringType())])
-    return read_rows(spark, files, layout, json, line, _records)
+    return read_rows(files, line, _records)
 
 
-def texts_of(
-    spark: SparkSession,
-    files: Sequence[str],
-    layout: Layout,
-    json: Format,
-    *,
-    is_whole: bool = False,
-) -> DataFrame:
+def texts_of(files: Files, *, is_whole: bool = False) -> DataFrame:
     """Return the lines of files that are not blank, or whole files, with partition columns."""
-    if not is_whole and are_many_small(files):
-        return lines_of_small(spark, files, layout, json)
-    return texts_by_spark(spark, files, layout, json, is_whole=is_whole)
+    if not is_whole and are_many_small(files.paths):
+        return lines_of_small(files)
+    return texts_by_spark(files, is_whole=is_whole)
 
 
-def texts_by_spark(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format, *, is_whole: bool
-) -> DataFrame:
+def texts_by_spark(files: Files, *, is_whole: bool) -> DataFrame:
     """Return what `texts_of` does, always by Spark's reader of files, which has `_metadata`."""
-    text = with_folders(StructType([StructField("value", StringType())]), layout, json)
-    reader = reader_of(spark, layout).schema(text).option("wholetext", is_whole)
+    text = with_folders(StructType([StructField("value", StringType())]), files)
+    reader = files.reader.schema(text).option("wholetext", is_whole)
     lines = load(reader, files, "text").withColumnRenamed("value", LINE)
     line = F.col(f"`{LINE}`")
     # The first test spares most lines the second one, which takes long.
@@ -156,13 +144,11 @@ MAX_BYTES = 1 << 28  # of a file that is read as one text
 MARK = "tidemark: of a text with several values"  # a field that no data has
 
 
-def separated_texts(
-    spark: SparkSession, files: Sequence[str], layout: Layout, json: Format
-) -> DataFrame | None:
-    """Return texts of which each is one value or an array of records; one pass over the files."""
-    is_whole = json.is_on("multiLine", "multiline")
-    if is_whole and not fit_in_texts(files):
-        if file := next(files_with_several(spark, files), None):
+def separated_texts(files: Files) -> DataFrame | None:
+    """Return strings, each one value or an array of records; one pass over the files."""
+    is_whole = files.format.is_multi_line
+    if is_whole and not fit_in_texts(files.paths):
+        if file := next(files_with_several(files), None):
             raise UnsupportedError(
                 f"cannot read {file} as json: it has several JSON values, and a file of more "
                 f"than {MAX_BYTES >> 20} MiB among those read with multiLine, which are read as "
@@ -170,8 +156,8 @@ def separated_texts(
                 f"or split the big files: {UNCHANGED}"
             )
         return None
-    texts = texts_of(spark, files, layout, json, is_whole=is_whole)
-    with naming_the_file(files, "json"), own_query(spark):
+    texts = texts_of(files, is_whole=is_whole)
+    with naming_the_file(files.paths, "json"), own_query(files.spark):
         # Not a limit, which looks at one partition first, and so at half of the speed.
         each = texts.select(_has_several().alias("several"))
         if not each.agg(F.max("several")).collect()[0][0]:
@@ -190,10 +176,10 @@ def as_separated(texts: DataFrame) -> DataFrame:
     return texts.withColumn(LINE, flat.otherwise(_asked("separated")))
 
 
-def files_with_several(spark: SparkSession, files: Sequence[str]) -> Iterator[str]:
+def files_with_several(files: Files) -> Iterator[str]:
     """Yield the files that have more than one JSON value, each looked at as a whole."""
-    kinds = getattr(spark._jvm.dev.tidemark.json, "JsonKinds")  # type: ignore[union-attr] # noqa: B009
-    for file in files:
+    kinds = getattr(files.spark._jvm.dev.tidemark.json, "JsonKinds")  # type: ignore[union-attr] # noqa: B009
+    for file in files.paths:
         with naming_the_file([file], "json"):
             if not kinds.isOneFile(str(folder_of(file))):
                 yield file
@@ -203,7 +189,7 @@ def firsts(texts: DataFrame) -> DataFrame:
     """Return texts as Spark's reader sees them, with a field `MARK` where it leaves values out."""
     line = F.col(f"`{LINE}`")
     first = F.when(_is_flat(), line).otherwise(_asked("first", MARK))
-    # Spark's reader of files refuses what is no UTF-8, its reader of strings never sees that.
+    # Spark's reader of files refuses what is not UTF-8, its reader of strings never sees that.
     return texts.withColumn(LINE, F.when(is_utf_8(line), first).otherwise("{"))
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.frames.types import Choice
+from tidemark.glue_job.frames.types import Choice, as_struct_type
 
 _STEP = re.compile(r"\.(\w+)|\['([^']+)'\]|(\[\*\])")
 EACH = "[*]"
@@ -47,9 +47,7 @@ def document_with(
             raise _no_objects(kind, path)
         return change(kind)
 
-    found = rebuilt(document, _inner_steps(path))
-    assert isinstance(found, StructType)  # noqa: S101 (for the type checker: it began as one)
-    return found
+    return as_struct_type(rebuilt(document, _inner_steps(path)))
 
 
 def _no_objects(kind: DataType, path: str) -> UsageError:

@@ -14,7 +14,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
-from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.types import spark_type
 from tidemark.glue_job.metastore.storage import null_text
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
@@ -62,7 +62,7 @@ MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
 
 
 def read_catalog(
-    spark: SparkSession, request: TableRequest, failed: OfReader | None = None
+    spark: SparkSession, request: TableRequest, failed: ReaderErrors | None = None
 ) -> DataFrame:
     """Return the rows of a table's new files: its declared columns, then its partition keys."""
     with Store(job_home().database) as store:

@@ -9,30 +9,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    IntegralType,
-    LongType,
-    MapType,
-    NullType,
-    NumericType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.types import alternatives, choice_of, merged, widened_or
 
-OF_EMPTY = "key_of_an_empty_object_of_tidemark"  # Spark infers nothing from {}, not even its key
+# Spark infers nothing from {}, not even its key.
+EMPTY_OBJECT_KEY = "key_of_an_empty_object_of_tidemark"
 
 
 @dataclass(frozen=True)
@@ -51,67 +33,67 @@ class Names:
         """Return a key as names are compared."""
         return key if self.is_case_sensitive else key.lower()
 
-    def places(self, declared: str, found: StructType) -> list[int]:
+    def places(self, declared: str, found: T.StructType) -> list[int]:
         """Return the positions of the fields that a declared name stands for."""
         wanted = self.folded(self.keys.get(declared.lower(), declared))
         return [place for place, one in enumerate(found) if self.folded(one.name) == wanted]
 
 
-def in_files(declared: DataType, found: DataType, names: Names) -> DataType:
+def in_files(declared: T.DataType, found: T.DataType, names: Names) -> T.DataType:
     """Return the declared type with the names of the files, each spelling a field of its own."""
     match declared, found:
-        case StructType(), StructType():
-            return StructType(
+        case T.StructType(), T.StructType():
+            return T.StructType(
                 [one for f in declared for one in _spellings(f, found, names, in_files)]
             )
-        case ArrayType(), ArrayType():
-            return ArrayType(in_files(declared.elementType, found.elementType, names))
-        case ArrayType(), StructType():
-            return ArrayType(in_files(declared.elementType, found, names))
-        case MapType(), StructType() | MapType():
+        case T.ArrayType(), T.ArrayType():
+            return T.ArrayType(in_files(declared.elementType, found.elementType, names))
+        case T.ArrayType(), T.StructType():
+            return T.ArrayType(in_files(declared.elementType, found, names))
+        case T.MapType(), T.StructType() | T.MapType():
             value = in_files(declared.valueType, _value_type(found), names)
-            return MapType(declared.keyType, value)
+            return T.MapType(declared.keyType, value)
     return declared
 
 
 def _spellings(
-    declared: StructField,
-    found: StructType,
+    declared: T.StructField,
+    found: T.StructType,
     names: Names,
-    inside: Callable[[DataType, DataType, Names], DataType],
-) -> list[StructField]:
+    inside: Callable[[T.DataType, T.DataType, Names], T.DataType],
+) -> list[T.StructField]:
     """Return the fields of the files that a declared one stands for, each with what is inside."""
     fields = [found.fields[place] for place in names.places(declared.name, found)]
     return [
-        StructField(one.name, inside(declared.dataType, one.dataType, names)) for one in fields
+        T.StructField(one.name, inside(declared.dataType, one.dataType, names)) for one in fields
     ] or [declared]
 
 
-def _value_type(found: StructType | MapType) -> DataType:
+def _value_type(found: T.StructType | T.MapType) -> T.DataType:
     """Return the type of all values of what is a map."""
-    if isinstance(found, MapType):
+    if isinstance(found, T.MapType):
         return found.valueType
-    kind: DataType = NullType()
-    for one in (one for one in found if one.name != OF_EMPTY):
-        kind = merged(kind, one.dataType, widened_or(lambda *_: StringType()))
+    kind: T.DataType = T.NullType()
+    for one in (one for one in found if one.name != EMPTY_OBJECT_KEY):
+        kind = merged(kind, one.dataType, widened_or(lambda *_: T.StringType()))
     return kind
 
 
-def missing(declared: DataType, found: DataType, names: Names, path: str = "") -> list[str]:
+def missing(declared: T.DataType, found: T.DataType, names: Names, path: str = "") -> list[str]:
     """Return the declared columns that the files do not have, those inside of others as ``a.b``."""
     match declared, found:
-        case StructType(), StructType():
+        case T.StructType(), T.StructType():
             return [name for one in declared for name in _missing(one, found, names, path)]
-        case ArrayType(), ArrayType():
+        case T.ArrayType(), T.ArrayType():
             return missing(declared.elementType, found.elementType, names, path)
-        case ArrayType(), StructType():
+        case T.ArrayType(), T.StructType():
             return missing(declared.elementType, found, names, path)
-        case MapType(), StructType() | MapType():
+        case T.MapType(), T.StructType() | T.MapType():
             return missing(declared.valueType, _value_type(found), names, path)
     return []
 
 
-def _missing(one: StructField, found: StructType, names: Names, path: str) -> list[str]:
+def _missing(one: T.StructField, found: T.StructType, names: Names, path: str) -> list[str]:
     name = f"{path}.{one.name}" if path else one.name
     places = names.places(one.name, found)
     if not places:
@@ -120,43 +102,43 @@ def _missing(one: StructField, found: StructType, names: Names, path: str) -> li
     return [name for name in absent[0] if all(name in others for others in absent)]
 
 
-def twins(kind: DataType, path: str = "") -> Iterator[list[str]]:
+def twins(kind: T.DataType, path: str = "") -> Iterator[list[str]]:
     """Yield the groups of fields of one struct whose names differ in case only."""
     match kind:
-        case StructType():
+        case T.StructType():
             groups: dict[str, list[str]] = defaultdict(list)
             for one in kind:
                 name = f"{path}.{one.name}" if path else one.name
                 groups[one.name.lower()].append(name)
                 yield from twins(one.dataType, name)
             yield from (group for group in groups.values() if len(group) > 1)
-        case ArrayType():
+        case T.ArrayType():
             yield from twins(kind.elementType, path)
-        case MapType():
+        case T.MapType():
             yield from twins(kind.valueType, path)
 
 
-Types = tuple[type[DataType], ...]
+Types = tuple[type[T.DataType], ...]
 # What is declared, and what values it takes of those that JSON has.
-TAKES: tuple[tuple[type[DataType], Types], ...] = (
-    (StringType, (DataType,)),
-    (LongType, (NullType, IntegralType)),
-    (IntegralType, (NullType, IntegerType)),
-    (DoubleType, (NullType, NumericType)),
-    (FloatType, (NullType, NumericType)),
-    (DecimalType, (NullType, NumericType, StringType)),
-    (TimestampType, (NullType, IntegralType, StringType)),
-    (DateType, (NullType, StringType)),
-    (BinaryType, (NullType, StringType)),
-    (BooleanType, (NullType, BooleanType)),
-    (StructType, (NullType, StructType)),
-    (MapType, (NullType, StructType)),
-    (ArrayType, (NullType, ArrayType)),
-    (DataType, (DataType,)),
+TAKES: tuple[tuple[type[T.DataType], Types], ...] = (
+    (T.StringType, (T.DataType,)),
+    (T.LongType, (T.NullType, T.IntegralType)),
+    (T.IntegralType, (T.NullType, T.IntegerType)),
+    (T.DoubleType, (T.NullType, T.NumericType)),
+    (T.FloatType, (T.NullType, T.NumericType)),
+    (T.DecimalType, (T.NullType, T.NumericType, T.StringType)),
+    (T.TimestampType, (T.NullType, T.IntegralType, T.StringType)),
+    (T.DateType, (T.NullType, T.StringType)),
+    (T.BinaryType, (T.NullType, T.StringType)),
+    (T.BooleanType, (T.NullType, T.BooleanType)),
+    (T.StructType, (T.NullType, T.StructType)),
+    (T.MapType, (T.NullType, T.StructType)),
+    (T.ArrayType, (T.NullType, T.ArrayType)),
+    (T.DataType, (T.DataType,)),
 )
 
 
-def declared_kind(declared: DataType, found: DataType, names: Names) -> DataType:
+def declared_kind(declared: T.DataType, found: T.DataType, names: Names) -> T.DataType:
     """Return the declared type with the names of the files, a choice where values do not fit it."""
     kinds = alternatives(found)
     fitting = [one for one in kinds if _takes(declared, one)]
@@ -164,24 +146,24 @@ def declared_kind(declared: DataType, found: DataType, names: Names) -> DataType
     return choice_of([_named(declared, fitting, names), *others])
 
 
-def _takes(declared: DataType, found: DataType) -> bool:
+def _takes(declared: T.DataType, found: T.DataType) -> bool:
     """Return whether values of a type are of a declared one, or for its parser to judge."""
     return isinstance(found, next(taken for kind, taken in TAKES if isinstance(declared, kind)))
 
 
-def _named(declared: DataType, found: list[DataType], names: Names) -> DataType:
+def _named(declared: T.DataType, found: list[T.DataType], names: Names) -> T.DataType:
     """Return the declared type with the names of files, each spelling a field of its own."""
     match declared, found:
-        case StructType(), [StructType() as record]:
+        case T.StructType(), [T.StructType() as record]:
             fields = [
                 spelt for f in declared for spelt in _spellings(f, record, names, declared_kind)
             ]
-            return StructType(fields)
-        case ArrayType(), [ArrayType(elementType=element)]:
-            return ArrayType(declared_kind(declared.elementType, element, names))
-        case MapType(), [StructType() as record]:
-            value: DataType = NullType()
+            return T.StructType(fields)
+        case T.ArrayType(), [T.ArrayType(elementType=element)]:
+            return T.ArrayType(declared_kind(declared.elementType, element, names))
+        case T.MapType(), [T.StructType() as record]:
+            value: T.DataType = T.NullType()
             for one in record:
                 value = merged(value, one.dataType)
-            return MapType(declared.keyType, declared_kind(declared.valueType, value, names))
+            return T.MapType(declared.keyType, declared_kind(declared.valueType, value, names))
     return declared

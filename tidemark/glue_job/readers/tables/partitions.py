@@ -14,7 +14,7 @@ from tidemark.model.assembly.catalog_tables import CatalogTable
 
 
 class EveryPartition:
-    """Enters every partition of a table; files outside of partition folders are no part of it."""
+    """Enters every partition of a table; files outside of partition folders are not part of it."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self.columns = frozenset(column.lower() for column in columns)

@@ -20,7 +20,7 @@ from awsglue.dynamicframe import (
     DynamicFrameWriter,
 )
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.frames.errors import OfReader
+from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.plan import Plan
 from tidemark.glue_job.frames.streams import Batch, for_each_batch, with_ingestion_time
 from tidemark.glue_job.process.jvm_objects import CONNECTION_UTILS, GlueLogger, glue_logger
@@ -114,7 +114,7 @@ class GlueContext(SQLContext):
 
     def _plan(self, request: ReadRequest | TableRequest) -> Plan:
         """Return the rows of a source and its error records."""
-        failed = OfReader()
+        failed = ReaderErrors()
         return Plan.of_source(read(self.spark_session, request, failed), failed)
 
     def create_sample_dynamic_frame_from_options(

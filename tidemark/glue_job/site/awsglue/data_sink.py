@@ -45,7 +45,7 @@ class DataSink:
         """Append the rows of a frame and return it.
 
         Raises:
-            AttributeError: it is no DynamicFrame.
+            AttributeError: it is not a DynamicFrame.
             UsageError: an option is wrong, or does not fit the table that is there.
             UnsupportedError: an option or format that this machine does not run.
         """
@@ -78,6 +78,6 @@ class DataSink:
                 "dynamic_frame_or_dfc must be an instance of DynamicFrame or "
                 f"DynamicFrameCollection. Got {type(dynamic_frame_or_dfc)}"
             )
-        for name in dynamic_frame_or_dfc.keys():  # noqa: SIM118 (it is no mapping)
+        for name in dynamic_frame_or_dfc.keys():  # noqa: SIM118 (it is not a mapping)
             self._sink.write(self._rows(dynamic_frame_or_dfc[name]), name)
         return dynamic_frame_or_dfc

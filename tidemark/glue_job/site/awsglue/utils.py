@@ -73,7 +73,7 @@ def getResolvedOptions(args: Sequence[str], options: Sequence[str]) -> dict[str,
         None where absent.
 
     Raises:
-        GlueArgumentError: an option is missing, has no value, or is no bookmark option.
+        GlueArgumentError: an option is missing, has no value, or is not a bookmark option.
         RuntimeError: a reserved option was asked for, or from/to do not fit the bookmark option.
         argparse.ArgumentError: an internal option was asked for.
     """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.glue_job.process.py4j_log import log_without_setup
+from tidemark.glue_job.process.after_import import log_without_setup
 from tidemark.glue_job.process.spark import as_properties
 
 ANSWER_TIMEOUT_S = 60.0

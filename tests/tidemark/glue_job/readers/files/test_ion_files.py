@@ -96,7 +96,7 @@ def test_what_is_no_ion_or_no_struct_is_named(read, s3):
         read()
 
     s3.put("bad.ion", "{id: 1} 5")
-    with pytest.raises(Exception, match=r"bad\.ion as ion: a value is no struct: '5'; repair"):
+    with pytest.raises(Exception, match=r"bad\.ion as ion: a value is not a struct: '5'; repair"):
         read()
 
 

@@ -18,7 +18,7 @@ from pyspark.sql.types import (
 from tidemark.glue_job.frames.types import numbered
 from tidemark.glue_job.readers.json.lines import EMPTY, FULL
 from tidemark.glue_job.readers.tables.declared import (
-    OF_EMPTY,
+    EMPTY_OBJECT_KEY,
     Names,
     in_files,
     missing,
@@ -45,7 +45,7 @@ def struct(**fields):
         ),
         (
             struct(m=MapType(TEXT, struct(c=INT))),
-            struct(M=struct(x=struct(C=TEXT), **{OF_EMPTY: TEXT})),
+            struct(M=struct(x=struct(C=TEXT), **{EMPTY_OBJECT_KEY: TEXT})),
             struct(M=MapType(TEXT, struct(C=INT))),
         ),
         (

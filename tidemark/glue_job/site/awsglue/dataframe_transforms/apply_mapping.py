@@ -15,7 +15,7 @@ class ApplyMapping:
         """Return the mapped columns; see `frames.mapping.full_mappings` for the tuples.
 
         Raises:
-            UsageError: a mapping is no such tuple, or a type is none that its column can get.
+            UsageError: a mapping is not such a tuple, or its column cannot get a type.
         """
         return apply_mapping(frame, full_mappings(frame, mappings))
 

@@ -67,7 +67,7 @@ def get_transforms() -> set[GlueTransform]:
 
 
 def get_transform(name: str) -> GlueTransform | None:
-    """Return the transform of a name in any case; None if there is none."""
+    """Return the transform of a name in any case; None if it is missing."""
     found = (one for one in get_transforms() if one.name().lower() == name.lower())
     return next(found, None)
 
