@@ -1,13 +1,13 @@
-"""What `run` and `status` do with --deployed: the same through boto3, on a deployed stage."""
+"""What `run` does with --deployed: the same through boto3, on a deployed stage."""
 
 import json
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.cli.bookmark import console_for_tables
-from tidemark.cli.where import Where, assembly_of_stage, glue_of_stage
+from tidemark.cli.target import glue_of_stage
+from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,31 +54,3 @@ def run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) ->
     if output == "json":
         click.echo(json.dumps(run_json(run), indent=2))
     return 0 if run.state == "SUCCEEDED" else 1
-
-
-def status_deployed(where: Where, output: str) -> None:
-    """Show last run, bookmark and watermark of each job of a stage, and how fresh datasets are."""
-    from tidemark.cli.views.deployed_status import deployed_listing, status_json, watermarks_of
-    from tidemark.cli.views.freshness import freshness_listing
-    from tidemark.operate.statuses import statuses_of
-    from tidemark.report.deployed import freshness_of_stage
-    from tidemark.report.jobs import read_jobs
-
-    assembly = assembly_of_stage(where)
-    now_ms = time.time_ns() // 1_000_000
-    with glue_of_stage(where, assembly) as glue:
-        statuses = statuses_of(glue)
-        region = glue.glue.meta.region_name
-        watermarks = watermarks_of(statuses, region)
-        fresh = freshness_of_stage(glue, read_jobs(assembly, region), now_ms)
-    if output == "json":
-        found: list[dict[str, Any]] = [
-            status_json(it, watermarks.get(it.job), fresh, now_ms) for it in statuses
-        ]
-        click.echo(json.dumps(found, indent=2))
-        return
-    console = console_for_tables()
-    console.print(deployed_listing(statuses, watermarks), soft_wrap=True)
-    if fresh:
-        console.print()
-        console.print(freshness_listing(fresh, now_ms), soft_wrap=True)

@@ -11,7 +11,8 @@ import click
 
 from tidemark.cli.bookmark import console_for_tables
 from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, show_plan, with_declared
-from tidemark.cli.where import Where, assembly_of_stage, glue_of_stage
+from tidemark.cli.target import assembly_of_stage, glue_of_stage
+from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.fixtures.commands import WriteAssembly
 from tests.signing import variables_of
-from tests.tidemark.cli.deployed_stages import Stage, forget_runs, have_run
+from tests.tidemark.cli.deployed_stages import ServedHome, Stage, forget_runs, have_run
 from tests.tidemark.glue_service.conftest import Port
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.http.serving import serving
@@ -43,6 +43,18 @@ def stage(
     account.engine.ask(forget_runs)
     shutil.rmtree(account.home.lake / "assets", ignore_errors=True)  # of a name once published
     return Stage(account, write_assembly)
+
+
+@pytest.fixture(params=["stage", "home"])
+def target(
+    request: pytest.FixtureRequest, home: Path, write_assembly: WriteAssembly
+) -> Iterator[Stage]:
+    """A stage in the account, or the home of the commands while a port serves it."""
+    if request.param == "stage":
+        yield request.getfixturevalue("stage")
+        return
+    with serving(Home.open(home)) as (url, engine):
+        yield ServedHome(Port(Home.open(home), url, engine), write_assembly)
 
 
 @pytest.fixture

@@ -52,28 +52,6 @@ def test_a_failure_is_told_with_what_it_held_back_and_resumed(stage):
     assert_one_clear_line_after(again, 2, "there is nothing to resume")
 
 
-def test_status_runs_and_logs_tell_of_the_deployed_jobs(stage):
-    stage.deploy({"load": "import sys\nprint('out')\nsys.stderr.write('err\\n')", "report": ""})
-    run_id = stage.port.start("load")
-    stage.port.ended("load", run_id)
-
-    status = json.loads(stage.ask("status", "--format", "json").stdout)
-    runs = json.loads(stage.ask("runs", "--format", "json").stdout)
-    logs = stage.ask("logs", "load", "--run", run_id[:10])
-    out = stage.ask("logs", "load", "--output", "--follow")
-    err = stage.ask("logs", "load", "--errors")
-
-    assert [(it["job"], it["is_deployed"]) for it in status] == [("load", True), ("report", True)]
-    assert status[0]["last_run"]["state"] == "SUCCEEDED"
-    assert status[1]["last_run"] is None
-    assert [run["run_id"] for run in runs] == [run_id]
-    assert runs[0]["ended_at"] > runs[0]["started_at"]
-    assert (logs.stdout, logs.stderr.splitlines()[-1]) == ("out\n", "err")
-    assert out.stdout == "out\n"
-    assert out.stderr.splitlines()[-1] == f"{run_id} SUCCEEDED"
-    assert (out.exit_code, err.stdout, err.stderr.splitlines()[-1]) == (0, "", "err")
-
-
 def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
     stage.deploy({"load": "print('out')", "report": ""})
     arguments = {"--watermark_table": "runs-of-prod"}
@@ -99,26 +77,6 @@ def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
     assert "s3://lake/" in text
     assert "No checkpoint: it has committed nothing" in without
     assert_one_clear_line_after(unknown, 2, "no run 'jr_of_no_one' in stage prod", second)
-
-
-def test_a_report_and_the_freshness_of_a_stage_are_of_its_runs(stage, home, tmp_path):
-    mart = {"writes": [{"uri": "s3://landing/mart/", "published": True}]}
-    stage.deploy({"load": "print(1)", "report": ""}, {"report": ["load"]})
-    stage.edit(lambda resource: resource.setdefault("Metadata", {}).update({"Tidemark": mart}))
-    run_id = stage.port.start("load")
-    stage.port.ended("load", run_id)
-    file = tmp_path / "page.html"
-
-    result = stage.ask("report", "--output", str(file))
-    other = stage.ask("report", "--output", str(file), stage="test")
-    status = json.loads(stage.ask("status", "--format", "json").stdout)
-
-    assert result.exit_code == 0, result.output
-    assert run_id[:12] in file.read_text(encoding="utf-8")
-    assert "An estimate" not in file.read_text(encoding="utf-8")
-    assert_one_clear_line_after(other, 2, "the assembly is of the stage prod, not 'test'")
-    assert status[0]["freshness"][0]["held_back_by"] == "report"  # writes it too, and never ran
-    assert not list(home.glob("*.html"))
 
 
 def test_one_job_runs_alone_with_the_arguments_of_its_trigger(stage):

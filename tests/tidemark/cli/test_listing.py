@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -16,13 +16,14 @@ from tidemark.cli.views.explain import common_folder, explanation_tables
 from tidemark.cli.views.listing import Listing, Sentence, short_ids
 from tidemark.cli.views.status import status_table
 from tidemark.cli.views.watermarks import current_tables, history_table
-from tidemark.glue_service.commands import JobStatus
 from tidemark.local_state.bookmarks.explain import Explanation, OpenedSource
 from tidemark.local_state.bookmarks.verdicts import FileVerdict, Reason
 from tidemark.local_state.bookmarks.versions import Bookmark
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.catalog_tables import CatalogTable
-from tidemark.model.assembly.definitions import Deployment, JobDefinition
+from tidemark.operate.job_runs import Run
+from tidemark.operate.statuses import Status
+from tidemark.operate.target import BookmarkHead
 from watermarks import HistoryEntry, OpenWindow
 
 WIDTHS = [60, 80, 120]
@@ -67,11 +68,12 @@ def bookmarks() -> list[RenderableType]:
 
 
 def status() -> list[RenderableType]:
-    arguments = {"--job-bookmark-option": "job-bookmark-enable"}
-    jobs = {JOB: JobDefinition(JOB, "s3://b/k", "5.1", arguments)}
-    deployment = Deployment(jobs, (), (), (), (), {}, "us-east-1")
-    bookmark = Bookmark(JOB, 31, 2, IDS[0], None, 0, {"a": {"high_ms": 60_000}})
-    return [status_table(deployment, [JobStatus(JOB, run(0), bookmark)], {JOB: BOUND})]
+    begin = datetime(1970, 1, 1, tzinfo=UTC)
+    end = begin + timedelta(milliseconds=1_063_100)
+    rows = {"rows_read": 26_276_000, "rows_written": 12_208_000}
+    last = Run(IDS[0], JOB, "SUCCEEDED", begin, end, **rows)
+    found = Status(JOB, last_run=last, has_bookmark=True, bookmark=BookmarkHead(31, 60_000))
+    return [status_table([found], {JOB: BOUND}, 0, has_rows=True)]
 
 
 def watermarks() -> list[RenderableType]:

@@ -1,0 +1,109 @@
+"""Each verb does the same on a deployed stage and on a home: the same assertions on both."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.tidemark.cli.deployed_stages import Stage, assert_one_clear_line_after
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.local_state.dynamodb import create_tables
+from tidemark.local_state.watermark_tables import watermark_table
+from watermarks import Watermarks
+
+pytestmark = pytest.mark.stress  # starts many processes
+
+TABLE = "runs-of-targets"
+PRINTS = "import sys\nprint('out')\nsys.stderr.write('err\\n')"
+
+
+def answer(target: Stage, *words: str) -> Any:
+    result = target.ask(*words, "--format", "json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def keep_watermarks(target: Stage) -> Watermarks:
+    """Give the jobs of a target a table of watermarks; return them."""
+    arguments = {"--watermark_table": TABLE}
+    target.edit(lambda it: it["Properties"].setdefault("DefaultArguments", {}).update(arguments))
+    target.port.engine.ask(lambda glue: deploy_on_port(glue, target.app))
+    client = target.port.client("dynamodb")
+    create_tables(client, [watermark_table(TABLE)])
+    return Watermarks(TABLE, client)
+
+
+def test_status_tells_of_every_job_its_last_run_its_watermark_and_what_is_fresh(target):
+    mart = {"writes": [{"uri": "s3://landing/mart/", "published": True}]}
+    target.deploy({"load": PRINTS, "report": ""}, {"report": ["load"]})
+    target.edit(lambda it: it.setdefault("Metadata", {}).update({"Tidemark": mart}))
+    watermarks = keep_watermarks(target)
+    (run_id,) = target.have_run("load")
+    watermarks.advance(job_id="load", run_id=run_id, to={"id": 7}, base=None)
+
+    load, report = answer(target, "status")
+    table = target.ask("status").stdout
+
+    assert [it["job"] for it in (load, report)] == ["load", "report"]
+    assert [it["is_deployed"] for it in (load, report)] == [True, True]
+    assert (load["last_run"]["run_id"], load["last_run"]["state"]) == (run_id, "SUCCEEDED")
+    assert report["last_run"] is None
+    assert load["bookmark"] == {"is_enabled": False, "version": None}
+    assert (load["watermark"], report["watermark"]) == ("id=7", None)
+    assert load["freshness"][0]["held_back_by"] == "report"  # writes it too, and never ran
+    assert "never" in table
+    assert "published dataset" in table
+
+
+def test_runs_and_logs_are_those_of_the_target(target):
+    target.deploy({"load": PRINTS, "report": ""})
+    (run_id,) = target.have_run("load")
+
+    (run,) = answer(target, "runs")
+    logs = target.ask("logs", "load", "--run", run_id[:10])
+    out = target.ask("logs", "load", "--output", "--follow")
+    err = target.ask("logs", "load", "--errors")
+
+    assert (run["run_id"], run["job"]) == (run_id, "load")
+    assert run["ended_at"] > run["started_at"]
+    assert (logs.stdout, logs.stderr.splitlines()[-1]) == ("out\n", "err")
+    assert (out.stdout, out.stderr.splitlines()[-1]) == ("out\n", f"{run_id} SUCCEEDED")
+    assert (out.exit_code, err.stdout, err.stderr.splitlines()[-1]) == (0, "", "err")
+
+
+def test_a_run_is_shown_with_its_log_and_what_it_cost(target):
+    target.deploy({"load": "print('out')", "report": ""})
+    first, second = target.have_run("load", "report")
+
+    shown = answer(target, "run", "show", first[:12])
+    without = target.ask("run", "show", second).stdout
+    unknown = target.ask("run", "show", "jr_of_no_one")
+
+    assert (shown["run_id"], shown["job"], shown["log"]) == (first, "load", ["out"])
+    assert shown["usd"] >= 0
+    assert "The log is empty" in without
+    assert_one_clear_line_after(unknown, 2, "no run 'jr_of_no_one' in ", second)
+
+
+def test_a_report_is_of_the_runs_of_the_target(target, tmp_path):
+    target.deploy({"load": "print(1)", "report": ""}, {"report": ["load"]})
+    (run_id,) = target.have_run("load")
+    file = tmp_path / "page.html"
+
+    result = target.ask("report", "--output", str(file))
+
+    assert result.exit_code == 0, result.output
+    assert run_id[:12] in file.read_text(encoding="utf-8")
+
+
+def test_events_of_runs_are_sent(target, tmp_path):
+    target.deploy({"load": "print(1)"})
+    target.have_run("load")
+
+    sent = target.ask("lineage", str(tmp_path / "events"), "--job", "load")
+
+    assert sent.stdout == f"sent events of 1 runs to {tmp_path / 'events'}\n", sent.output
+    events = [json.loads(it) for it in (tmp_path / "events").read_text("utf-8").splitlines()]
+    assert [it["eventType"] for it in events] == ["START", "COMPLETE"]

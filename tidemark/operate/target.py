@@ -1,0 +1,131 @@
+"""What a verb works on: a Glue that answers, with all that is known where it is.
+
+`operate.account` is a stage in an account of AWS, `operate.home` the home of this machine. A verb
+asks for facts, and does the same with them at both. What a place does not tell is None, or
+missing, and is left out of what is shown.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
+from tidemark.model.assembly.cloud_assembly import Assembly
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.clients import Glue
+from tidemark.operate.job_runs import Run
+from tidemark.operate.names import Names
+from tidemark.operate.run_facts import RunFacts
+from watermarks import WatermarkAdmin
+
+
+@dataclass(frozen=True)
+class BookmarkHead:
+    """The bookmark of a job that holds now.
+
+    Attributes:
+        version: counts up.
+        until_ms: what arrived before was read, epoch milliseconds; None if that is not known.
+    """
+
+    version: int
+    until_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class RunNotes:
+    """What is noted beside a run.
+
+    Attributes:
+        warnings: in the order in which they were noted.
+        lines: the last ones of its log.
+        not_skipped: why it was started, although its job is skipped if nothing is new; empty else.
+    """
+
+    warnings: Sequence[str] = ()
+    lines: Sequence[str] = ()
+    not_skipped: str = ""
+
+
+NO_NOTES = RunNotes()
+
+
+class Target(Protocol):
+    """A Glue that answers, and what is recorded of its jobs.
+
+    Attributes:
+        where: whose it is, for people.
+        option: what to add to a command that is to work on it too; begins with a blank.
+        region: of its jobs.
+        has_rows: whether runs tell the rows that they have read and written.
+    """
+
+    where: str
+    option: str
+    region: str
+    has_rows: bool
+
+    @property
+    def arrived(self) -> Callable[[str], int | None] | None:
+        """What returns when a file came to where it is; None where its last change tells that."""
+
+    @property
+    def glue(self) -> Glue:
+        """Its clients."""
+
+    @property
+    def names(self) -> Names:
+        """The jobs and workflows that are known."""
+
+    @property
+    def assembly(self) -> Assembly:
+        """The app whose jobs they are."""
+
+    def job(self, name: str) -> str:
+        """Return the name of a job that is known."""
+
+    def arguments(self, job: str) -> Mapping[str, str] | None:
+        """Return the arguments of a job of the app; None for one that is not deployed."""
+
+    def definition(self, job: str) -> Mapping[str, Any] | None:
+        """Return a job as it is deployed, or as the app that a command names has it."""
+
+    def runs(
+        self, jobs: Sequence[str], since: datetime | None = None, limit: int | None = None
+    ) -> list[Run]:
+        """Return the newest runs of each job, job by job, the newest first."""
+
+    def all_runs(self) -> list[Run]:
+        """Return every run that is known, the newest first."""
+
+    def notes(self, run: Run, line_count: int) -> RunNotes:
+        """Return what is noted beside a run, with so many lines of its log."""
+
+    def checkpoints(self, job: str | None = None) -> list[Checkpoint]:
+        """Return what the runs of a job, or of all, have recorded, the last commit first."""
+
+    def checkpoint(self, run: Run) -> Checkpoint | None:
+        """Return what a run has recorded, with its arguments; None if it has recorded nothing."""
+
+    def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
+        """Return what is recorded of runs that have ended."""
+
+    def bookmark(self, job: str) -> BookmarkHead | None:
+        """Return the bookmark of a job, None if it has none."""
+
+    def bookmark_entry(self, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
+        """Return the bookmark as a JobBookmarkEntry, now or when a run ended."""
+
+    def watermarks(self, table: str) -> AbstractContextManager[WatermarkAdmin]:
+        """Open a table of watermarks; its errors are those of the library."""
+
+    def warnings(self) -> list[RunWarning] | None:
+        """Return the open warnings of runs; None where they are not kept."""
+
+    def show_unseen(self, show: ShowWarnings) -> None:
+        """Show the warnings that no one has been shown yet."""
+
+    def starts(self) -> list[str]:
+        """Return, for people, what starts the workflows of the app on AWS and not here."""
