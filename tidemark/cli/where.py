@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import click
 
 from tidemark.cli.synth import APP_HELP
+from tidemark.cli.synth import CONTEXT_HELP as RUN_CONTEXT_HELP
 from tidemark.errors import UsageError
 
 DEPLOYED_HELP = (
@@ -107,6 +108,7 @@ def _options(
 
 where_options = _options()
 app_options = _options("app", app_help=LAST_APP_HELP)
+run_options = _options("app", "context", context_help=RUN_CONTEXT_HELP)
 look_options = _options("app", "context", context_help=START_CONTEXT_HELP)
 
 

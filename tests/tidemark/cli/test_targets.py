@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.tidemark.cli.deployed_stages import Stage, assert_one_clear_line_after
+from tests.tidemark.cli.deployed_stages import WAITS, Stage, assert_one_clear_line_after
+from tests.waiting import wait_until
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.local_state.dynamodb import create_tables
 from tidemark.local_state.watermark_tables import watermark_table
@@ -107,3 +108,66 @@ def test_events_of_runs_are_sent(target, tmp_path):
     assert sent.stdout == f"sent events of 1 runs to {tmp_path / 'events'}\n", sent.output
     events = [json.loads(it) for it in (tmp_path / "events").read_text("utf-8").splitlines()]
     assert [it["eventType"] for it in events] == ["START", "COMPLETE"]
+
+
+def test_one_job_runs_alone_with_the_arguments_of_its_trigger(target):
+    target.deploy({"load": "", "report": "import sys\nprint(sys.argv[-1])"}, {"report": ["load"]})
+    target.edit(
+        lambda it: [
+            action.update({"Arguments": {"--day": "1"}})
+            for action in it["Properties"].get("Actions", [])
+        ]
+    )
+    target.port.engine.ask(lambda glue: deploy_on_port(glue, target.app))
+
+    result = target.ask("run", "--only", "report")
+
+    assert result.exit_code == 0, result.output
+    assert target.ask("logs", "report").stdout == "1\n"
+    assert target.port.states("load") == []
+
+
+def test_runs_of_a_job_and_of_a_workflow_are_stopped(target, tmp_path):
+    gate = tmp_path / "gate"
+    target.deploy({"load": WAITS.format(str(gate))})
+    by_hand = target.port.start("load")
+
+    assert target.ask("stop", "load").exit_code == 0
+    assert target.port.ended("load", by_hand)["JobRunState"] == "STOPPED"
+    of_workflow = target.port.glue.start_workflow_run(Name="flow")["RunId"]
+    result = target.ask("stop")
+
+    assert f"flow {of_workflow} is being stopped" in result.stdout
+    wait_until(lambda: target.port.states("load") == ["STOPPED", "STOPPED"])
+
+
+def test_a_trigger_fires_and_triggers_are_listed(target):
+    target.deploy({"load": "", "report": ""}, {"report": ["load"]})
+    triggers = json.loads(target.ask("trigger", "--format", "json").stdout)
+    (start,) = [it["name"] for it in triggers if it["type"] == "ON_DEMAND"]
+
+    result = target.ask("trigger", start)
+
+    assert f"trigger {start} has fired: load" in result.stdout
+    wait_until(lambda: target.port.states("report") == ["SUCCEEDED"])
+    assert [it["starts"] for it in triggers if it["type"] == "CONDITIONAL"] == [["report"]]
+
+
+def test_a_failure_is_told_with_what_it_held_back_and_resumed(target):
+    target.deploy({"load": "raise ValueError('no rows')", "report": ""}, {"report": ["load"]})
+
+    failed = target.ask("run")
+    (target.port.home.lake / "assets" / "load.py").write_text("print('mended')", encoding="utf-8")
+    resumed = target.ask("resume", "--format", "json")
+    again = target.ask("resume")
+
+    assert failed.exit_code == 1
+    assert "load FAILED: ValueError: no rows" in failed.stdout
+    assert "tidemark logs load --run " in failed.stdout
+    assert "report was not started: it waits for load SUCCEEDED (is FAILED)" in failed.stdout
+    assert resumed.exit_code == 0, resumed.output
+    assert "resuming flow at load" in resumed.stderr
+    assert json.loads(resumed.stdout)["is_success"]
+    assert target.port.states("load") == ["SUCCEEDED", "FAILED"]
+    assert target.port.states("report") == ["SUCCEEDED"]
+    assert_one_clear_line_after(again, 2, "there is nothing to resume")
