@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
-from tidemark.errors import UsageError
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.local_state.store.stored_warnings import ShowWarnings
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SHELL
@@ -24,7 +24,7 @@ from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.names import Names
 from tidemark.operate.run_facts import RunFacts
-from tidemark.operate.target import BookmarkHead, RunNotes
+from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
 WATERMARK_TABLE = "--watermark_table"
@@ -156,6 +156,25 @@ class Account:
         request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
         answer = or_none(self.glue.glue.get_job_bookmark, **request)
         return answer and answer["JobBookmarkEntry"]
+
+    def committed_runs(self, job: str) -> list[CommittedRun]:
+        """Return the runs that SUCCEEDED and may have moved the bookmark, as Glue keeps them."""
+        return [
+            CommittedRun(run.run_id, _epoch_ms(run.ended_at), state=run.state)
+            for run in self.runs([job])
+            if run.ended_at and run.state == "SUCCEEDED" and run.moves_bookmark
+        ]
+
+    def why_no_bookmark(self, job: str) -> TidemarkError:
+        """Return the error of a job that is known; of another one its nearest name."""
+        name = self.job(job)
+        return EntityNotFoundError(f"job {name} has no bookmark in {self.where}: it committed none")
+
+    def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
+        """Call ResetJobBookmark."""
+        request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
+        entry: Mapping[str, Any] = self.glue.glue.reset_job_bookmark(**request)["JobBookmarkEntry"]
+        return entry
 
     @cached_property
     def dynamodb(self) -> Any:

@@ -13,23 +13,26 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import TidemarkError, UsageError
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
 from tidemark.glue_service.entities import Kind, find_entity, list_entities
 from tidemark.glue_service.resting_store import RestingStore
 from tidemark.glue_service.runs.job_runs import state_detail
 from tidemark.glue_service.runs.run_requests import RunRequest, run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
-from tidemark.local_state.bookmarks.api import entry_of
+from tidemark.local_state.bookmarks.api import entry_of, reset_job_bookmark
 from tidemark.local_state.bookmarks.versions import (
     bookmark_of_run,
     contexts_of_last_commit,
     latest_bookmark,
+    successful_runs,
 )
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
 from tidemark.local_state.store.stored_warnings import (
     RunWarning,
     ShowWarnings,
@@ -43,7 +46,7 @@ from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
 from tidemark.operate.run_facts import RunFacts
-from tidemark.operate.target import BookmarkHead, RunNotes
+from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes
 from watermarks import WatermarkAdmin, WatermarkTableError
 
 LOGS, LOG_BYTES = ("stdout.log", "script-stderr.log", "stderr.log"), 65_536
@@ -201,6 +204,33 @@ class HomeTarget:
             bookmark_of_run(self.store, job, run_id) if run_id else latest_bookmark(self.store, job)
         )
         return None if found is None else entry_of(found)
+
+    def committed_runs(self, job: str) -> list[CommittedRun]:
+        """Return the runs that have committed the bookmark, as it keeps them."""
+        return [
+            CommittedRun(
+                version.run_id,
+                version.committed_at_ms,
+                version.run,
+                run.state if run else None,
+                run.rows_read if run else None,
+            )
+            for version, run in successful_runs(self.store, job)
+        ]
+
+    def why_no_bookmark(self, job: str) -> TidemarkError:
+        """Return the error that tells why a job has no bookmark, and what it keeps instead."""
+        is_known = job in known_jobs(self.store)
+        kind = EntityNotFoundError if is_known else UsageError
+        return kind(why_no_bookmark(self.store, job))
+
+    def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
+        """Set a bookmark back, in one transaction, whoever serves the home."""
+        request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
+        with Store(self.home.database) as store:
+            answer = reset_job_bookmark(store, request, now_ms())
+        entry: Mapping[str, Any] = answer["JobBookmarkEntry"]
+        return entry
 
     def arrived(self, uri: str) -> int | None:
         """Return when a file came to where it is: nothing sets that back.

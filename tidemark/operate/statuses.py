@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import BookmarkHead, Target
 
-BOOKMARK_OPTION, WATERMARK_TABLE = "--job-bookmark-option", "--watermark_table"
+WATERMARK_TABLE = "--watermark_table"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from tidemark.errors import TidemarkError
 from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.checkpoints.checkpoint import Checkpoint
@@ -32,6 +33,25 @@ class BookmarkHead:
 
     version: int
     until_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class CommittedRun:
+    """A run that a bookmark can be rewound to.
+
+    Attributes:
+        run_id: ``jr_...``.
+        at_ms: when it committed, epoch milliseconds; on AWS when it ended.
+        number: of the run, as the bookmark counts them; None where that is not kept.
+        state: None if only the bookmark is kept of it.
+        rows_read: None if that is not known.
+    """
+
+    run_id: str
+    at_ms: int
+    number: int | None = None
+    state: str | None = None
+    rows_read: int | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +137,15 @@ class Target(Protocol):
 
     def bookmark_entry(self, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
         """Return the bookmark as a JobBookmarkEntry, now or when a run ended."""
+
+    def committed_runs(self, job: str) -> list[CommittedRun]:
+        """Return the runs that the bookmark of a job can be rewound to, the newest first."""
+
+    def why_no_bookmark(self, job: str) -> TidemarkError:
+        """Return the error that tells why a job has no bookmark."""
+
+    def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
+        """Set a bookmark to the beginning, or to the end of a run; return the JobBookmarkEntry."""
 
     def watermarks(self, table: str) -> AbstractContextManager[WatermarkAdmin]:
         """Open a table of watermarks; its errors are those of the library."""

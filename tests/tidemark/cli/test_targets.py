@@ -7,9 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.tidemark.cli.deployed_stages import WAITS, Stage, assert_one_clear_line_after
+from tests.tidemark.cli.deployed_stages import (
+    WAITS,
+    Stage,
+    assert_one_clear_line_after,
+    bookmark_of,
+    have_run,
+)
 from tests.waiting import wait_until
 from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.local_state.dynamodb import create_tables
 from tidemark.local_state.watermark_tables import watermark_table
 from watermarks import Watermarks
@@ -97,6 +104,29 @@ def test_a_report_is_of_the_runs_of_the_target(target, tmp_path):
 
     assert result.exit_code == 0, result.output
     assert run_id[:12] in file.read_text(encoding="utf-8")
+
+
+def test_a_bookmark_is_shown_rewound_and_reset(target):
+    target.port.engine.ask(lambda glue: delete_bookmark(glue.store, "load"))
+    target.deploy({"load": ""})
+    have_run(target, "load", "jr_1", "jr_2", "jr_3")
+
+    shown = answer(target, "bookmark", "show", "load")["JobBookmarkEntry"]
+    earlier = answer(target, "bookmark", "show", "load", "--run", "3")["JobBookmarkEntry"]
+    table = target.ask("bookmark", "show", "load").stdout
+    rewound = target.ask("bookmark", "rewind", "load", "--run", "2", "--yes")
+    chosen = target.ask("bookmark", "rewind", "load", "--yes")
+    held = bookmark_of(target, "load")[0]
+    reset = target.ask("bookmark", "reset", "load", "--yes")
+    unknown = target.ask("bookmark", "reset", "laod", "--yes")
+
+    assert (shown["RunId"], earlier["RunId"]) == ("jr_3", "jr_1")
+    assert "Runs to rewind to" in table
+    assert "is at the end of run jr_2 (version 4)" in rewound.output
+    assert_one_clear_line_after(chosen, 2, "choose one of these runs: --run ID")
+    assert held == "jr_2"
+    assert "is at the beginning (version 5)" in reset.output
+    assert_one_clear_line_after(unknown, 2, "laod", "did you mean load?")
 
 
 def test_events_of_runs_are_sent(target, tmp_path):
