@@ -19,10 +19,14 @@ from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
-from tidemark.operate.clients import Glue, or_none, translated
+from tidemark.operate.clients import Glue, all_of, or_none, translated
 from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.names import Names
+from tidemark.operate.rewind.deployed import StageRewinds
+from tidemark.operate.rewind.facts import COMMIT, KnownRun, Start, Track, known_run
+from tidemark.operate.rewind.rewinds import Rewinds
+from tidemark.operate.rewind.stage_facts import bookmark_track
 from tidemark.operate.run_facts import RunFacts
 from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
@@ -35,6 +39,8 @@ class Account:
     """A stage in an account; see `Target`."""
 
     has_rows = False
+    has_positions = False
+    can_clear = False
     arrived: None = None
 
     def __init__(self, glue: Glue, assembly: Assembly) -> None:
@@ -125,10 +131,10 @@ class Account:
             run.job,
             run.run_id,
             run.state,
-            _epoch_ms(run.started_at),
+            run.started_at_ms,
             self.region,
             self.glue.arn.split(":")[4] if self.glue.arn else ACCOUNT_ID,
-            ended_at_ms=_epoch_ms(run.ended_at or run.started_at),
+            ended_at_ms=run.ended_at_ms,
             error_message=run.message or None,
             is_spark=command.get("Name") != SHELL,
             script=command.get("ScriptLocation", ""),
@@ -158,12 +164,20 @@ class Account:
         return answer and answer["JobBookmarkEntry"]
 
     def committed_runs(self, job: str) -> list[CommittedRun]:
-        """Return the runs that SUCCEEDED and may have moved the bookmark, as Glue keeps them."""
+        """Return the runs that are taken to have committed, as Glue keeps them."""
+        track = self.bookmark_track(job, [known_run(run) for run in self.runs([job])])
+        moves = track.moves if track else ()
         return [
-            CommittedRun(run.run_id, _epoch_ms(run.ended_at), state=run.state)
-            for run in self.runs([job])
-            if run.ended_at and run.state == "SUCCEEDED" and run.moves_bookmark
+            CommittedRun(one.run_id, one.at_ms, state="SUCCEEDED")
+            for one in moves
+            if one.kind == COMMIT
         ]
+
+    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+        """Return the bookmark of a job with its history, None if it has none."""
+        own = [run for run in runs if run.job == job]
+        newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
+        return bookmark_track(job, self.bookmark_entry(job), newest_first)
 
     def why_no_bookmark(self, job: str) -> TidemarkError:
         """Return the error of a job that is known; of another one its nearest name."""
@@ -196,6 +210,27 @@ class Account:
         """Return nothing: what starts the workflows is there."""
         return []
 
+    def meanwhile(self) -> list[str]:
+        """Return what may start runs while a rewind is carried out."""
+        return ["a schedule or an event of the stage may start runs: none is paused"]
 
-def _epoch_ms(at: datetime) -> int:
-    return round(at.timestamp() * 1000)
+    def triggers(self) -> list[Start]:
+        """Return the triggers that start a job of the stage."""
+        jobs, found = set(self.names.jobs), []
+        for member in all_of(self.glue.glue.get_triggers, "Triggers"):
+            started = tuple(it.get("JobName", "") for it in member.get("Actions", []))
+            conditions = member.get("Predicate", {}).get("Conditions", [])
+            after = tuple(it.get("JobName", "") for it in conditions)
+            if jobs & {*started}:
+                found.append(Start(member["Name"], started, after, member.get("WorkflowName", "")))
+        return found
+
+    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
+        """Return nothing: an account has jobs that are nobody's business here."""
+        return {}
+
+    @cached_property
+    def rewinds(self) -> Rewinds:
+        """The rewinds of the stage, recorded in one of its watermark tables."""
+        tables = [(self.arguments(job) or {}).get(WATERMARK_TABLE) for job in self.names.jobs]
+        return StageRewinds(self.glue, self.dynamodb, min(filter(None, tables), default=None))

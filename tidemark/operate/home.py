@@ -45,6 +45,10 @@ from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
+from tidemark.operate.rewind.facts import KnownRun, Start, Track
+from tidemark.operate.rewind.home_rewinds import HomeRewinds
+from tidemark.operate.rewind.local import bookmark_track
+from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes
 from watermarks import WatermarkAdmin, WatermarkTableError
@@ -57,6 +61,8 @@ class HomeTarget:
 
     option = ""
     has_rows = True
+    has_positions = True
+    can_clear = True
 
     def __init__(
         self,
@@ -275,6 +281,43 @@ class HomeTarget:
                 for it in deployment.schedules
             ),
         ]
+
+    def meanwhile(self) -> list[str]:
+        """Return what starts the workflows by the clock, which it does not here."""
+        return [
+            f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, not here"
+            for one in self.app.deployment.schedules
+        ]
+
+    def triggers(self) -> list[Start]:
+        """Return the triggers of the app."""
+        return [
+            Start(
+                trigger.name,
+                tuple(action.job_name for action in trigger.actions),
+                tuple(condition.job_name for condition in trigger.conditions),
+                trigger.workflow_name or "",
+            )
+            for trigger in self.app.deployment.triggers
+        ]
+
+    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+        """Return the bookmark of a job with every version of it, None if it has none."""
+        return bookmark_track(self.store, job)
+
+    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
+        """Return the jobs of other apps and submitted scripts."""
+        rows = self.store.query("SELECT job_name, stack_name FROM deployed_job")
+        stacks = {row["job_name"]: f"stack {row['stack_name']}" for row in rows}
+        ran = self.store.query("SELECT DISTINCT job_name FROM job_run")
+        others = {row["job_name"]: "another app or a script of its own" for row in ran}
+        return {job: where for job, where in {**others, **stacks}.items() if job not in jobs}
+
+    @cached_property
+    def rewinds(self) -> Rewinds:
+        """The rewinds of the home, recorded in its state."""
+        store = self._stack.enter_context(Store(self.home.database))
+        return HomeRewinds(self.home, store, self.watermarks)
 
 
 def run_of_record(run: JobRun, request: RunRequest) -> Run:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.names import JOB
 from tidemark.operate.run_ids import ids_meant
@@ -73,9 +72,14 @@ class Run:
         return self.state in FINAL
 
     @property
-    def moves_bookmark(self) -> bool:
-        """Whether a bookmark moves when it succeeds, as far as its own arguments tell."""
-        return self.arguments.get(BOOKMARK_OPTION, ENABLE) == ENABLE
+    def started_at_ms(self) -> int:
+        """When it started, epoch milliseconds."""
+        return round(self.started_at.timestamp() * 1000)
+
+    @property
+    def ended_at_ms(self) -> int | None:
+        """When it ended; None while it goes on."""
+        return round(self.ended_at.timestamp() * 1000) if self.ended_at else None
 
     @property
     def seconds(self) -> float | None:

@@ -18,6 +18,8 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
+from tidemark.operate.rewind.facts import KnownRun, Start, Track
+from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from watermarks import WatermarkAdmin
 
@@ -80,12 +82,16 @@ class Target(Protocol):
         option: what to add to a command that is to work on it too; begins with a blank.
         region: of its jobs.
         has_rows: whether runs tell the rows that they have read and written.
+        has_positions: whether checkpoints tell how far a bookmark had read.
+        can_clear: whether what runs have written can be deleted, and brought back.
     """
 
     where: str
     option: str
     region: str
     has_rows: bool
+    has_positions: bool
+    can_clear: bool
 
     @property
     def arrived(self) -> Callable[[str], int | None] | None:
@@ -158,3 +164,19 @@ class Target(Protocol):
 
     def starts(self) -> list[str]:
         """Return, for people, what starts the workflows of the app on AWS and not here."""
+
+    def meanwhile(self) -> list[str]:
+        """Return, for people, what may start runs while a rewind is carried out."""
+
+    def triggers(self) -> list[Start]:
+        """Return the triggers that start jobs of the app."""
+
+    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+        """Return the bookmark of a job with its history, None if it has none."""
+
+    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
+        """Return jobs that are known and not of the app, with where they are from."""
+
+    @property
+    def rewinds(self) -> Rewinds:
+        """What was rewound, and what carries a rewind out."""

@@ -15,8 +15,6 @@ from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Report, Warned, with_datasets
 from tidemark.report.windows import windows_of
 
-MS_PER_S = 1000
-
 
 @dataclass(frozen=True)
 class Recorded:
@@ -82,8 +80,8 @@ def _pipeline_run(job: PipelineJob, run: Run) -> PipelineRun:
         job=run.job,
         run_id=run.run_id,
         state=run.state,
-        started_at_ms=round(run.started_at.timestamp() * MS_PER_S),
-        ended_at_ms=None if run.ended_at is None else round(run.ended_at.timestamp() * MS_PER_S),
+        started_at_ms=run.started_at_ms,
+        ended_at_ms=run.ended_at_ms,
         message=run.message,
         rows_read=run.rows_read,
         rows_written=run.rows_written,

@@ -129,6 +129,35 @@ def test_a_bookmark_is_shown_rewound_and_reset(target):
     assert_one_clear_line_after(unknown, 2, "laod", "did you mean load?")
 
 
+def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
+    target, watermarks = rewindable_target
+    why = ("--yes", "--why", "a bad day")
+
+    planned = answer(target, "rewind", "load", "report", "--to", "jr_l1", "--dry-run")
+    nothing = target.ask("rewind", "--list").stdout
+    reset = target.ask("rewind", "report", "--to", "beginning", *why)
+    done = target.ask("rewind", "load", "--to", "jr_l1", *why)
+
+    (load, *_) = planned["jobs"]
+    assert (load["job"], load["states"][0]["after"]) == ("load", {"id": "0"})
+    assert nothing.startswith("nothing was rewound in ")
+    assert reset.exit_code == done.exit_code == 0, reset.output + done.output
+    assert watermarks.latest("load").watermarks == {"id": 0}
+    assert bookmark_of(target, "report") == ("", {})
+    listed = answer(target, "rewind", "--list")
+    assert [(one["number"], one["state"], one["why"]) for one in listed] == [
+        (2, "done", "a bad day"),
+        (1, "done", "a bad day"),
+    ]
+    assert [one["steps"]["watermarks"] == [] for one in listed] == [False, True]
+
+    undone = [target.ask("rewind", "--undo", number, "--yes") for number in ("2", "1")]
+
+    assert [one.exit_code for one in undone] == [0, 0], undone[0].output + undone[1].output
+    assert watermarks.latest("load").watermarks == {"id": 2}
+    assert bookmark_of(target, "report") == ("jr_r3", {"ctx": {"n": 2}})
+
+
 def test_events_of_runs_are_sent(target, tmp_path):
     target.deploy({"load": "print(1)"})
     target.have_run("load")

@@ -80,8 +80,7 @@ def has_other_runs(target: Target, job: str, known: Known) -> bool:
 
 def _runs(target: Target, job: str) -> Iterator[FilledRun]:
     for run in target.runs([job]):
-        started_at_ms = int(run.started_at.timestamp() * 1000)
-        yield FilledRun(run.run_id, run.state, started_at_ms, run.arguments)
+        yield FilledRun(run.run_id, run.state, run.started_at_ms, run.arguments)
 
 
 def _bookmark(target: Target, job: str) -> Bookmark | None:

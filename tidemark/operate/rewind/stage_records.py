@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
+from tidemark.operate.rewind.rewinds import Record
 
 RECORDS = "~rewind"  # the job name of the records; no job of Glue is meant
 BEGUN, DONE, UNDOING, UNDONE = "begun", "done", "undoing", "undone"
@@ -52,6 +53,13 @@ class StageRecord:
         """The jobs whose state it moves."""
         names = [*(job for job, _, _ in self.runs), *(step.job for step in self.watermarks)]
         return list(dict.fromkeys(names))
+
+    def to_record(self) -> Record:
+        """Return it as every target tells its rewinds."""
+        bookmarks = [{"job": job, "from_run": run, "to_run": to} for job, run, to in self.runs]
+        steps = {**Steps(watermarks=self.watermarks).to_json(), "bookmarks": bookmarks}
+        about = (self.number, self.state, self.at_ms, self.actor, self.why, self.to)
+        return Record(*about, self.jobs, steps)
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> "StageRecord":

@@ -1,0 +1,74 @@
+"""What carries the rewinds of a target out, and what it has recorded of them.
+
+What a place can promise differs, and only here: a home does a rewind in one transaction at its end
+(`home_rewinds`), a stage by calls that may each be repeated (`deployed`). Both record the steps
+first, so that one which was interrupted is finished or taken back, and never forgotten.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tidemark.local_state.rewinds.steps import Steps
+from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.plan import Plan
+from tidemark.operate.rewind.watermark_tracks import Windows
+
+
+@dataclass(frozen=True)
+class Record:
+    """A rewind, or the undoing of one.
+
+    Attributes:
+        number: counts up.
+        state: begun, done, undone, ...
+        at_ms: when it was decided on, epoch milliseconds.
+        actor: who asked.
+        why: as they said.
+        to: where to, as it was asked for.
+        jobs: whose state it moves.
+        steps: what it moves, as plain JSON values.
+        undoes: the rewind that this one takes back; None for one that does not.
+    """
+
+    number: int
+    state: str
+    at_ms: int
+    actor: str
+    why: str
+    to: str
+    jobs: Sequence[str]
+    steps: Mapping[str, Any]
+    undoes: int | None = None
+
+
+class Rewinds(Protocol):
+    """The rewinds of a target."""
+
+    def check_none_is_open(self) -> None:
+        """Refuse while a rewind is carried out, or is half done."""
+
+    def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
+        """Return a plan with what only this place can look at, and its steps."""
+
+    def carry_out(
+        self, plan: Plan, steps: Steps, *, actor: str, why: str, at_ms: int
+    ) -> Record | None:
+        """Carry a plan out; return its record, None where nothing keeps one."""
+
+    def note_nothing(self, plan: Plan, *, actor: str, why: str, at_ms: int) -> None:
+        """Record that a rewind had nothing to do: an undo after it undoes none before it."""
+
+    def to_undo(self, number: int | None) -> Record:
+        """Return the rewind of a number, or the last one that is not undone."""
+
+    def undo(
+        self, number: int, *, actor: str, why: str, at_ms: int
+    ) -> tuple[Record, Sequence[str]]:
+        """Take a rewind back; return its record, and the jobs that moved on and stay so."""
+
+    def resume(self, at_ms: int) -> Record:
+        """Finish the rewind that was interrupted."""
+
+    def records(self) -> list[Record]:
+        """Return every rewind that is recorded, the newest first."""
