@@ -14,9 +14,10 @@ from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, read_
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, app_options
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_state.rewinds.records import Asked
 
 if TYPE_CHECKING:
-    from tidemark.operate.rewind.rewinds import Record
+    from tidemark.local_state.rewinds.records import RewindRecord
     from tidemark.operate.target import Target
 
 TO_HELP = (
@@ -66,7 +67,7 @@ def _rewind(request: Request, where: Where) -> None:
                 _undo(target, request)
             elif request.resume:
                 done = target.rewinds.resume(_now_ms())
-                _tell(done, request, f"rewind {done.number} is finished")
+                _tell(done, request, f"rewind {done.rewind_id} is finished")
             else:
                 _carry_out(target, request)
         except UsageError:
@@ -94,20 +95,19 @@ def _carry_out(target: "Target", request: Request) -> None:
     if request.dry_run:
         return
     if not plan.states:
-        why = request.why or ""
-        rewinds.note_nothing(plan, actor=request.actor, why=why, at_ms=_now_ms())
+        rewinds.note_nothing(plan, Asked(request.actor, request.why or "", _now_ms()))
         return
     why = request.reason
     if not request.yes:
         names = ", ".join(one.job for one in plan.jobs if one.states)
         click.confirm(f"Rewind {names} in {target.where}?", abort=True)
-    record = rewinds.carry_out(plan, steps, actor=request.actor, why=why, at_ms=_now_ms())
+    record = rewinds.carry_out(plan, steps, Asked(request.actor, why, _now_ms()))
     if record is None:
         click.echo("rewound; the stage has no watermark table, so who and why is not recorded")
         return
-    _tell(record, request, f"rewound: number {record.number}")
+    _tell(record, request, f"rewound: number {record.rewind_id}")
     if request.output == "table":
-        click.echo(f"`tidemark rewind --undo {record.number}{target.option}` takes it back")
+        click.echo(f"`tidemark rewind --undo {record.rewind_id}{target.option}` takes it back")
 
 
 def _undo(target: "Target", request: Request) -> None:
@@ -115,13 +115,13 @@ def _undo(target: "Target", request: Request) -> None:
     found = rewinds.to_undo(number_of(request))
     if not request.yes:
         jobs = ", ".join(found.jobs)
-        click.confirm(f"Undo rewind {found.number} of {jobs} in {target.where}?", abort=True)
-    why = request.why or "undo"
-    record, stayed = rewinds.undo(found.number, actor=request.actor, why=why, at_ms=_now_ms())
+        click.confirm(f"Undo rewind {found.rewind_id} of {jobs} in {target.where}?", abort=True)
+    asked = Asked(request.actor, request.why or "undo", _now_ms())
+    record, stayed = rewinds.undo(found.rewind_id, asked)
     besides = ": everything is as it was before it"
     if stayed:
         besides = f"; {', '.join(stayed)} moved on since it was interrupted, and stays so"
-    _tell(record, request, f"rewind {found.number} is undone{besides}")
+    _tell(record, request, f"rewind {found.rewind_id} is undone{besides}")
 
 
 def _show_records(target: "Target", request: Request) -> None:
@@ -137,7 +137,7 @@ def _show_records(target: "Target", request: Request) -> None:
         click.echo(f"nothing was rewound in {target.where}")
 
 
-def _tell(record: "Record", request: Request, text: str) -> None:
+def _tell(record: "RewindRecord", request: Request, text: str) -> None:
     from tidemark.cli.views.rewind import record_json
 
     click.echo(json.dumps(record_json(record), indent=2) if request.output == "json" else text)

@@ -36,7 +36,7 @@ def show(run_id: str, where: Where, output: str) -> None:
     from tidemark.cli.views.run_details import RunDetails, details_json, details_parts
 
     with open_target(where) as target:
-        known = target.all_runs()
+        known = sorted(target.runs(None), key=lambda run: run.started_at, reverse=True)
         found = pick(run_id, [(run.run_id, run.job) for run in known], target.where)[0]
         run = next(run for run in known if run.run_id == found)
         dpu_seconds, price = _cost(target, run)

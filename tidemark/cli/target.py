@@ -79,7 +79,7 @@ def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Targ
             stack,
             served,
             lambda: load_app(_folder_of(where, stack)),
-            names_app=to_start is None and bool(where.app or where.context),
+            reads_app=to_start is None and where.reads_app,
         )
 
 

@@ -71,6 +71,11 @@ class Where:
             )
 
     @property
+    def reads_app(self) -> bool:
+        """Whether the command reads an app, and not what was deployed."""
+        return self.takes == ("app",) or bool(self.app or self.context)
+
+    @property
     def option(self) -> str:
         """What to add to a command that is to work on the same Glue; begins with a blank."""
         return f" --deployed {self.stage}" if self.stage else ""

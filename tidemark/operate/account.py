@@ -28,7 +28,7 @@ from tidemark.operate.rewind.facts import COMMIT, KnownRun, Start, Track, known_
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.rewind.stage_facts import bookmark_track
 from tidemark.operate.run_facts import RunFacts
-from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes
+from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, arguments_of
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
 WATERMARK_TABLE = "--watermark_table"
@@ -67,27 +67,14 @@ class Account:
             self._definitions[job] = answer and answer["Job"]
         return self._definitions[job]
 
-    def arguments(self, job: str) -> Mapping[str, str] | None:
-        """Return the arguments of a job as it is deployed."""
-        definition = self.definition(job)
-        if definition is None:
-            return None
-        return {
-            **(definition.get("DefaultArguments") or {}),
-            **(definition.get("NonOverridableArguments") or {}),
-        }
-
     def runs(
-        self, jobs: Sequence[str], since: datetime | None = None, limit: int | None = None
+        self, jobs: Sequence[str] | None, since: datetime | None = None, limit: int | None = None
     ) -> list[Run]:
         """Return the newest runs of each job; one that is not deployed has none."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = pool.map(partial(runs_of_job, self.glue, since=since, limit=limit), jobs)
+            names = self.names.jobs if jobs is None else jobs
+            found = pool.map(partial(runs_of_job, self.glue, since=since, limit=limit), names)
             return [run for runs in found for run in runs]
-
-    def all_runs(self) -> list[Run]:
-        """Return every run of the jobs of the stage, the newest first."""
-        return sorted(self.runs(self.names.jobs), key=lambda run: run.started_at, reverse=True)
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
         """Return the last lines that a run printed; those of its errors, if it printed none."""
@@ -102,7 +89,7 @@ class Account:
 
     def _checkpoints(self, job: str) -> list[Checkpoint]:
         with translated(self.where):
-            table = (self.arguments(job) or {}).get(WATERMARK_TABLE)
+            table = arguments_of(self.definition(job)).get(WATERMARK_TABLE)
             if not table:
                 return []
             try:
@@ -232,5 +219,7 @@ class Account:
     @cached_property
     def rewinds(self) -> Rewinds:
         """The rewinds of the stage, recorded in one of its watermark tables."""
-        tables = [(self.arguments(job) or {}).get(WATERMARK_TABLE) for job in self.names.jobs]
+        tables = [
+            arguments_of(self.definition(job)).get(WATERMARK_TABLE) for job in self.names.jobs
+        ]
         return StageRewinds(self.glue, self.dynamodb, min(filter(None, tables), default=None))

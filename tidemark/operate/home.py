@@ -71,7 +71,7 @@ class HomeTarget:
         glue: AbstractContextManager[Glue],
         read_app: Callable[[], App],
         *,
-        names_app: bool,
+        reads_app: bool,
     ) -> None:
         """Work on a home until ``stack`` is closed.
 
@@ -80,7 +80,7 @@ class HomeTarget:
             stack: closes what is opened on the way.
             glue: serves the home, when that is needed.
             read_app: reads the app, when that is needed.
-            names_app: whether the command names that app: its jobs then count, not those deployed.
+            reads_app: whether jobs are those of that app, and not as they were deployed.
         """
         self.home = home
         self.where = str(home.shown)
@@ -88,7 +88,7 @@ class HomeTarget:
         self._stack = stack
         self._glue = glue
         self._read_app = read_app
-        self._names_app = names_app
+        self._reads_app = reads_app
 
     @cached_property
     def store(self) -> RestingStore:
@@ -130,16 +130,9 @@ class HomeTarget:
             )
         return self.names.job(name)
 
-    def arguments(self, job: str) -> Mapping[str, str] | None:
-        """Return the arguments that a job of the app has here at its next run."""
-        found = self.app.deployment.jobs.get(job)
-        if found is None:
-            return None
-        return {**found.default_arguments, **found.non_overridable_arguments}
-
     def definition(self, job: str) -> Mapping[str, Any] | None:
-        """Return a job as it is defined here, or in the app that the command names."""
-        if not self._names_app:
+        """Return a job as the app has it, if the command reads one, else as it is defined here."""
+        if not self._reads_app:
             entity = find_entity(self.store, Kind.JOB, job)
             return None if entity is None else entity.definition
         jobs = self.app.deployment.jobs
@@ -153,20 +146,17 @@ class HomeTarget:
         }
 
     def runs(
-        self, jobs: Sequence[str], since: datetime | None = None, limit: int | None = None
+        self, jobs: Sequence[str] | None, since: datetime | None = None, limit: int | None = None
     ) -> list[Run]:
         """Return the newest runs of each job, also of scripts that were submitted."""
         begin_ms = since.timestamp() * 1000 if since else 0
-        known = [self.store.job_runs_of_job(job) for job in jobs]
+        if jobs is None:
+            known = [self.store.all_job_runs()]
+        else:
+            known = [self.store.job_runs_of_job(job) for job in jobs]
         kept = [it for of in known for it in of[:limit] if it.started_at_ms >= begin_ms]
         requests = run_requests(self.store, [it.run_id for it in kept])
         return [run_of_record(it, requests[it.run_id]) for it in kept]
-
-    def all_runs(self) -> list[Run]:
-        """Return every run, also of scripts that were submitted, the newest first."""
-        known = self.store.all_job_runs()[::-1]
-        requests = run_requests(self.store, [it.run_id for it in known])
-        return [run_of_record(it, requests[it.run_id]) for it in known]
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
         """Return the warnings of a run, the end of its log, and why it was not skipped."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
 from tidemark.operate.job_runs import Run
-from tidemark.operate.target import BookmarkHead, Target
+from tidemark.operate.target import BookmarkHead, Target, arguments_of
 
 WATERMARK_TABLE = "--watermark_table"
 
@@ -38,9 +38,10 @@ def statuses_of(target: Target, jobs: Sequence[str], runs: Sequence[Run]) -> lis
 
 
 def _status(target: Target, name: str, last_run: Run | None) -> Status:
-    arguments = target.arguments(name)
-    if arguments is None:
+    definition = target.definition(name)
+    if definition is None:
         return Status(name, is_there=False)
+    arguments = arguments_of(definition)
     has_bookmark = arguments.get(BOOKMARK_OPTION) == ENABLE
     return Status(
         job=name,

@@ -112,19 +112,13 @@ class Target(Protocol):
     def job(self, name: str) -> str:
         """Return the name of a job that is known."""
 
-    def arguments(self, job: str) -> Mapping[str, str] | None:
-        """Return the arguments of a job of the app; None for one that is not deployed."""
-
     def definition(self, job: str) -> Mapping[str, Any] | None:
-        """Return a job as it is deployed, or as the app that a command names has it."""
+        """Return a job as the app has it, if the command reads one, else as it is deployed."""
 
     def runs(
-        self, jobs: Sequence[str], since: datetime | None = None, limit: int | None = None
+        self, jobs: Sequence[str] | None, since: datetime | None = None, limit: int | None = None
     ) -> list[Run]:
-        """Return the newest runs of each job, job by job, the newest first."""
-
-    def all_runs(self) -> list[Run]:
-        """Return every run that is known, the newest first."""
+        """Return the newest runs of each job, or all that are known, in no certain order."""
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
         """Return what is noted beside a run, with so many lines of its log."""
@@ -180,3 +174,12 @@ class Target(Protocol):
     @property
     def rewinds(self) -> Rewinds:
         """What was rewound, and what carries a rewind out."""
+
+
+def arguments_of(definition: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the arguments that every run of a job has."""
+    found = definition or {}
+    return {
+        **(found.get("DefaultArguments") or {}),
+        **(found.get("NonOverridableArguments") or {}),
+    }

@@ -42,7 +42,7 @@ def state(tmp_path: Path) -> Home:
 def target_of(home: Home, deployment: Deployment = DEPLOYMENT) -> HomeTarget:
     app = App(home.root, Assembly((), ()), deployment)
     nobody: Any = nullcontext()
-    return HomeTarget(home, ExitStack(), nobody, lambda: app, names_app=False)
+    return HomeTarget(home, ExitStack(), nobody, lambda: app, reads_app=True)
 
 
 def keeping(*jobs: str) -> list[Status]:

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,9 @@ from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
 
 if TYPE_CHECKING:
+    from tidemark.local_state.rewinds.records import RewindRecord
     from tidemark.operate.rewind.amounts import Reread
     from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
-    from tidemark.operate.rewind.rewinds import Record
 
 WIDTH = 80
 VERDICTS = {RIGHT: "safe", DOUBLES: "DOUBLES", STALE: "NOT CORRECTED", NOT_KNOWN: "not known"}
@@ -104,16 +103,16 @@ def _wrapped(text: str, mark: str = "") -> list[str]:
     )
 
 
-def records_listing(records: Sequence["Record"]) -> Listing:
+def records_listing(records: Sequence["RewindRecord"]) -> Listing:
     """Return the list of `tidemark rewind --list`, newest first."""
-    by = {one.undoes: one.number for one in records if one.state == "done"}
+    by = {one.undoes: one.rewind_id for one in records if one.state == "done"}
     cells = [
         (
-            str(one.number),
+            str(one.rewind_id),
             f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
-            f"{one.state}, undone by {by[one.number]}" if one.number in by else one.state,
+            f"{one.state}, undone by {by[one.rewind_id]}" if one.rewind_id in by else one.state,
             ", ".join(one.jobs),
-            one.to,
+            one.document["to"],
             f"{one.actor}: {one.why}",
         )
         for one in records
@@ -121,8 +120,7 @@ def records_listing(records: Sequence["Record"]) -> Listing:
     return Listing(("number", "at", "state", "jobs", "to", "who and why"), cells, "Rewinds")
 
 
-def record_json(one: "Record") -> dict[str, Any]:
+def record_json(one: "RewindRecord") -> dict[str, Any]:
     """Return what `tidemark rewind --format json` prints of a rewind."""
-    found = asdict(one)
-    del found["jobs"]
-    return found
+    about = {name: getattr(one, name) for name in ("state", "at_ms", "actor", "why", "undoes")}
+    return {"number": one.rewind_id, **about, **one.document}

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.local_state.rewinds.records import Asked, RewindRecord
 from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun
 from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
-from tidemark.operate.rewind.rewinds import Record
 from tidemark.operate.rewind.stage_claims import (
     Claim,
     check_nobody_is_at_work,
@@ -65,7 +65,7 @@ class StageRewinds:
     dynamodb: Any
     table: str | None
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[RewindRecord]:
         """Return the rewinds that are recorded, newest first."""
         return [one.to_record() for one in self._records()]
 
@@ -89,9 +89,7 @@ class StageRewinds:
         """Return the plan as it is, and its steps: no file is among them."""
         return plan, steps_of_plan(plan, windows)
 
-    def carry_out(
-        self, plan: Plan, steps: Steps, *, actor: str, why: str, at_ms: int
-    ) -> Record | None:
+    def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
         """Carry a plan out; return its record, None where no table keeps one."""
         bookmarks = [one for one in plan.states if one.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
@@ -111,9 +109,9 @@ class StageRewinds:
         record = StageRecord(
             number,
             BEGUN,
-            at_ms,
-            actor,
-            why,
+            asked.at_ms,
+            asked.actor,
+            asked.why,
             plan.to,
             runs,
             steps.watermarks,
@@ -132,12 +130,13 @@ class StageRewinds:
         self._finish(record, claim)
         return replace(record, state=DONE).to_record()
 
-    def note_nothing(self, plan: Plan, *, actor: str, why: str, at_ms: int) -> None:
+    def note_nothing(self, plan: Plan, asked: Asked) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
         if self.table is None:
             return
         number = max((one.number for one in self._records()), default=0) + 1
-        record = StageRecord(number, NOTHING, at_ms, actor, why, plan.to, (), ())
+        about = (asked.at_ms, asked.actor, asked.why, plan.to)
+        record = StageRecord(number, NOTHING, *about, (), ())
         Claim(self.dynamodb, self.table, record, "").put_new()
 
     def _finish(self, record: StageRecord, claim: Claim | None) -> None:
@@ -155,7 +154,7 @@ class StageRewinds:
         claim.take(now_ms(), state)
         return claim
 
-    def resume(self, at_ms: int) -> Record:
+    def resume(self, at_ms: int) -> RewindRecord:
         """Finish the rewind that was interrupted."""
         records = self._records()
         found = next((one for one in records if one.state == BEGUN), None)
@@ -168,7 +167,7 @@ class StageRewinds:
         self._finish(found, self._claim(found, BEGUN))
         return replace(found, state=DONE).to_record()
 
-    def to_undo(self, number: int | None) -> Record:
+    def to_undo(self, number: int | None) -> RewindRecord:
         """Return the rewind of a number, or the last one that is not undone."""
         return self._to_undo(self._records(), number).to_record()
 
@@ -186,9 +185,7 @@ class StageRewinds:
             raise UsageError(f"there is no {which} of this stage that is not undone already")
         return found
 
-    def undo(
-        self, number: int, *, actor: str, why: str, at_ms: int
-    ) -> tuple[Record, Sequence[str]]:
+    def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
         """Take a rewind back; its own record says so."""
         records = self._records()
         found = self._to_undo(records, number)

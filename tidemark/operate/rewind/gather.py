@@ -8,7 +8,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.rewind.facts import Facts, Track, known_run
 from tidemark.operate.rewind.watermark_tracks import Windows, tracks_of_table
 from tidemark.operate.statuses import WATERMARK_TABLE
-from tidemark.operate.target import Target
+from tidemark.operate.target import Target, arguments_of
 from watermarks import WatermarkTableError
 
 
@@ -23,7 +23,7 @@ def facts_of(
     ``reads`` and ``writes`` are the datasets that the template declares, by job.
     """
     jobs = list(reads)
-    runs = [known_run(run) for run in target.all_runs()[::-1]]
+    runs = sorted(map(known_run, target.runs(None)), key=lambda run: run.started_at_ms)
     checkpoints = sorted(target.checkpoints(), key=lambda one: one.committed_at_ms)
     bookmarks = [track for job in jobs if (track := target.bookmark_track(job, runs))]
     watermarks: list[Track] = []
@@ -65,7 +65,7 @@ def _tables(
     """Return the jobs that keep watermarks, by table: of their argument, or as they have run."""
     found: dict[str, dict[str, None]] = {}
     for job in jobs:
-        if table := (target.arguments(job) or {}).get(WATERMARK_TABLE):
+        if table := arguments_of(target.definition(job)).get(WATERMARK_TABLE):
             found.setdefault(table, {})[job] = None
     for one in checkpoints:
         for move in one.watermarks if one.job_name in jobs else ():

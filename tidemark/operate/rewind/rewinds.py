@@ -5,41 +5,14 @@ What a place can promise differs, and only here: a home does a rewind in one tra
 first, so that one which was interrupted is finished or taken back, and never forgotten.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
+from tidemark.local_state.rewinds.records import Asked, RewindRecord
 from tidemark.local_state.rewinds.steps import Steps
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Plan
 from tidemark.operate.rewind.watermark_tracks import Windows
-
-
-@dataclass(frozen=True)
-class Record:
-    """A rewind, or the undoing of one.
-
-    Attributes:
-        number: counts up.
-        state: begun, done, undone, ...
-        at_ms: when it was decided on, epoch milliseconds.
-        actor: who asked.
-        why: as they said.
-        to: where to, as it was asked for.
-        jobs: whose state it moves.
-        steps: what it moves, as plain JSON values.
-        undoes: the rewind that this one takes back; None for one that does not.
-    """
-
-    number: int
-    state: str
-    at_ms: int
-    actor: str
-    why: str
-    to: str
-    jobs: Sequence[str]
-    steps: Mapping[str, Any]
-    undoes: int | None = None
 
 
 class Rewinds(Protocol):
@@ -51,24 +24,20 @@ class Rewinds(Protocol):
     def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
         """Return a plan with what only this place can look at, and its steps."""
 
-    def carry_out(
-        self, plan: Plan, steps: Steps, *, actor: str, why: str, at_ms: int
-    ) -> Record | None:
+    def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
         """Carry a plan out; return its record, None where nothing keeps one."""
 
-    def note_nothing(self, plan: Plan, *, actor: str, why: str, at_ms: int) -> None:
+    def note_nothing(self, plan: Plan, asked: Asked) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
 
-    def to_undo(self, number: int | None) -> Record:
+    def to_undo(self, number: int | None) -> RewindRecord:
         """Return the rewind of a number, or the last one that is not undone."""
 
-    def undo(
-        self, number: int, *, actor: str, why: str, at_ms: int
-    ) -> tuple[Record, Sequence[str]]:
+    def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
         """Take a rewind back; return its record, and the jobs that moved on and stay so."""
 
-    def resume(self, at_ms: int) -> Record:
+    def resume(self, at_ms: int) -> RewindRecord:
         """Finish the rewind that was interrupted."""
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[RewindRecord]:
         """Return every rewind that is recorded, the newest first."""
