@@ -19,16 +19,17 @@ from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
-from tidemark.operate.clients import Glue, all_of, or_none, translated
+from tidemark.operate.clients import Glue, or_none, translated
 from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.names import Names
 from tidemark.operate.rewind.deployed import StageRewinds
 from tidemark.operate.rewind.facts import COMMIT, KnownRun, Start, Track, known_run
 from tidemark.operate.rewind.rewinds import Rewinds
-from tidemark.operate.rewind.stage_facts import bookmark_track
+from tidemark.operate.rewind.stage_facts import bookmark_track, entry_of
 from tidemark.operate.run_facts import RunFacts
 from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, arguments_of
+from tidemark.operate.triggers import triggers_of
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
 WATERMARK_TABLE = "--watermark_table"
@@ -146,9 +147,7 @@ class Account:
 
     def bookmark_entry(self, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
         """Return the answer of GetJobBookmark."""
-        request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
-        answer = or_none(self.glue.glue.get_job_bookmark, **request)
-        return answer and answer["JobBookmarkEntry"]
+        return entry_of(self.glue, job, run_id)
 
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that are taken to have committed, as Glue keeps them."""
@@ -203,14 +202,11 @@ class Account:
 
     def triggers(self) -> list[Start]:
         """Return the triggers that start a job of the stage."""
-        jobs, found = set(self.names.jobs), []
-        for member in all_of(self.glue.glue.get_triggers, "Triggers"):
-            started = tuple(it.get("JobName", "") for it in member.get("Actions", []))
-            conditions = member.get("Predicate", {}).get("Conditions", [])
-            after = tuple(it.get("JobName", "") for it in conditions)
-            if jobs & {*started}:
-                found.append(Start(member["Name"], started, after, member.get("WorkflowName", "")))
-        return found
+        return [
+            Start(one.name, one.starts, one.after, one.workflow)
+            for one in triggers_of(self.glue)
+            if set(self.names.jobs) & set(one.starts)
+        ]
 
     def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
         """Return nothing: an account has jobs that are nobody's business here."""

@@ -107,23 +107,6 @@ def test_a_rewind_is_recorded_and_undone(app, home):
     assert "Nothing to rewind" in again.stdout
 
 
-def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(app, home):
-    done = rewind(app, "load-ü", "--to", "previous", "--yes", "--why", "x")
-    assert done.exit_code == 0, done.output
-    before = versions(home)
-    again = rewind(app, "load-ü", "--to", "jr_l1", "--yes", "--why", "x")
-    assert "Nothing to rewind" in again.stdout
-
-    refused = rewind(app, "--undo", "--yes")
-
-    assert refused.exit_code != 0
-    assert "the last rewind had nothing to rewind" in refused.output
-    assert "--undo 1" in refused.output
-    assert versions(home) == before
-    assert "nothing to do" in rewind(app, "--list").stdout
-    assert rewind(app, "--undo", "1", "--yes").exit_code == 0
-
-
 def test_the_answer_no_changes_nothing(app, home):
     words = ["rewind", "report", "--to", "r1", "--why", "x", "--app", str(app)]
     result = CliRunner().invoke(main, words, input="n\n")

@@ -141,23 +141,6 @@ def test_of_several_rewinds_the_last_one_is_undone_first_and_none_beside_one_at_
     assert world.state == ("jr_r4", 2)
 
 
-def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(world):
-    done = world.rewind("report", "--to", "jr_r2", "--why", "x", "--yes")
-    again = world.rewind("report", "--to", "jr_r2", "--why", "x", "--yes")
-
-    refused = world.rewind("--undo", "--yes")
-
-    assert (done.exit_code, again.exit_code) == (0, 0), done.output + again.output
-    assert_one_clear_line_after(refused, 2, "the last rewind had nothing to rewind", "--undo 1`")
-    assert world.state == ("jr_r2", 2)
-    assert "nothing to do" in world.rewind("--list").stdout
-    of_nothing = world.rewind("--undo", "2", "--yes")
-    assert_one_clear_line_after(of_nothing, 2, "there is no rewind 2")
-    undone = world.rewind("--undo", "1", "--yes")
-    assert undone.exit_code == 0, undone.output
-    assert world.state == ("jr_r3", 2)
-
-
 @pytest.mark.parametrize("begins", ["undo", "start"])
 def test_what_begins_in_the_same_instant_is_seen_and_nothing_is_changed(world, monkeypatch, begins):
     put_new = Claim.put_new

@@ -158,6 +158,26 @@ def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
     assert bookmark_of(target, "report") == ("jr_r3", {"ctx": {"n": 2}})
 
 
+def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(rewindable_target):
+    target, _ = rewindable_target
+    to = ("rewind", "report", "--to", "jr_r2", "--why", "x", "--yes")
+    done, again = target.ask(*to), target.ask(*to)
+
+    refused = target.ask("rewind", "--undo", "--yes")
+    of_nothing = target.ask("rewind", "--undo", "2", "--yes")
+    held = bookmark_of(target, "report")[0]
+    undone = target.ask("rewind", "--undo", "1", "--yes")
+
+    assert (done.exit_code, again.exit_code) == (0, 0), done.output + again.output
+    assert "Nothing to rewind" in again.stdout
+    assert_one_clear_line_after(refused, 2, "the last rewind had nothing to rewind", "--undo 1`")
+    assert_one_clear_line_after(of_nothing, 2, "rewind 2")
+    assert held == "jr_r2"
+    assert "nothing to do" in target.ask("rewind", "--list").stdout
+    assert undone.exit_code == 0, undone.output
+    assert bookmark_of(target, "report")[0] == "jr_r3"
+
+
 def test_events_of_runs_are_sent(target, tmp_path):
     target.deploy({"load": "print(1)"})
     target.have_run("load")

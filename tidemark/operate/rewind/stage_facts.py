@@ -7,9 +7,10 @@ from tidemark.operate.clients import Glue, or_none
 from tidemark.operate.rewind.facts import BOOKMARK, KnownRun, Move, Track
 
 
-def entry_of(glue: Glue, job: str) -> Mapping[str, Any] | None:
+def entry_of(glue: Glue, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
     """Return the JobBookmarkEntry of a job, None if it has no bookmark."""
-    answer = or_none(glue.glue.get_job_bookmark, JobName=job)
+    request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
+    answer = or_none(glue.glue.get_job_bookmark, **request)
     return answer and answer["JobBookmarkEntry"]
 
 

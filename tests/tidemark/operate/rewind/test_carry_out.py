@@ -73,8 +73,10 @@ def interrupted(world, step):
 def test_everything_moves_in_one_step_and_comes_back_bit_for_bit(world):
     before = world.state()
 
-    record = world.carry_out(*planned(world))
+    found, plan = planned(world)
+    record = world.carry_out(found, plan)
 
+    assert plan.is_right
     facts = world.facts()
     runs = {track.job: track.latest.run_id for track in facts.tracks}
     assert list(runs.values()) == ["jr_000001", "jr_000003", "jr_000002"]
