@@ -66,11 +66,9 @@ ALLOWED = {
     "tidemark/glue_service/runs/jvms": "py4j pyspark",
     "tidemark/operate": "boto3 botocore tidemark/errors.py tidemark/extras.py "
     "tidemark/glue_service tidemark/local_state tidemark/model watermarks",
-    # Pure but for its edges: who asks a home, who asks AWS, and who draws.
-    "tidemark/report": "tidemark/errors.py tidemark/extras.py tidemark/model",
-    "tidemark/report/lineage": "attr openlineage tidemark/glue_service tidemark/local_state",
-    "tidemark/report/here.py": "tidemark/glue_service tidemark/local_state",
-    "tidemark/report/deployed.py": "botocore tidemark/operate",
+    # Pure but for its edges: who asks a target, and who draws.
+    "tidemark/report": "tidemark/errors.py tidemark/extras.py tidemark/model tidemark/operate",
+    "tidemark/report/lineage": "attr openlineage tidemark/local_state",
     "tidemark/report/windows.py": "botocore watermarks",
     "tidemark/report/drawing.py": "tidemark/app.py",
     "tidemark/report/page.py": "jinja2 markupsafe",

@@ -9,8 +9,8 @@ import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.looking import only_looks
-from tidemark.cli.starting import glue_to_start
-from tidemark.cli.where import Where, glue_of, look_options, start_options
+from tidemark.cli.target import open_target
+from tidemark.cli.where import Where, look_options, start_options
 from tidemark.errors import TidemarkError, UsageError
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tidemark.operate.backfill.filling import Filling
     from tidemark.operate.backfill.plan import Plan
     from tidemark.operate.backfill.ranges import Range, Unit
-    from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
     from tidemark.operate.rewind.datasets import Flow
+    from tidemark.operate.target import Target
 
 FAILURE = 1
 FROM_HELP = "The first day, such as 2013-01-01, or the first number."
@@ -44,14 +44,14 @@ def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str
 
     Stale is what was loaded and whose files in the source have changed since.
     """
-    from tidemark.cli.range_facts import read_checkpoints, read_job_of, read_positions, read_ranges
     from tidemark.cli.views.backfill import gaps_json, gaps_lines
     from tidemark.operate.backfill.ledger import ledger
+    from tidemark.operate.backfill.reading import read_job, read_known, read_positions
 
-    with glue_of(where) as glue:
-        found = read_job_of(glue, job, where)
-        checkpoints = read_checkpoints(glue, found.name, where)
-        known = read_ranges(glue, found, checkpoints, read_positions(glue, found, where), where)
+    with open_target(where) as target:
+        found = read_job(target, job)
+        checkpoints = target.checkpoints(found.name)
+        known = read_known(target, found, checkpoints, read_positions(target, found))
     unit, asked = _asked_of_gaps(found.name, known, begin, end, is_declared=found.is_declared)
     intervals = ledger(asked, known.evidence)
     if output == "json":
@@ -87,27 +87,31 @@ def backfill(
     JOB declares two arguments by which its script is told the range: docs/backfill.md. Ctrl-C
     stops the runs that were started; a line says how to go on with the rest.
     """
-    from tidemark.cli.range_facts import read_checkpoints, read_job_of, read_positions, read_ranges
     from tidemark.cli.views.backfill import plan_json, plan_lines, runs_text
     from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for
     from tidemark.operate.backfill.ledger import ledger
     from tidemark.operate.backfill.plan import plan, targets_of
     from tidemark.operate.backfill.ranges import parse_range, parts_of
-    from tidemark.operate.backfill.reading import has_other_runs
+    from tidemark.operate.backfill.reading import (
+        has_other_runs,
+        read_job,
+        read_known,
+        read_positions,
+    )
 
     unit, asked = parse_range(begin, end, datetime.now(UTC).date())
     parts_of(asked, parts, unit)  # refuses what cannot be before anything is asked
-    with glue_of(where) if dry_run else glue_to_start(where, "job", job) as glue:
-        found = read_job_of(glue, job, where)
+    with open_target(where, None if dry_run else ("job", job)) as target:
+        found = read_job(target, job)
         found.check()
-        checkpoints = read_checkpoints(glue, found.name, where)
-        before = read_positions(glue, found, where)
-        known = read_ranges(glue, found, checkpoints, before, where)
+        checkpoints = target.checkpoints(found.name)
+        before = read_positions(target, found)
+        known = read_known(target, found, checkpoints, before)
         _check_unit(found.name, known.unit, unit)
         room = room_for(found, unit, asked, known.open_runs)
         intervals = ledger(asked, known.evidence)
         targets = targets_of(checkpoints)
-        blind = _blind_readers(glue, found.name, where)
+        blind = _blind_readers(target, found.name)
         planned = plan(
             found.name, unit, asked, parts, intervals, targets, blind, only_missing=only_missing
         )
@@ -121,14 +125,14 @@ def backfill(
         if not yes:
             click.confirm(f"Start {runs_text(len(planned.parts))}?", abort=True, err=True)
         progress = Progress(planned, where, output)
-        arguments = arguments_of_trigger(glue, found.name)
+        arguments = arguments_of_trigger(target.glue, found.name)
         try:
-            filling = fill(glue, found, planned, arguments, room, progress.tell)
+            filling = fill(target.glue, found, planned, arguments, room, progress.tell)
         except BaseException:
             progress.say_rest("stopped")
             raise
-        has_moved = before != read_positions(glue, found, where)
-        is_ours = has_moved and not has_other_runs(glue, found.name, known)
+        has_moved = before != read_positions(target, found)
+        is_ours = has_moved and not has_other_runs(target, found.name, known)
     sys.exit(progress.outcome(filling, is_ours))
 
 
@@ -163,12 +167,12 @@ def _asked_of_gaps(
     return unit, asked
 
 
-def _blind_readers(glue: "Glue", job: str, where: Where) -> "list[Flow]":
+def _blind_readers(target: "Target", job: str) -> "list[Flow]":
     """Return what jobs behind one do not see; none, with a warning, if that cannot be read."""
-    from tidemark.cli.range_facts import read_blind_readers
+    from tidemark.operate.backfill.behind import blind_readers
 
     try:
-        return read_blind_readers(glue, job, where)
+        return blind_readers(job, target.names.jobs, target.checkpoints())
     except TidemarkError as error:
         click.echo(f"warning: what the jobs behind {job} see is not known: {error}", err=True)
         return []

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,13 @@ import click
 from rich.console import Console
 
 from tidemark.cli.looking import only_looks
+from tidemark.cli.target import open_target
+from tidemark.cli.where import Where, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from tidemark.local_state.store.database import JobRun, Store
+    from tidemark.local_state.store.database import JobRun
+    from tidemark.operate.target import Target
 
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
@@ -29,107 +31,91 @@ def bookmark() -> None:
 @bookmark.command()
 @click.argument("job")
 @click.option("--run", metavar="ID", help=f"Show the bookmark as of the end of a run: {RUN_FORMS}.")
+@where_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
-def show(job: str, run: str | None, output: str) -> None:
+def show(job: str, run: str | None, where: Where, output: str) -> None:
     """Show the bookmark of JOB and the runs it can be rewound to."""
     from tidemark.cli.views.bookmarks import bookmark_tables
-    from tidemark.local_state.bookmarks.api import get_job_bookmark
-    from tidemark.local_state.bookmarks.versions import successful_runs
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.store.database import Store
 
-    with Store(Home.from_environment().database) as store:
-        answer = get_job_bookmark(store, _request(store, job, run))
-        runs = successful_runs(store, job)
+    with open_target(where) as target:
+        run_id = _run_meant(target, job, run)
+        entry = target.bookmark_entry(job, run_id)
+        runs = target.committed_runs(job)
+    if entry is None:
+        raise EntityNotFoundError(f"job {job} had no bookmark when run {run_id} ended")
     if output == "json":
-        click.echo(json.dumps(answer, indent=2))
+        click.echo(json.dumps({"JobBookmarkEntry": entry}, indent=2))
         return
     console = console_for_tables()
-    for table in bookmark_tables(answer["JobBookmarkEntry"], runs):
+    for table in bookmark_tables(entry, runs):
         console.print(table, soft_wrap=True)
 
 
 @bookmark.command()
 @click.argument("job")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def reset(job: str, yes: bool) -> None:
+@where_options
+def reset(job: str, yes: bool, where: Where) -> None:
     """Forget what JOB has read: its next run reads everything again."""
-    _set_back(job, None, yes, f"Let the next run of {job} read everything again?")
+    with open_target(where) as target:
+        _run_meant(target, job, None)
+        _set_back(target, job, None, yes, f"Let the next run of {job} read everything again?")
 
 
 @bookmark.command()
 @click.argument("job")
 @click.option("--run", metavar="ID", help=f"The run: {RUN_FORMS}. Without it choose from a list.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def rewind(job: str, run: str | None, yes: bool) -> None:
+@where_options
+def rewind(job: str, run: str | None, yes: bool, where: Where) -> None:
     """Set JOB back to the end of an earlier run: its next run reads what came after that run."""
-    _set_back(
-        job,
-        run or _chosen_run(job),
-        yes,
-        f"Let the next run of {job} read again all that came after it?",
-    )
+    with open_target(where) as target:
+        run_id = _run_meant(target, job, run) if run else _chosen_run(target, job)
+        question = f"Let the next run of {job} read again all that came after it?"
+        _set_back(target, job, run_id, yes, question)
 
 
-def _chosen_run(job: str) -> str:
+def _chosen_run(target: "Target", job: str) -> str:
     from tidemark.cli.views.bookmarks import runs_table
-    from tidemark.local_state.bookmarks.versions import successful_runs
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.store.database import Store
-    from tidemark.local_state.store.known_jobs import why_no_bookmark
 
-    with Store(Home.from_environment().database) as store:
-        runs = successful_runs(store, job)
-        why = "" if runs else why_no_bookmark(store, job)
+    runs = target.committed_runs(job)
     if not runs:
-        raise UsageError(f"{why}, so there is no run to rewind to")
+        raise UsageError(f"{target.why_no_bookmark(job)}, so there is no run to rewind to")
     console_for_tables().print(runs_table(runs), soft_wrap=True)
     if not sys.stdin.isatty():
         raise UsageError("choose one of these runs: --run ID")
     number = click.prompt("Rewind to the end of run number", type=click.IntRange(1, len(runs)))
-    return str(runs[number - 1][0].run_id)
+    return runs[number - 1].run_id
 
 
-def _request(store: "Store", job: str, run: str | None) -> dict[str, str]:
-    """Return the request of GetJobBookmark or ResetJobBookmark; the run is one of the job's."""
-    from tidemark.local_state.bookmarks.versions import latest_bookmark
-    from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
-    from tidemark.local_state.store.run_ids import resolve_run
+def _run_meant(target: "Target", job: str, text: str | None) -> str | None:
+    """Return the id of the run of a job with a bookmark that a text means; None for none."""
+    from tidemark.local_state.store.run_ids import pick_run
 
-    if latest_bookmark(store, job) is None:
-        is_known = job in known_jobs(store)
-        raise (EntityNotFoundError if is_known else UsageError)(why_no_bookmark(store, job))
-    return {"JobName": job, **({"RunId": resolve_run(store, job, run)} if run else {})}
-
-
-def is_going(run: "JobRun", job: str) -> bool:
-    """Return whether a run of a job has not ended."""
-    from tidemark.local_state.store.database import FINAL_STATES
-
-    return run.job_name == job and run.state not in FINAL_STATES
+    if target.bookmark(job) is None:
+        raise target.why_no_bookmark(job)
+    if text is None:
+        return None
+    listed = [run.run_id for run in target.committed_runs(job)]
+    known = [run.run_id for run in target.runs([job])]
+    lists = f"`tidemark bookmark show {job}{target.option}` lists its runs"
+    return pick_run(text, listed, known, f"job {job}", lists)
 
 
-def _set_back(job: str, run: str | None, yes: bool, question: str) -> None:
-    from tidemark.local_state.bookmarks.api import reset_job_bookmark
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.store.database import Store
-
-    home = Home.from_environment()
-    with Store(home.database) as store:
-        request = _request(store, job, run)
-        if not yes:
-            click.confirm(question, abort=True)
-        entry = reset_job_bookmark(store, request, time.time_ns() // 1_000_000)["JobBookmarkEntry"]
-        going = [run.run_id for run in store.all_job_runs() if is_going(run, job)]
+def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: str) -> None:
+    if not yes:
+        click.confirm(question, abort=True)
+    entry = target.reset_bookmark(job, run)
+    going = [run.run_id for run in target.runs([job]) if not run.is_final]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
     click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
     click.echo("what was written to targets stays: repeated input is written again")
-    if going and home.is_held():
+    if going:
         click.echo(
             f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "
             "bookmark, and its commit will fail because the version has changed; end it with "
-            f"`tidemark stop {job}`, or wait for its end; then run the job again",
+            f"`tidemark stop {job}{target.option}`, or wait for its end; then run the job again",
             err=True,
         )
 

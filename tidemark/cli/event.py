@@ -44,7 +44,7 @@ def put(
             "4566 --app cdk.out` beside this"
         )
     entry = {"Source": source, "DetailType": detail_type, "Detail": _text(detail)}
-    where = Where(None, as_deployed=as_deployed, starts_runs=True)
+    where = Where(None, as_deployed=as_deployed)
     may_deploy = None if port.is_of_command else partial(deploy, port)
     deploy_what_changed(home, where, "workflow", None, may_deploy)
     event_id, rules = put_event(port, {**entry, "Resources": list(resources)})

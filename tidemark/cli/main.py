@@ -14,7 +14,7 @@ from rich.console import Console
 
 from tidemark.cli.adopt import adopt
 from tidemark.cli.backfill import COMMANDS as RANGE_COMMANDS
-from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, bookmark, explain, submit
+from tidemark.cli.bookmark import FORMAT, bookmark, explain, submit
 from tidemark.cli.catalog import catalog
 from tidemark.cli.event import event
 from tidemark.cli.grants import grants
@@ -24,14 +24,13 @@ from tidemark.cli.local import local
 from tidemark.cli.new_job import new_job
 from tidemark.cli.report import report
 from tidemark.cli.rewind import rewind
-from tidemark.cli.run_show import refuse_options, show
+from tidemark.cli.run import run
 from tidemark.cli.runs import COMMANDS
 from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
 from tidemark.cli.status import status
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.watermark import watermark
-from tidemark.cli.where import DEPLOYED_HELP, Where
 from tidemark.errors import InputError, TidemarkError, UsageError
 from tidemark.extras import not_installed
 from tidemark.local_state.home import DEFAULT_HOME
@@ -41,10 +40,6 @@ FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
-CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
-LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
-JSON_HELP = "With --deployed: a table or lines for people, or JSON."
-WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
 
 class TidemarkGroup(click.Group):
@@ -147,6 +142,7 @@ main.add_command(init)
 main.add_command(lineage)
 main.add_command(local)
 main.add_command(report)
+main.add_command(run)
 main.add_command(snapshot)
 main.add_command(state)
 main.add_command(status)
@@ -160,117 +156,6 @@ for command in (*COMMANDS, *RANGE_COMMANDS):
 
 def _interrupt(signal_number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-@main.group(invoke_without_command=True, subcommand_metavar="[show ID]")
-@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
-@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
-@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
-@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-@click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
-@click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
-@click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
-@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
-@click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
-@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
-@click.pass_context
-def run(
-    ctx: click.Context,
-    app: Path | None,
-    context: tuple[str, ...],
-    workflow: str | None,
-    isolated: bool,
-    skip_crawlers: bool,
-    only: str | None,
-    begin: str | None,
-    lineage: str | None,
-    deployed: str | None,
-    output: str,
-) -> None:
-    """Run a whole workflow once, every job incrementally.
-
-    An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
-    While it works, boto3 in scripts reaches Glue, Logs and S3 of this machine. Where `tidemark
-    local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
-
-    With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
-    ends; --from, --isolated, --lineage and --skip-crawlers are for this machine, as counts of rows
-    are. `tidemark run show ID` starts nothing: it shows a job run.
-    """
-    if ctx.invoked_subcommand is not None:
-        refuse_options(ctx)
-        return
-    from tidemark.checks.unserved_tables import unserved_tables
-    from tidemark.cli.progress import (
-        JobProgress,
-        RunConsole,
-        print_not_run,
-        print_outcome,
-        print_recovered,
-        print_unserved,
-    )
-    from tidemark.glue_service.commands import load_app
-    from tidemark.glue_service.one_run import run_workflow
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.glue_service.served import find_port
-    from tidemark.glue_service.workflows.selection import Selection
-    from tidemark.local_state.home import Home
-    from tidemark.report.lineage.emitter import lineage_to
-
-    if only is not None and begin is not None:
-        raise UsageError("--only runs one job and --from also what follows: give one of the two")
-    if deployed is not None:
-        from tidemark.cli.deployed import run_deployed
-
-        if isolated or skip_crawlers or lineage is not None:
-            raise UsageError(
-                "--isolated, --lineage and --skip-crawlers are for this machine: leave them out"
-            )
-        sys.exit(run_deployed(Where(deployed, app, context), workflow, only, begin, output))
-    if output == "json":
-        raise UsageError("--format json goes with --deployed; here, `tidemark runs` has it")
-    job = only if begin is None else begin
-    selection = None if job is None else Selection(job, has_following=begin is not None)
-    console = RunConsole()
-    home = Home.from_environment()
-    served = find_port(home)
-    if served is not None and not served.is_of_command:
-        from tidemark.cli.served_run import run_served
-
-        if isolated or skip_crawlers or lineage is not None:
-            raise UsageError(
-                f"process {served.pid} serves {home.root} and runs the jobs: leave out --isolated, "
-                "--lineage and --skip-crawlers, or stop it"
-            )
-        loaded = load_app(assembly_folder(console, app, context))
-        print_unserved(console, unserved_tables(loaded.deployment, loaded.assembly.assets))
-        sys.exit(run_served(home, served, loaded, workflow, only, begin))
-    progress = JobProgress(console)
-    with (
-        lineage_to(lineage, home, progress.say) as tell,
-        jvms_of(home, is_isolated=isolated, say=progress.say) as jvms,
-    ):
-        loaded = load_app(assembly_folder(console, app, context))
-        print_unserved(console, unserved_tables(loaded.deployment, loaded.assembly.assets))
-        with progress:
-            result = run_workflow(
-                loaded,
-                home,
-                workflow,
-                progress.observe,
-                lambda runs: print_recovered(console, runs),
-                progress.warn,
-                jvms,
-                skips_crawlers=skip_crawlers,
-                selection=selection,
-                not_run=lambda found: print_not_run(console, found),
-                lineage=tell,
-            )
-    print_outcome(console, result)
-    sys.exit(0 if result.is_success else FAILURE)
-
-
-run.add_command(show)
 
 
 @main.command()

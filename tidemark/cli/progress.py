@@ -15,9 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
+from tidemark.glue_service.workflows.recovery import KILLED
 from tidemark.glue_service.workflows.whole_run import WorkflowResult
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.operate.job_runs import Run
 
 if TYPE_CHECKING:
     from tidemark.glue_service.one_run import NotRun
@@ -176,14 +178,13 @@ def _moment(epoch_ms: int) -> str:
     return f"{datetime.fromtimestamp(epoch_ms / 1000, UTC):%Y-%m-%d %H:%M}Z"
 
 
-def print_killed(console: Console, runs: Collection[JobRun]) -> None:
-    """Say which job runs count as RUNNING although their command is gone, if any."""
-    if runs:
-        names = ", ".join(run.job_name for run in runs)
+def print_killed(console: Console, runs: Collection[Run]) -> None:
+    """Say which of some runs were killed with their command, if any."""
+    if killed := [run.job for run in runs if run.message == KILLED]:
         console.print(
             Text.assemble(
                 ("The last run was killed", "yellow"),
-                f" while {names} ran; the next one continues from what was committed.",
+                f" while {', '.join(killed)} ran; the next one continues from what was committed.",
             ),
             soft_wrap=True,
         )

@@ -10,20 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.looking import only_looks
-from tidemark.cli.synth import APP_HELP
-from tidemark.cli.where import (
-    CONTEXT_HELP,
-    DEPLOYED_HELP,
-    Where,
-    assembly_of_stage,
-    glue_of,
-    glue_of_stage,
-)
+from tidemark.cli.target import open_target
+from tidemark.cli.where import Where, app_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
     from tidemark.local_state.home import Home
-    from tidemark.operate.clients import Glue
+    from tidemark.operate.target import Target
     from tidemark.report.model import Report
 
 MAX_LEDGERS = 50  # jobs whose sources are listed
@@ -35,18 +28,9 @@ LIMIT_HELP = "Look at the last N runs of each job."
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=OUTPUT_HELP)
 @click.option("--limit", type=click.IntRange(1), default=200, show_default=True, help=LIMIT_HELP)
-@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
-@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
-@click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP)
+@app_options
 @only_looks
-def report(
-    opens: bool,
-    output: Path | None,
-    limit: int,
-    app: Path | None,
-    context: tuple[str, ...],
-    deployed: str | None,
-) -> None:
+def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:
     """Write one page of HTML: the pipeline, its last runs, how fresh its data is, what it costs.
 
     The page is one file, which loads nothing. It shows what is recorded, and changes nothing.
@@ -54,15 +38,16 @@ def report(
     from tidemark.extras import require
     from tidemark.local_state.home import Home
     from tidemark.report.drawing import draw
+    from tidemark.report.gather import report_of
+    from tidemark.report.jobs import read_jobs
     from tidemark.report.page import page_of
 
     require("jinja2")
-    if context and deployed is None:
-        raise UsageError("--context goes with --deployed STAGE: leave it out")
-    where = Where(deployed, app if deployed is not None else None, context)
     file = (output or _file_of(Home.from_environment())).absolute()
     check_writable(file)
-    found = of_this_machine(app, limit) if deployed is None else of_stage(where, limit)
+    with open_target(where) as target:
+        jobs = read_jobs(target.assembly, target.region)
+        found = with_gaps(report_of(target, jobs, limit, time.time_ns() // 1_000_000), target)
     file.write_text(page_of(found, draw), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
@@ -76,49 +61,16 @@ def _file_of(home: "Home") -> Path:
     return home.root / "report.html"
 
 
-def of_this_machine(app: Path | None, limit: int) -> "Report":
-    """Return what the home has recorded of the jobs of an app."""
-    from tidemark.glue_service.commands import region
-    from tidemark.local_state.home import Home
-    from tidemark.model.assembly.cloud_assembly import read_assembly
-    from tidemark.report.here import report_here
-    from tidemark.report.jobs import read_jobs
-
-    jobs = read_jobs(read_assembly(app or Path("cdk.out")), region())
-    found = report_here(Home.from_environment(), jobs, limit, now_ms())
-    if not found.runs or not any(job.has_ranges for job in jobs):
-        return found
-    where = Where(None)
-    with glue_of(where) as glue:
-        return with_gaps(found, glue, where)
-
-
-def of_stage(where: Where, limit: int) -> "Report":
-    """Return what AWS knows of the jobs of a stage."""
-    from tidemark.report.deployed import report_of_stage
-    from tidemark.report.jobs import read_jobs
-
-    assembly = assembly_of_stage(where)
-    with glue_of_stage(where, assembly) as glue:
-        jobs = read_jobs(assembly, glue.glue.meta.region_name)
-        return with_gaps(report_of_stage(glue, jobs, limit, now_ms()), glue, where)
-
-
-def now_ms() -> int:
-    """Return the time, in epoch milliseconds."""
-    return time.time_ns() // 1_000_000
-
-
-def with_gaps(report: "Report", glue: "Glue", where: Where) -> "Report":
+def with_gaps(report: "Report", target: "Target") -> "Report":
     """Return a report with what jobs that can be told a range have not loaded of theirs."""
     from tidemark.report.model import Gap
 
     gaps: list[Gap] = []
     unknown: list[str] = []
-    names = [job.name for job in report.jobs if job.has_ranges]
+    names = [job.name for job in report.jobs if job.has_ranges] if report.runs else []
     for name in names[:MAX_LEDGERS]:
         try:
-            gaps += [Gap(name, *it) for it in gaps_of(name, glue, where)]
+            gaps += [Gap(name, *it) for it in gaps_of(name, target)]
         except UsageError:  # it is not there, or its table is not
             unknown.append(f"The gaps of {name} cannot be told.")
     if len(names) > MAX_LEDGERS:
@@ -126,15 +78,13 @@ def with_gaps(report: "Report", glue: "Glue", where: Where) -> "Report":
     return replace(report, gaps=tuple(gaps), unknown=(*report.unknown, *unknown))
 
 
-def gaps_of(name: str, glue: "Glue", where: Where) -> Iterator[tuple[str, str, str]]:
+def gaps_of(name: str, target: "Target") -> Iterator[tuple[str, str, str]]:
     """Yield begin, end and state of what a job has not loaded, or what has changed since."""
-    from tidemark.cli.range_facts import read_checkpoints, read_positions, read_ranges
     from tidemark.operate.backfill.ledger import TO_RUN, ledger
-    from tidemark.operate.backfill.reading import read_job
+    from tidemark.operate.backfill.reading import read_job, read_known, read_positions
 
-    job = read_job(glue, name)
-    checkpoints = read_checkpoints(glue, job.name, where)
-    known = read_ranges(glue, job, checkpoints, read_positions(glue, job, where), where)
+    job = read_job(target, name)
+    known = read_known(target, job, target.checkpoints(name), read_positions(target, job))
     extent = known.evidence.extent()
     if known.unit is None or extent is None:
         return

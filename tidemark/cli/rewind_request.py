@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,11 @@ from tidemark.cli.bookmark import console_for_tables
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from tidemark.model.assembly.cloud_assembly import Assembly
-    from tidemark.operate.rewind.cut import Target
+    from tidemark.operate.rewind import cut
     from tidemark.operate.rewind.facts import Facts
     from tidemark.operate.rewind.plan import Plan
+    from tidemark.operate.rewind.watermark_tracks import Windows
+    from tidemark.operate.target import Target
 
 BEGINNING = "beginning"
 PREVIOUS = "previous"
@@ -98,7 +99,7 @@ def number_of(request: Request) -> int | None:
     return int(str(request.undo))
 
 
-def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":
+def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.Target":
     """Return where to, as `--to` says it."""
     from tidemark.operate.rewind.cut import Target, previous
     from tidemark.operate.rewind.refusals import resolve_run
@@ -119,17 +120,14 @@ def target_of(facts: "Facts", jobs: Sequence[str], text: str) -> "Target":
     return Target(text, resolve_run(facts, jobs, text))
 
 
-def with_declared(facts: "Facts", assembly: "Assembly") -> "Facts":
-    """Return facts with what the template says of the data that jobs read and write."""
-    from tidemark.glue_service.commands import region
+def read_facts(target: "Target", now_ms: int) -> tuple["Facts", "Windows"]:
+    """Return what a plan is made of, with the data that the template says jobs read and write."""
+    from tidemark.operate.rewind.gather import facts_of
     from tidemark.report.jobs import read_jobs
 
-    jobs = read_jobs(assembly, region())
-    return replace(
-        facts,
-        declared_reads={job.name: job.reads for job in jobs},
-        declared_writes={job.name: job.writes for job in jobs},
-    )
+    jobs = read_jobs(target.assembly, target.region)
+    reads = {job.name: job.reads for job in jobs}
+    return facts_of(target, reads, {job.name: job.writes for job in jobs}, now_ms)
 
 
 def plan_of(facts: "Facts", request: Request) -> "Plan":
@@ -142,7 +140,7 @@ def plan_of(facts: "Facts", request: Request) -> "Plan":
     plan = plan_rewind(
         facts,
         jobs,
-        target_of(facts, jobs, request.to or ""),
+        goal_of(facts, jobs, request.to or ""),
         with_downstream=request.with_downstream,
         clears=request.clear,
         accepts_changes=request.accept_changes,

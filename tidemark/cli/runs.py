@@ -2,22 +2,20 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.looking import only_looks
-from tidemark.cli.starting import glue_to_start
-from tidemark.cli.where import Where, glue_of, start_options, where_options
+from tidemark.cli.target import open_target
+from tidemark.cli.where import Where, start_options, where_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from tidemark.cli.views.runs import Counts
     from tidemark.operate.clients import Glue
     from tidemark.operate.workflow_runs import WorkflowRun
 
@@ -41,69 +39,26 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
     """Show the job runs of JOB, or of every job, newest first."""
     from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of, warning_lines
-    from tidemark.operate.job_runs import newest_runs
-    from tidemark.operate.names import JOB
 
     begin = since_of(since, datetime.now(UTC))
-    with glue_of(where) as glue:
-        jobs = [_job(glue, job, where)] if job is not None else list(glue.names.jobs)
-        for name in jobs[:1]:
-            glue.check_stage(JOB, name)
-        found = newest_runs(glue, jobs, begin, limit)
-        place = glue.where
-    counts = rows_here(run.run_id for run in found) if where.stage is None else None
-    warnings = open_warnings_here() if where.stage is None else None
+    with open_target(where) as target:
+        jobs = [target.job(job)] if job is not None else target.names.jobs
+        known = target.runs(jobs, begin, limit)
+        found = sorted(known, key=lambda run: run.started_at, reverse=True)[:limit]
+        warnings = target.warnings()
     if output == "json":
-        click.echo(json.dumps([run_json(run, counts, warnings) for run in found], indent=2))
+        shown = [run_json(run, has_rows=target.has_rows, warnings=warnings) for run in found]
+        click.echo(json.dumps(shown, indent=2))
     elif found:
         console = console_for_tables()
-        console.print(runs_listing(found, counts, console.width), soft_wrap=True)
-        for line in warning_lines(found, warnings or {}):
+        listing = runs_listing(found, console.width, has_rows=target.has_rows)
+        console.print(listing, soft_wrap=True)
+        for line in warning_lines(found, warnings or ()):
             console.print(line, soft_wrap=True)
     else:
         whose = f"{job} has no run" if job else "no job has a run"
         when = f" that started since {moment(begin)}" if begin else ""
-        click.echo(f"{whose} in {place}{when}")
-
-
-def _job(glue: "Glue", job: str, where: Where) -> str:
-    """Return the name of a job that is defined."""
-    if where.stage is None and job not in glue.names.jobs:
-        from tidemark.local_state.home import Home
-        from tidemark.local_state.store.database import Store
-
-        with Store(Home.from_environment().database) as store:
-            run = store.latest_job_run(job)
-        if run is not None:
-            raise UsageError(
-                f"no job {job!r} is defined here: `tidemark submit` has run its script. `tidemark "
-                f"run show {run.run_id}` shows its last run, and {Path(run.log_path).parent} has "
-                "the logs"
-            )
-    return glue.names.job(job)
-
-
-def rows_here(run_ids: Iterable[str]) -> "Counts":
-    """Return the rows read and written by runs of this machine."""
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.store.database import Store
-
-    with Store(Home.from_environment().database) as store:
-        runs = [run for run_id in run_ids if (run := store.job_run(run_id))]
-    return {run.run_id: (run.rows_read, run.rows_written) for run in runs}
-
-
-def open_warnings_here() -> dict[str, list[str]]:
-    """Return the open warnings of this machine, by run id."""
-    from tidemark.local_state.home import Home
-    from tidemark.local_state.store.database import Store
-    from tidemark.local_state.store.stored_warnings import open_warnings
-
-    found: dict[str, list[str]] = {}
-    with Store(Home.from_environment().database) as store:
-        for warning in open_warnings(store):
-            found.setdefault(warning.run_id, []).append(warning.text)
-    return found
+        click.echo(f"{whose} in {target.where}{when}")
 
 
 @click.command()
@@ -127,8 +82,9 @@ def logs(
     if errors and outputs:
         raise UsageError("--errors and --output together are all: leave both out")
     kinds = (ERROR,) if errors else (OUTPUT,) if outputs else (OUTPUT, ERROR)
-    with glue_of(where) as glue, interruptible("stopped following; the run is as it was"):
-        run = find_run(glue, _job(glue, job, where), run_id)
+    with open_target(where) as target, interruptible("stopped following; the run is as it was"):
+        glue = target.glue
+        run = find_run(glue, target.job(job), run_id)
         found = follow_lines(glue, run, kinds) if follow else lines_of(glue, run, kinds)
         for line in found:
             if isinstance(line, Run):
@@ -152,19 +108,18 @@ def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where
 
     if job is not None and workflow is not None:
         raise UsageError("stop the runs of a job or of a workflow: leave out JOB or --workflow")
-    with glue_of(where) as glue:
+    with open_target(where) as target:
         if job is None:
-            name = glue.names.workflow(workflow)
-            asked = stop_workflow(glue, name, run_id)
+            name = target.names.workflow(workflow)
+            asked = stop_workflow(target.glue, name, run_id)
         else:
-            name = glue.names.job(job)
-            run = find_run(glue, name, run_id) if run_id else None
-            asked = [run.run_id for run in stop_runs(glue, name, run)]
-        place = glue.where
+            name = target.job(job)
+            run = find_run(target.glue, name, run_id) if run_id else None
+            asked = [run.run_id for run in stop_runs(target.glue, name, run)]
     for found in asked:
         click.echo(f"{name} {found} is being stopped")
     if not asked:
-        click.echo(f"{name} has no run in {place} that goes on: nothing to stop")
+        click.echo(f"{name} has no run in {target.where} that goes on: nothing to stop")
 
 
 @click.command()
@@ -182,7 +137,8 @@ def resume(
     """
     from tidemark.operate.workflow_runs import resume as resume_run
 
-    with glue_to_start(where, "workflow", workflow) as glue:
+    with open_target(where, ("workflow", workflow)) as target:
+        glue = target.glue
         name = glue.names.workflow(workflow)
         jobs = [glue.names.job(job) for job in begin]
         new_id, chosen, resumed = resume_run(glue, name, run_id, jobs)
@@ -204,19 +160,18 @@ def trigger(name: str | None, where: Where, output: str) -> None:
     from tidemark.cli.views.triggers import trigger_json, triggers_listing
     from tidemark.operate.triggers import start_trigger, triggers_of
 
-    with glue_to_start(where, "trigger", name) if name else glue_of(where) as glue:
+    with open_target(where, ("trigger", name) if name else None) as target:
         if name is not None:
-            state = start_trigger(glue, name)
+            state = start_trigger(target.glue, name)
             click.echo(f"trigger {name} {state}")
             return
-        found = triggers_of(glue)
-        place = glue.where
+        found = triggers_of(target.glue)
     if output == "json":
         click.echo(json.dumps([trigger_json(one) for one in found], indent=2))
     elif found:
         console_for_tables().print(triggers_listing(found), soft_wrap=True)
     else:
-        click.echo(f"there is no trigger in {place}")
+        click.echo(f"there is no trigger in {target.where}")
 
 
 def watch(

@@ -1,22 +1,16 @@
 """Which Glue a command works on: that of this machine, or that of a deployed stage."""
 
 import functools
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import click
-from rich.console import Console
 
-from tidemark.cli.synth import APP_HELP, assembly_folder
+from tidemark.cli.synth import APP_HELP
+from tidemark.cli.synth import CONTEXT_HELP as RUN_CONTEXT_HELP
 from tidemark.errors import UsageError
-
-if TYPE_CHECKING:
-    from tidemark.model.assembly.cloud_assembly import Assembly
-    from tidemark.operate.clients import Glue
 
 DEPLOYED_HELP = (
     "On AWS instead of this machine: what the app of this stage has deployed, in its account and "
@@ -24,6 +18,10 @@ DEPLOYED_HELP = (
 )
 CONTEXT_HELP = "With --deployed: CDK context for the synthesis, beside stage=STAGE."
 START_CONTEXT_HELP = "CDK context for the synthesis; that of the last one if not given."
+LAST_APP_HELP = (
+    "Cloud assembly to use instead of cdk.out, which the last run left here, or with --deployed "
+    "instead of synthesizing the app."
+)
 AS_DEPLOYED_HELP = "On this machine: run the code that was deployed last, not the code on disk."
 
 
@@ -31,33 +29,36 @@ AS_DEPLOYED_HELP = "On this machine: run the code that was deployed last, not th
 class Where:
     """What --deployed, --app, --context and --as-deployed say.
 
-    A command that starts runs takes --app and --context on this machine too: what they name is
-    deployed first. So does one that looks at a job: it is then as that app has it.
+    On this machine a command that reads the app takes --app too; one that starts runs, or shows a
+    job as the app has it, also --context: what they name is synthesized first.
     """
 
     stage: str | None
     app: Path | None = None
     context: tuple[str, ...] = ()
     as_deployed: bool = False
-    starts_runs: bool = False
-    is_of_app: bool = False
+    takes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what would change nothing."""
         if self.as_deployed:
             self._check_as_deployed()
         if self.stage is None:
-            takes_app = self.starts_runs or self.is_of_app
-            if not takes_app and (self.app is not None or self.context):
-                raise UsageError(
-                    "--app and --context say what is deployed as a stage: give --deployed STAGE "
-                    "too; on this machine the jobs that have run are known"
-                )
+            self._check_of_machine()
         elif not self.stage:
             raise UsageError("--deployed '' is no stage; give its name, such as --deployed prod")
         elif other := [it for it in self.context if it.startswith("stage=")]:
             raise UsageError(
                 f"--context {other[0]} and --deployed {self.stage}: give one of the two"
+            )
+
+    def _check_of_machine(self) -> None:
+        if self.context and self.takes == ("app",):
+            raise UsageError("--context goes with --deployed STAGE: leave it out")
+        if (self.app is not None or self.context) and not self.takes:
+            raise UsageError(
+                "--app and --context say what is deployed as a stage: give --deployed STAGE "
+                "too; on this machine the jobs that have run are known"
             )
 
     def _check_as_deployed(self) -> None:
@@ -70,98 +71,52 @@ class Where:
             )
 
     @property
+    def reads_app(self) -> bool:
+        """Whether the command reads an app, and not what was deployed."""
+        return self.takes == ("app",) or bool(self.app or self.context)
+
+    @property
     def option(self) -> str:
         """What to add to a command that is to work on the same Glue; begins with a blank."""
         return f" --deployed {self.stage}" if self.stage else ""
 
 
-def where_options(command: Callable[..., None], *, is_of_app: bool = False) -> Callable[..., None]:
-    """Add --deployed, --app and --context to a command, which gets them as ``where``."""
-
-    @functools.wraps(command)
-    def with_where(
-        *args: Any, deployed: str | None, app: Path | None, context: tuple[str, ...], **kwargs: Any
-    ) -> None:
-        where = Where(deployed, app, context, is_of_app=is_of_app)
-        command(*args, where=where, **kwargs)
-
-    context_help = START_CONTEXT_HELP if is_of_app else CONTEXT_HELP
-    options = (
-        click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=context_help),
-        click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP),
-        click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
-    )
-    return functools.reduce(lambda it, option: option(it), options, with_where)
+Command: TypeAlias = Callable[..., None]
 
 
-def look_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a command that looks at a job as an app has it, on this machine too."""
-    return where_options(command, is_of_app=True)
+def _options(
+    *takes: str, app_help: str = APP_HELP, context_help: str = CONTEXT_HELP
+) -> Callable[[Command], Command]:
+    """Return what adds --deployed, --app and --context to a command, which gets a ``where``."""
 
+    def with_options(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_where(
+            *args: Any,
+            deployed: str | None,
+            app: Path | None,
+            context: tuple[str, ...],
+            as_deployed: bool = False,
+            **kwargs: Any,
+        ) -> None:
+            command(*args, where=Where(deployed, app, context, as_deployed, takes), **kwargs)
 
-def start_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a command that starts runs, which gets them as ``where``."""
-
-    @functools.wraps(command)
-    def with_where(
-        *args: Any,
-        deployed: str | None,
-        app: Path | None,
-        context: tuple[str, ...],
-        as_deployed: bool,
-        **kwargs: Any,
-    ) -> None:
-        where = Where(deployed, app, context, as_deployed, starts_runs=True)
-        command(*args, where=where, **kwargs)
-
-    options = (
-        click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP),
-        click.option(
-            "--context", "-c", multiple=True, metavar="KEY=VALUE", help=START_CONTEXT_HELP
-        ),
-        click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP),
-        click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
-    )
-    return functools.reduce(lambda it, option: option(it), options, with_where)
-
-
-def assembly_of_stage(where: Where) -> "Assembly":
-    """Return the app of the stage that --deployed names; its assets may be gone by then."""
-    from tidemark.model.assembly.cloud_assembly import read_assembly
-
-    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:  # cdk.out is of another stage
-        stage = () if where.app else (f"stage={where.stage}",)
-        context = (*where.context, *stage)
-        return read_assembly(
-            assembly_folder(Console(stderr=True), where.app, context, Path(folder))
+        options = (
+            click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=context_help),
+            click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=app_help),
+            click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
         )
+        return functools.reduce(lambda it, option: option(it), options, with_where)
+
+    return with_options
 
 
-@contextmanager
-def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator["Glue"]:
-    """Yield the Glue of the stage that --deployed names."""
-    from tidemark.glue_service.commands import region
-    from tidemark.operate.clients import of_stage
-    from tidemark.operate.names import names_of_stage
-
-    assert where.stage is not None  # noqa: S101 (the caller has looked)
-    console = Console(stderr=True)
-    names = names_of_stage(assembly or assembly_of_stage(where), where.stage, region())
-    with of_stage(names, lambda text: console.print(text, highlight=False, soft_wrap=True)) as glue:
-        yield glue
+where_options = _options()
+app_options = _options("app", app_help=LAST_APP_HELP)
+run_options = _options("app", "context", context_help=RUN_CONTEXT_HELP)
+look_options = _options("app", "context", context_help=START_CONTEXT_HELP)
 
 
-@contextmanager
-def glue_of(where: Where) -> Iterator["Glue"]:
-    """Yield the Glue that a command which only looks is to work on.
-
-    On this machine that is the one which serves the home, or one of the command's own.
-    """
-    if where.stage is not None:
-        with glue_of_stage(where) as glue:
-            yield glue
-        return
-    from tidemark.cli.here import glue_here
-
-    with glue_here() as glue:
-        yield glue
+def start_options(command: Command) -> Command:
+    """Add the options of a command that starts runs, which gets them as ``where``."""
+    return look_options(click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)(command))

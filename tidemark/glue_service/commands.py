@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import UsageError
@@ -11,13 +11,7 @@ from tidemark.extras import require
 from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.workflows.recovery import (
-    KILLED,
     recover_interrupted_runs,
-)
-from tidemark.local_state.bookmarks.versions import (
-    Bookmark,
-    contexts_of_last_commit,
-    latest_bookmark,
 )
 from tidemark.local_state.catalog.connections import put_connections
 from tidemark.local_state.catalog.databases import put_databases
@@ -26,7 +20,7 @@ from tidemark.local_state.deployment.publish import publish
 from tidemark.local_state.dynamodb import dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
 from tidemark.model.assembly.catalog_connections import connection_of_request
 from tidemark.model.assembly.catalog_databases import database_of_request
@@ -52,23 +46,6 @@ class App:
     folder: Path
     assembly: Assembly
     deployment: Deployment
-
-
-@dataclass(frozen=True)
-class JobStatus:
-    """One job of the template with its last run and its newest bookmark, if any.
-
-    Attributes:
-        job_name: the job.
-        last_run: the run started last; one whose command was killed is FAILED, without an end.
-        bookmark: the newest version; None if the job never committed one.
-        contexts: those that the run which committed last has opened.
-    """
-
-    job_name: str
-    last_run: JobRun | None
-    bookmark: Bookmark | None
-    contexts: frozenset[str] = frozenset()
 
 
 def region() -> str:
@@ -132,50 +109,6 @@ def open_machine(
                 on_recovered(recovered)
             show_unseen(store, warn)
             yield Machine(home, java_home, endpoint, region(), jvms), store
-
-
-def job_statuses(deployment: Deployment, home: Home) -> list[JobStatus]:
-    """Return one status per job of the template, in template order."""
-    is_held = home.is_held()
-    with Store(home.database) as store:
-        return [
-            JobStatus(
-                name,
-                _as_it_is(store.latest_job_run(name), is_held),
-                latest_bookmark(store, name),
-                contexts_of_last_commit(store, name),
-            )
-            for name in deployment.jobs
-        ]
-
-
-def job_runs(home: Home) -> list[JobRun]:
-    """Return every job run, in the order they were started."""
-    is_held = home.is_held()
-    with Store(home.database) as store:
-        return [_run_as_it_is(run, is_held) for run in store.all_job_runs()]
-
-
-def _as_it_is(run: JobRun | None, is_held: bool) -> JobRun | None:
-    return None if run is None else _run_as_it_is(run, is_held)
-
-
-def _run_as_it_is(run: JobRun, is_held: bool) -> JobRun:
-    """Return a run that is recorded as running, and whose command is gone, as the FAILED run it is.
-
-    The next run records that; this changes nothing.
-    """
-    if is_held or run.state in FINAL_STATES:
-        return run
-    return replace(run, state="FAILED", error_message=KILLED)
-
-
-def show_earlier_warnings(home: Home, warn: ShowWarnings) -> None:
-    """Show the warnings that no one was shown; a command that runs jobs now shows its own."""
-    if home.is_held():
-        return
-    with Store(home.database) as store:
-        show_unseen(store, warn)
 
 
 def put_in_catalog(file: Path, home: Home) -> str:

@@ -183,6 +183,18 @@ def _names_here(glue: Any) -> Names:
     )
 
 
+def or_none(operation: Callable[..., dict[str, Any]], **request: Any) -> dict[str, Any] | None:
+    """Return what an operation answers; None if what it is asked for is not there."""
+    from botocore.exceptions import ClientError
+
+    try:
+        return operation(**request)
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in NOT_FOUND:
+            raise
+        return None
+
+
 def all_of(operation: Callable[..., Mapping[str, Any]], member: str, **request: Any) -> list[Any]:
     """Return a member of every page that an operation answers."""
     found: list[Any] = []

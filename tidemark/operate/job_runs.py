@@ -1,7 +1,7 @@
 """Job runs of a Glue as plain data: which there are, how they ended, how to stop them."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +14,15 @@ from tidemark.operate.run_ids import ids_meant
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 GONE_ON = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
 PAGE = 200
+BILLED = (
+    "DPUSeconds",
+    "ExecutionTime",
+    "WorkerType",
+    "NumberOfWorkers",
+    "MaxCapacity",
+    "AllocatedCapacity",
+    "ExecutionClass",
+)
 MAX_STOPS = 25  # of one request of BatchStopJobRun
 
 
@@ -34,6 +43,10 @@ class Run:
         workflow_run_id: likewise, ``wr_...``.
         arguments: those that it was started with, with the dashes.
         detail: what Glue tells of the state, such as ``nothing new``, which it tells here only.
+        rows_read: None if that is not known, as on AWS.
+        rows_written: likewise.
+        jvm: warm or cold, and why; empty on AWS.
+        billed: the members of AWS's answer that its bill follows from; None for a run here.
     """
 
     run_id: str
@@ -48,11 +61,25 @@ class Run:
     workflow_name: str = ""
     workflow_run_id: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
+    rows_read: int | None = None
+    rows_written: int | None = None
+    jvm: str = ""
+    billed: Mapping[str, Any] | None = None
 
     @property
     def is_final(self) -> bool:
         """Whether it has ended."""
         return self.state in FINAL
+
+    @property
+    def started_at_ms(self) -> int:
+        """When it started, epoch milliseconds."""
+        return round(self.started_at.timestamp() * 1000)
+
+    @property
+    def ended_at_ms(self) -> int | None:
+        """When it ended; None while it goes on."""
+        return round(self.ended_at.timestamp() * 1000) if self.ended_at else None
 
     @property
     def seconds(self) -> float | None:
@@ -78,10 +105,13 @@ def run_of(member: Mapping[str, Any]) -> Run:
         workflow_name=arguments.get("--WORKFLOW_NAME", ""),
         workflow_run_id=arguments.get("--WORKFLOW_RUN_ID", ""),
         arguments=arguments,
+        billed={name: member[name] for name in BILLED if name in member},
     )
 
 
-def runs_of_job(glue: Glue, job: str, since: datetime | None, limit: int | None) -> list[Run]:
+def runs_of_job(
+    glue: Glue, job: str, since: datetime | None = None, limit: int | None = None
+) -> list[Run]:
     """Return the runs of a job, the newest first."""
     from botocore.exceptions import ClientError
 
@@ -108,12 +138,6 @@ def _newest_first(glue: Glue, job: str, limit: int | None) -> Iterator[Run]:
         if not answer.get("NextToken"):
             return
         request["NextToken"] = answer["NextToken"]
-
-
-def newest_runs(glue: Glue, jobs: Iterable[str], since: datetime | None, limit: int) -> list[Run]:
-    """Return the newest runs of some jobs together, the newest first."""
-    found = [run for job in jobs for run in runs_of_job(glue, job, since, limit)]
-    return sorted(found, key=lambda run: run.started_at, reverse=True)[:limit]
 
 
 def find_run(glue: Glue, job: str, begin: str | None) -> Run:

@@ -19,6 +19,7 @@ class Trigger:
         state: CREATED, ACTIVATED, DEACTIVATED, ...
         workflow: that it belongs to; empty outside workflows.
         starts: the jobs and crawlers of its actions.
+        after: the jobs and crawlers that it waits for.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Trigger:
     state: str
     workflow: str
     starts: tuple[str, ...]
+    after: tuple[str, ...] = ()
 
 
 def triggers_of(glue: Glue) -> list[Trigger]:
@@ -36,14 +38,19 @@ def triggers_of(glue: Glue) -> list[Trigger]:
 
 
 def _trigger(member: dict[str, Any]) -> Trigger:
-    actions = member.get("Actions", [])
+    conditions = member.get("Predicate", {}).get("Conditions", [])
     return Trigger(
         name=member["Name"],
         type=member["Type"],
         state=member.get("State", ""),
         workflow=member.get("WorkflowName", ""),
-        starts=tuple(it.get("JobName") or it.get("CrawlerName", "") for it in actions),
+        starts=_names(member.get("Actions", [])),
+        after=_names(conditions),
     )
+
+
+def _names(members: list[dict[str, Any]]) -> tuple[str, ...]:
+    return tuple(it.get("JobName") or it.get("CrawlerName", "") for it in members)
 
 
 def start_trigger(glue: Glue, name: str) -> str:

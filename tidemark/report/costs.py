@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from tidemark.operate.job_runs import Run
 from tidemark.report.commits import PipelineRun
-from tidemark.report.jobs import PipelineJob
+from tidemark.report.jobs import PipelineJob, dpu_of
 
 HOUR_S = 3600
 MIN_BILLED_S = 60
@@ -39,9 +40,29 @@ class Cost:
     is_estimate: bool
 
 
-def estimated_dpu_seconds(seconds: float, dpu: float) -> float:
-    """Return what a run of so many seconds would be billed as: at least one minute."""
-    return max(seconds, MIN_BILLED_S) * dpu
+def dpu_seconds_of(job: PipelineJob, run: Run) -> float | None:
+    """Return the DPU-seconds that AWS bills for a run, or would bill for one of this machine.
+
+    AWS tells them for runs of the flexible class and with auto scaling; for others they are the
+    seconds, at least a minute, of all workers. None for a run whose end is not known.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
+    """
+    if run.billed is None:
+        return None if run.seconds is None else max(run.seconds, MIN_BILLED_S) * job.dpu
+    if not run.is_final:
+        return None
+    told = run.billed.get("DPUSeconds")
+    if told is not None:
+        return float(told)
+    seconds = float(run.billed.get("ExecutionTime", 0))
+    dpu = dpu_of(job.kind, str(run.billed.get("WorkerType", job.worker_type)), run.billed)
+    return max(seconds, MIN_BILLED_S) * dpu if seconds else 0.0
+
+
+def is_flex(job: PipelineJob, run: Run) -> bool:
+    """Return whether a run had the flexible class, or would have it on AWS."""
+    return job.is_flex if run.billed is None else run.billed.get("ExecutionClass") == "FLEX"
 
 
 def price_of(job: PipelineJob | None, *, flex: bool) -> float:

@@ -1,7 +1,7 @@
 """The windows that runs have opened and not committed, from the watermark tables of an app."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 
 from botocore.exceptions import ClientError
 
@@ -13,7 +13,7 @@ MAX_JOBS = 100  # whose windows are read
 
 
 def windows_of(
-    jobs: Sequence[PipelineJob], dynamodb: Any
+    jobs: Sequence[PipelineJob], open_table: Callable[[str], AbstractContextManager[WatermarkAdmin]]
 ) -> tuple[tuple[OpenWindow, ...], tuple[str, ...]]:
     """Return the open windows of jobs, and a line for each table or job that cannot be read."""
     found: list[OpenWindow] = []
@@ -21,25 +21,33 @@ def windows_of(
     for table in dict.fromkeys(job.watermark_table for job in jobs):
         names = [job.name for job in jobs if job.watermark_table == table]
         try:
-            admin = WatermarkAdmin(table, dynamodb)
-            having = admin.jobs_with_open_windows()
+            with open_table(table) as admin:
+                windows, unread = _windows_of(admin, names)
         except WatermarkTableError as error:
             if error.reason != "not_found":
                 unknown.append(f"The open windows of the table {table} cannot be read: {error}.")
-            continue
         except ClientError as error:
             code = error.response["Error"]["Code"]
             unknown.append(f"The open windows of the table {table} cannot be read: {code}.")
-            continue
-        names = [name for name in names if name in having]
-        if len(names) > MAX_JOBS:
-            unknown.append(f"{len(names)} jobs have open windows; those of {MAX_JOBS} are shown.")
-        for name in names[:MAX_JOBS]:
-            try:
-                found += _windows(admin, name)
-            except WatermarksError:
-                unknown.append(f"The watermarks of {name} cannot be read.")
+        else:
+            found += windows
+            unknown += unread
     return tuple(found), tuple(unknown)
+
+
+def _windows_of(admin: WatermarkAdmin, jobs: Sequence[str]) -> tuple[list[OpenWindow], list[str]]:
+    having = admin.jobs_with_open_windows()
+    names = [name for name in jobs if name in having]
+    found: list[OpenWindow] = []
+    unknown: list[str] = []
+    if len(names) > MAX_JOBS:
+        unknown.append(f"{len(names)} jobs have open windows; those of {MAX_JOBS} are shown.")
+    for name in names[:MAX_JOBS]:
+        try:
+            found += _windows(admin, name)
+        except WatermarksError:
+            unknown.append(f"The watermarks of {name} cannot be read.")
+    return found, unknown
 
 
 def _windows(admin: WatermarkAdmin, job: str) -> Iterator[OpenWindow]:

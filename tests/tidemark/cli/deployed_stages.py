@@ -68,6 +68,25 @@ class Stage:
     def ask(self, *words: str, stage: str = "prod") -> Result:
         return tidemark(*words, "--deployed", stage, "--app", str(self.app))
 
+    def have_run(self, *jobs: str) -> list[str]:
+        """Run jobs to their end, one after the other; return the ids of the runs."""
+        ids = []
+        for job in jobs:
+            ids.append(self.port.start(job))
+            self.port.ended(job, ids[-1])
+        return ids
+
+
+class ServedHome(Stage):
+    """The home of the commands, which a port serves: the same questions, without --deployed."""
+
+    def ask(self, *words: str, stage: str = "") -> Result:
+        takes_app = words[0] in ("report", "rewind", "run", "status") and words[:2] != (
+            "run",
+            "show",
+        )
+        return tidemark(*words, *(("--app", str(self.app)) if takes_app else ()))
+
 
 def assert_one_clear_line_after(result: Result, code: int, *parts: str) -> None:
     """Check an error that comes after what was said of the endpoint."""

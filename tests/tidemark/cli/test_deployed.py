@@ -31,49 +31,6 @@ def test_a_workflow_runs_where_the_stage_is_deployed_and_nothing_runs_here(stage
     assert not list(home.glob("runs/*"))
 
 
-def test_a_failure_is_told_with_what_it_held_back_and_resumed(stage):
-    stage.deploy({"load": "raise ValueError('no rows')", "report": ""}, {"report": ["load"]})
-
-    failed = stage.ask("run", "--format", "json")
-    (run,) = json.loads(failed.stdout)["runs"]
-    (stage.port.home.lake / "assets" / "load.py").write_text("print('mended')", encoding="utf-8")
-    resumed = stage.ask("resume")
-    again = stage.ask("resume")
-
-    assert failed.exit_code == 1
-    assert (run["job"], run["state"]) == ("load", "FAILED")
-    assert "ValueError: no rows" in run["message"]
-    assert "tidemark logs load --run " in failed.stderr
-    assert "report was not started: it waits for load SUCCEEDED (is FAILED)" in failed.stderr
-    assert resumed.exit_code == 0, resumed.output
-    assert "resuming flow at load" in resumed.stderr
-    assert stage.port.states("load") == ["SUCCEEDED", "FAILED"]
-    assert stage.port.states("report") == ["SUCCEEDED"]
-    assert_one_clear_line_after(again, 2, "there is nothing to resume")
-
-
-def test_status_runs_and_logs_tell_of_the_deployed_jobs(stage):
-    stage.deploy({"load": "import sys\nprint('out')\nsys.stderr.write('err\\n')", "report": ""})
-    run_id = stage.port.start("load")
-    stage.port.ended("load", run_id)
-
-    status = json.loads(stage.ask("status", "--format", "json").stdout)
-    runs = json.loads(stage.ask("runs", "--format", "json").stdout)
-    logs = stage.ask("logs", "load", "--run", run_id[:10])
-    out = stage.ask("logs", "load", "--output", "--follow")
-    err = stage.ask("logs", "load", "--errors")
-
-    assert [(it["job"], it["is_deployed"]) for it in status] == [("load", True), ("report", True)]
-    assert status[0]["last_run"]["state"] == "SUCCEEDED"
-    assert status[1]["last_run"] is None
-    assert [run["run_id"] for run in runs] == [run_id]
-    assert runs[0]["ended_at"] > runs[0]["started_at"]
-    assert (logs.stdout, logs.stderr.splitlines()[-1]) == ("out\n", "err")
-    assert out.stdout == "out\n"
-    assert out.stderr.splitlines()[-1] == f"{run_id} SUCCEEDED"
-    assert (out.exit_code, err.stdout, err.stderr.splitlines()[-1]) == (0, "", "err")
-
-
 def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
     stage.deploy({"load": "print('out')", "report": ""})
     arguments = {"--watermark_table": "runs-of-prod"}
@@ -101,41 +58,6 @@ def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
     assert_one_clear_line_after(unknown, 2, "no run 'jr_of_no_one' in stage prod", second)
 
 
-def test_a_report_and_the_freshness_of_a_stage_are_of_its_runs(stage, home, tmp_path):
-    mart = {"writes": [{"uri": "s3://landing/mart/", "published": True}]}
-    stage.deploy({"load": "print(1)", "report": ""}, {"report": ["load"]})
-    stage.edit(lambda resource: resource.setdefault("Metadata", {}).update({"Tidemark": mart}))
-    run_id = stage.port.start("load")
-    stage.port.ended("load", run_id)
-    file = tmp_path / "page.html"
-
-    result = stage.ask("report", "--output", str(file))
-    other = stage.ask("report", "--output", str(file), stage="test")
-    status = json.loads(stage.ask("status", "--format", "json").stdout)
-
-    assert result.exit_code == 0, result.output
-    assert run_id[:12] in file.read_text(encoding="utf-8")
-    assert "An estimate" not in file.read_text(encoding="utf-8")
-    assert_one_clear_line_after(other, 2, "the assembly is of the stage prod, not 'test'")
-    assert status[0]["freshness"][0]["held_back_by"] == "report"  # writes it too, and never ran
-    assert not list(home.glob("*.html"))
-
-
-def test_one_job_runs_alone_with_the_arguments_of_its_trigger(stage):
-    stage.deploy({"load": "", "report": "import sys\nprint(sys.argv[-1])"}, {"report": ["load"]})
-    for trigger in stage.port.glue.get_triggers()["Triggers"]:
-        actions = [{**action, "Arguments": {"--day": "1"}} for action in trigger["Actions"]]
-        kept = {"Predicate": trigger["Predicate"]} if "Predicate" in trigger else {}
-        update = {**kept, "Actions": actions}
-        stage.port.glue.update_trigger(Name=trigger["Name"], TriggerUpdate=update)
-
-    result = stage.ask("run", "--only", "report")
-
-    assert result.exit_code == 0, result.output
-    assert stage.ask("logs", "report").stdout == "1\n"
-    assert stage.port.states("load") == []
-
-
 def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):
     gate = tmp_path / "gate"
     stage.deploy(
@@ -158,29 +80,3 @@ def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):
     assert "is being stopped" in stopped.decode()
     assert stage.port.states("report") == []
     assert stage.ask("stop").output.rstrip().endswith("nothing to stop")
-
-
-def test_runs_of_a_job_and_of_a_workflow_are_stopped(stage, tmp_path):
-    gate = tmp_path / "gate"
-    stage.deploy({"load": WAITS.format(str(gate))})
-    by_hand = stage.port.start("load")
-
-    assert stage.ask("stop", "load").exit_code == 0
-    assert stage.port.ended("load", by_hand)["JobRunState"] == "STOPPED"
-    of_workflow = stage.port.glue.start_workflow_run(Name="flow")["RunId"]
-    result = stage.ask("stop")
-
-    assert f"flow {of_workflow} is being stopped" in result.stdout
-    wait_until(lambda: stage.port.states("load") == ["STOPPED", "STOPPED"])
-
-
-def test_a_trigger_fires_and_triggers_are_listed(stage):
-    stage.deploy({"load": "", "report": ""}, {"report": ["load"]})
-    triggers = json.loads(stage.ask("trigger", "--format", "json").stdout)
-    (start,) = [it["name"] for it in triggers if it["type"] == "ON_DEMAND"]
-
-    result = stage.ask("trigger", start)
-
-    assert f"trigger {start} has fired: load" in result.stdout
-    wait_until(lambda: stage.port.states("report") == ["SUCCEEDED"])
-    assert [it["starts"] for it in triggers if it["type"] == "CONDITIONAL"] == [["report"]]

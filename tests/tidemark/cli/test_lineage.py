@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from tests.tidemark.glue_service.conftest import Port
 from tests.tidemark.report.lineage.event_schema import VALIDATOR
-from tidemark.cli.lineage import facts_of_runs
 from tidemark.cli.main import main
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
@@ -21,7 +20,9 @@ from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_databases import CatalogDatabase
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
+from tidemark.operate.account import Account
 from tidemark.operate.clients import of_port
 from tidemark.operate.job_runs import Run
 from tidemark.report.lineage.events import event_of
@@ -121,7 +122,7 @@ def test_the_account_and_the_workflow_run_of_a_stage_are_told(served):
     )
     with of_port(port.url, "here", "eu-west-1", access_key(port.home).arguments) as glue:
         object.__setattr__(glue, "arn", "arn:aws:glue:eu-west-1:123456789012")
-        (facts,) = facts_of_runs(glue, [run], [])
+        (facts,) = Account(glue, Assembly((), ())).run_facts([run])
 
     event = event_of(facts)
 

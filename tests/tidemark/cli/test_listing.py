@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -16,13 +16,12 @@ from tidemark.cli.views.explain import common_folder, explanation_tables
 from tidemark.cli.views.listing import Listing, Sentence, short_ids
 from tidemark.cli.views.status import status_table
 from tidemark.cli.views.watermarks import current_tables, history_table
-from tidemark.glue_service.commands import JobStatus
 from tidemark.local_state.bookmarks.explain import Explanation, OpenedSource
 from tidemark.local_state.bookmarks.verdicts import FileVerdict, Reason
-from tidemark.local_state.bookmarks.versions import Bookmark
-from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.catalog_tables import CatalogTable
-from tidemark.model.assembly.definitions import Deployment, JobDefinition
+from tidemark.operate.job_runs import Run
+from tidemark.operate.statuses import Status
+from tidemark.operate.target import BookmarkHead, CommittedRun
 from watermarks import HistoryEntry, OpenWindow
 
 WIDTHS = [60, 80, 120]
@@ -41,25 +40,8 @@ def shown(parts: list[RenderableType], width: int) -> str:
     return console.export_text()
 
 
-def run(number: int) -> JobRun:
-    return JobRun(
-        run_id=IDS[number],
-        job_name=JOB,
-        workflow_run_id=None,
-        trigger_name=None,
-        attempt=0,
-        state="SUCCEEDED",
-        started_at_ms=0,
-        log_path="stderr.log",
-        bookmark_option="job-bookmark-enable",
-        completed_at_ms=1_063_100,
-        rows_read=26_276_000,
-        rows_written=12_208_000,
-    )
-
-
 def bookmarks() -> list[RenderableType]:
-    versions = [(Bookmark(JOB, 3, 2, id_, None, 0, {}), run(n)) for n, id_ in enumerate(IDS)]
+    versions = [CommittedRun(id_, 0, 2, "SUCCEEDED", 26_276_000) for id_ in IDS]
     state = '{"states": {"orders": {"kind": "s3", "high_ms": 0, "recent": [], "paths": ["%s"]}}}'
     counters = {"Version": 31, "Run": 2, "Attempt": 0, "RunId": IDS[0], "PreviousRunId": IDS[1]}
     entry = {"JobName": JOB, **counters, "JobBookmark": state % FOLDER}
@@ -67,11 +49,12 @@ def bookmarks() -> list[RenderableType]:
 
 
 def status() -> list[RenderableType]:
-    arguments = {"--job-bookmark-option": "job-bookmark-enable"}
-    jobs = {JOB: JobDefinition(JOB, "s3://b/k", "5.1", arguments)}
-    deployment = Deployment(jobs, (), (), (), (), {}, "us-east-1")
-    bookmark = Bookmark(JOB, 31, 2, IDS[0], None, 0, {"a": {"high_ms": 60_000}})
-    return [status_table(deployment, [JobStatus(JOB, run(0), bookmark)], {JOB: BOUND})]
+    begin = datetime(1970, 1, 1, tzinfo=UTC)
+    end = begin + timedelta(milliseconds=1_063_100)
+    rows = {"rows_read": 26_276_000, "rows_written": 12_208_000}
+    last = Run(IDS[0], JOB, "SUCCEEDED", begin, end, **rows)
+    found = Status(JOB, last_run=last, has_bookmark=True, bookmark=BookmarkHead(31, 60_000))
+    return [status_table([found], {JOB: BOUND}, 0, has_rows=True)]
 
 
 def watermarks() -> list[RenderableType]:

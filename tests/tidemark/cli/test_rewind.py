@@ -14,7 +14,7 @@ from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tidemark.cli.main import main
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_state.home import Home
-from tidemark.local_state.rewinds.records import CLEARED, MARK, begin
+from tidemark.local_state.rewinds.records import CLEARED, MARK, Asked, begin
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
@@ -107,23 +107,6 @@ def test_a_rewind_is_recorded_and_undone(app, home):
     assert "Nothing to rewind" in again.stdout
 
 
-def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(app, home):
-    done = rewind(app, "load-ü", "--to", "previous", "--yes", "--why", "x")
-    assert done.exit_code == 0, done.output
-    before = versions(home)
-    again = rewind(app, "load-ü", "--to", "jr_l1", "--yes", "--why", "x")
-    assert "Nothing to rewind" in again.stdout
-
-    refused = rewind(app, "--undo", "--yes")
-
-    assert refused.exit_code != 0
-    assert "the last rewind had nothing to rewind" in refused.output
-    assert "--undo 1" in refused.output
-    assert versions(home) == before
-    assert "nothing to do" in rewind(app, "--list").stdout
-    assert rewind(app, "--undo", "1", "--yes").exit_code == 0
-
-
 def test_the_answer_no_changes_nothing(app, home):
     words = ["rewind", "report", "--to", "r1", "--why", "x", "--app", str(app)]
     result = CliRunner().invoke(main, words, input="n\n")
@@ -203,7 +186,7 @@ def test_while_one_is_half_done_nothing_else_is_rewound(app, home):
     where = Home.open(home)
     with Store(where.database) as store, store.transaction():
         steps = {"bookmarks": [], "watermarks": [], "files": []}
-        begin(store, 1, "ada", "a bad day", {"to": "jr_l1", "steps": steps})
+        begin(store, Asked("ada", "a bad day", 1), {"to": "jr_l1", "steps": steps})
     (where.root / MARK).touch()
 
     refused = rewind(app, "load-ü", "--to", "l1", "--dry-run")

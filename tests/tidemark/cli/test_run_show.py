@@ -29,6 +29,7 @@ from tidemark.model.checkpoints.checkpoint import (
     WatermarkMove,
 )
 from tidemark.operate.job_runs import Run
+from tidemark.operate.target import RunNotes
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MS = int(NOW.timestamp() * 1000)
@@ -70,7 +71,12 @@ def shown(details, width=80):
 
 def test_a_run_is_shown_in_eighty_columns():
     text = shown(
-        RunDetails(RUN, CHECKPOINT, "here", "wr_1", 2310, 2310, "warm", None, ("look",), ("end",))
+        RunDetails(
+            replace(RUN, workflow_run_id="wr_1", rows_read=2310, rows_written=2310, jvm="warm"),
+            CHECKPOINT,
+            "here",
+            notes=RunNotes(("look",), ("end",)),
+        )
     )
 
     assert max(map(len, text.splitlines())) <= 80
@@ -114,7 +120,7 @@ def test_a_run_without_a_checkpoint_says_why(state, text):
     run = Run(ID, "load", state, NOW, message="no rows")
 
     found = shown(RunDetails(run, None, "here", dpu_seconds=1234.0))
-    deployed = shown(RunDetails(run, None, "there", is_deployed=True))
+    deployed = shown(RunDetails(replace(run, billed={}), None, "there"))
 
     assert f"No checkpoint: {text}" in " ".join(found.split())
     assert f"No checkpoint: {text}" in " ".join(deployed.split())
@@ -186,11 +192,11 @@ def test_what_cannot_be_shown_is_one_line(home: Path) -> None:
 
 
 def test_rows_are_listed_where_there_is_room_for_them():
-    counts = {ID: (12_208, 0)}
+    run = replace(RUN, rows_read=12_208, rows_written=0)
     console = Console(file=StringIO(), width=80)
 
-    console.print(runs_listing([RUN], counts, 80), soft_wrap=True)
-    console.print(runs_listing([RUN], counts, 70), soft_wrap=True)
+    console.print(runs_listing([run], 80, has_rows=True), soft_wrap=True)
+    console.print(runs_listing([run], 70, has_rows=True), soft_wrap=True)
 
     wide, _, narrow, _ = console.file.getvalue().splitlines()
     assert wide.split() == ["job", "started", "state", "took", "read", "wrote", "run"]

@@ -9,12 +9,13 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from tidemark.cli.views.deployed_status import deployed_listing
 from tidemark.cli.views.runs import Changes, not_started_lines, run_json, runs_listing, since_of
+from tidemark.cli.views.status import status_table
 from tidemark.cli.views.triggers import triggers_listing
 from tidemark.errors import UsageError
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
+from tidemark.operate.target import BookmarkHead
 from tidemark.operate.triggers import Trigger
 from tidemark.operate.workflow_runs import WorkflowRun
 
@@ -22,6 +23,7 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ID = f"jr_{'0123456789abcdef' * 4}"
 JOB = "ingest-flights-of-the-whole-year"
 DONE = Run(ID, JOB, "SUCCEEDED", NOW, NOW + timedelta(seconds=2))
+STATUS = Status(JOB, True, DONE, True, BookmarkHead(12))
 
 
 def shown(*parts: object) -> str:
@@ -35,7 +37,7 @@ def shown(*parts: object) -> str:
     "listing",
     [
         runs_listing([DONE, Run(f"{ID}_attempt_1", JOB, "RUNNING", NOW)]),
-        deployed_listing([Status(JOB, True, DONE, True, 12)], {JOB: "time_hour=2013-01-31T05:00"}),
+        status_table([STATUS], {JOB: "time_hour=2013-01-31T05:00"}, 0, has_rows=False),
         triggers_listing([Trigger(f"start-{JOB}", "CONDITIONAL", "ACTIVATED", "flow", (JOB, "b"))]),
     ],
 )

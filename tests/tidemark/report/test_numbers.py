@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from tidemark.operate.job_runs import Run
 from tidemark.report.charts import gantt
 from tidemark.report.commits import PipelineRun
-from tidemark.report.costs import costs_of, estimated_dpu_seconds
-from tidemark.report.deployed import dpu_seconds_of
+from tidemark.report.costs import costs_of, dpu_seconds_of
 from tidemark.report.dot import graph_of, jobs_of_picture, place_of
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.series import MAX_BARS, last_period, points_of
 from tidemark.report.words import age, amount, took, usd
 
 MINUTE = 60_000
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 def run(start: int, minutes: float = 1, state: str = "SUCCEEDED", job: str = "a") -> PipelineRun:
@@ -82,13 +86,16 @@ def test_glue_6_has_prices_of_its_own() -> None:
 def test_a_run_is_billed_a_minute_at_least_and_what_aws_tells_wins() -> None:
     job = PipelineJob("a", worker_type="G.1X", dpu=2)
 
-    assert estimated_dpu_seconds(3, 2) == 120
-    assert estimated_dpu_seconds(90, 2) == 180
-    assert dpu_seconds_of(job, {"DPUSeconds": 7.5, "ExecutionTime": 100}) == 7.5
-    assert (
-        dpu_seconds_of(job, {"ExecutionTime": 5, "WorkerType": "G.2X", "NumberOfWorkers": 3}) == 360
-    )
-    assert dpu_seconds_of(job, {"ExecutionTime": 0, "MaxCapacity": 2.0}) == 0  # it never started
+    here = Run("jr_1", "a", "SUCCEEDED", NOW, NOW + timedelta(seconds=3))
+    workers = {"ExecutionTime": 5, "WorkerType": "G.2X", "NumberOfWorkers": 3}
+    never_started = {"ExecutionTime": 0, "MaxCapacity": 2.0}
+
+    assert dpu_seconds_of(job, here) == 60 * job.dpu
+    assert dpu_seconds_of(job, replace(here, ended_at=NOW + timedelta(seconds=90))) == 90 * job.dpu
+    assert dpu_seconds_of(job, replace(here, billed={"DPUSeconds": 7.5, **workers})) == 7.5
+    assert dpu_seconds_of(job, replace(here, billed=workers)) == 360
+    assert dpu_seconds_of(job, replace(here, billed=never_started)) == 0
+    assert dpu_seconds_of(job, replace(here, state="RUNNING", billed=workers)) is None
 
 
 def test_of_many_jobs_those_that_failed_and_their_neighbours_are_in_the_picture() -> None:

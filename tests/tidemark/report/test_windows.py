@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from tests.fixtures.commands import TABLE
@@ -9,7 +10,7 @@ from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamo
 from tidemark.local_state.home import Home
 from tidemark.report import windows
 from tidemark.report.jobs import PipelineJob
-from watermarks import Watermarks
+from watermarks import WatermarkAdmin, Watermarks
 
 
 def keeping(*names: str) -> list[PipelineJob]:
@@ -27,13 +28,17 @@ def test_windows_that_are_open_are_told_with_their_run_and_others_are_not(
     ):
         create_tables(client, [TABLE])
         watermarks = Watermarks(TABLE.name, client)
+
+        def open_table(name: str) -> nullcontext[WatermarkAdmin]:
+            return nullcontext(WatermarkAdmin(name, client))
+
         watermarks.open_window("one", run_id="jr_1", cursor="id", high=9)
         watermarks.open_window("two", run_id="jr_2", cursor="id", source="orders", high=7)
         closed = watermarks.open_window("closed", run_id="jr_3", cursor="id", high=9)
         watermarks.commit_window(closed)
-        found, unknown = windows.windows_of(jobs, client)
+        found, unknown = windows.windows_of(jobs, open_table)
         watermarks.open_window("closed", run_id="jr_4", cursor="id", high=11)
-        fewer, said = windows.windows_of(jobs, client)
+        fewer, said = windows.windows_of(jobs, open_table)
 
     assert unknown == ()
     assert [(it.job, it.source, it.low, it.high, it.run_id) for it in found] == [

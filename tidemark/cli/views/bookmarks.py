@@ -5,25 +5,34 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.cli.views.runs import count_text
 from tidemark.local_state.bookmarks.verdicts import moment
-from tidemark.local_state.bookmarks.versions import Bookmark
-from tidemark.local_state.store.database import JobRun
+from tidemark.operate.target import CommittedRun
 
-Runs = Sequence[tuple[Bookmark, JobRun | None]]
 COUNTERS = ("Version", "Run", "Attempt")
 RUN_IDS = ("RunId", "PreviousRunId")
 
 
-def bookmark_tables(entry: Mapping[str, Any], runs: Runs) -> list[Listing]:
+def bookmark_tables(entry: Mapping[str, Any], runs: Sequence[CommittedRun]) -> list[Listing]:
     """Return the lists of `tidemark bookmark show`: the entry, its contexts, the runs."""
     ids = [str(entry[name]) for name in RUN_IDS if name in entry]
-    short = short_ids([*ids, *(version.run_id for version, _ in runs)])
+    short = short_ids([*ids, *(run.run_id for run in runs)])
     values = [str(entry.get(name, "-")) for name in (*COUNTERS, *RUN_IDS)]
     cells = [short.get(value, value) for value in values]
     title = f"Bookmark of {entry['JobName']}"
     counters = Listing((*COUNTERS, *RUN_IDS), [cells], title, range(len(cells)))
-    states = json.loads(entry["JobBookmark"])["states"]
-    return [counters, _contexts_table(states), runs_table(runs)]
+    states = _states(entry)
+    contexts = [_contexts_table(states)] if states is not None else []
+    return [counters, *contexts, runs_table(runs)]
+
+
+def _states(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the states by context; None for a document of AWS, which is Glue's own affair."""
+    try:
+        states: Mapping[str, Any] = json.loads(entry["JobBookmark"])["states"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return states
 
 
 def _contexts_table(states: Mapping[str, Any]) -> Listing:
@@ -49,14 +58,19 @@ def _place(state: Mapping[str, Any]) -> str:
     return ", ".join(state.get("paths", [])) or str(state.get("table", "-"))
 
 
-def runs_table(runs: Runs) -> Listing:
+def runs_table(runs: Sequence[CommittedRun]) -> Listing:
     """Return the runs a bookmark can be rewound to, numbered from 1, newest first."""
-    short = short_ids(version.run_id for version, _ in runs)
-    rows = []
-    for number, (version, run) in enumerate(runs, start=1):
-        count = "-" if run is None or run.rows_read is None else f"{run.rows_read:,}"
-        state = run.state if run else "-"
-        at = moment(version.committed_at_ms)
-        rows.append((str(number), short[version.run_id], at, state, count, str(version.run)))
+    short = short_ids(run.run_id for run in runs)
+    rows = [
+        (
+            str(place),
+            short[run.run_id],
+            moment(run.at_ms),
+            run.state or "-",
+            count_text(run.rows_read),
+            "-" if run.number is None else str(run.number),
+        )
+        for place, run in enumerate(runs, start=1)
+    ]
     headings = ("#", "run id", "committed", "state", "rows in", "run")
     return Listing(headings, rows, "\nRuns to rewind to, by # or run id")

@@ -1,7 +1,7 @@
 """What `tidemark rewind` prints: a plan in lines that fit 80 columns, and the records."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tidemark.local_state.rewinds.records import RewindRecord
     from tidemark.operate.rewind.amounts import Reread
     from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
-    from tidemark.operate.rewind.stage_records import StageRecord
 
 WIDTH = 80
 VERDICTS = {RIGHT: "safe", DOUBLES: "DOUBLES", STALE: "NOT CORRECTED", NOT_KNOWN: "not known"}
@@ -107,59 +106,21 @@ def _wrapped(text: str, mark: str = "") -> list[str]:
 def records_listing(records: Sequence["RewindRecord"]) -> Listing:
     """Return the list of `tidemark rewind --list`, newest first."""
     by = {one.undoes: one.rewind_id for one in records if one.state == "done"}
-    return _listing(
-        (
-            one.rewind_id,
-            one.at_ms,
-            f"{one.state}, undone by {by[one.rewind_id]}" if one.rewind_id in by else one.state,
-            jobs_of(one),
-            one.document["to"],
-            one.actor,
-            one.why,
-        )
-        for one in records
-    )
-
-
-def stage_listing(records: Sequence["StageRecord"]) -> Listing:
-    """Return the list of `tidemark rewind --list` of a stage, newest first."""
-    return _listing(
-        (one.number, one.at_ms, one.state, one.jobs, one.to, one.actor, one.why) for one in records
-    )
-
-
-def _listing(rows: Iterable[tuple[int, int, str, list[str], str, str, str]]) -> Listing:
     cells = [
         (
-            str(number),
-            f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
-            state,
-            ", ".join(jobs),
-            to,
-            f"{actor}: {why}",
+            str(one.rewind_id),
+            f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z",
+            f"{one.state}, undone by {by[one.rewind_id]}" if one.rewind_id in by else one.state,
+            ", ".join(one.jobs),
+            one.document["to"],
+            f"{one.actor}: {one.why}",
         )
-        for number, at_ms, state, jobs, to, actor, why in rows
+        for one in records
     ]
     return Listing(("number", "at", "state", "jobs", "to", "who and why"), cells, "Rewinds")
 
 
-def jobs_of(record: "RewindRecord") -> list[str]:
-    """Return the jobs whose state a rewind moved."""
-    steps = record.document["steps"]
-    return list(dict.fromkeys(one["job"] for one in [*steps["bookmarks"], *steps["watermarks"]]))
-
-
-def records_json(records: Sequence["RewindRecord"]) -> list[dict[str, Any]]:
-    """Return what `tidemark rewind --format json` prints of rewinds."""
-    return [
-        {
-            "number": one.rewind_id,
-            "state": one.state,
-            "at_ms": one.at_ms,
-            "actor": one.actor,
-            "why": one.why,
-            "undoes": one.undoes,
-            **one.document,
-        }
-        for one in records
-    ]
+def record_json(one: "RewindRecord") -> dict[str, Any]:
+    """Return what `tidemark rewind --format json` prints of a rewind."""
+    about = {name: getattr(one, name) for name in ("state", "at_ms", "actor", "why", "undoes")}
+    return {"number": one.rewind_id, **about, **one.document}

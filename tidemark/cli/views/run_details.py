@@ -1,6 +1,6 @@
 """Shows one job run: its end and cost, what it read, wrote and moved, and its last lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +13,7 @@ from tidemark.cli.views.runs import count_text, moment, run_json, took
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
 from tidemark.operate.job_runs import Run
+from tidemark.operate.target import NO_NOTES, RunNotes
 from tidemark.report.words import usd
 
 SHORT_DIGEST = 12
@@ -27,50 +28,40 @@ class RunDetails:
         run: as Glue tells it.
         checkpoint: None for a run that has none.
         where: whose it is, for people.
-        workflow_run_id: empty for a run of no workflow, or if it is not known.
-        rows_read: of all sources; None if it is not known.
-        rows_written: likewise.
-        jvm: warm or cold, and why; empty on AWS.
         dpu_seconds: what AWS charges for, or would have; None if that is not known.
-        warnings: in the order in which they were noted.
-        lines: the last ones of its log.
-        usd: for its DPU-seconds, at the prices of the report.
-        is_estimate: whether these are those of a run of this machine.
-        is_deployed: whether it is of a stage on AWS.
-        not_skipped: why it was started, although its job is skipped if nothing is new; empty else.
+        usd: for these, at the prices of the report.
+        notes: what is noted beside it.
     """
 
     run: Run
     checkpoint: Checkpoint | None
     where: str
-    workflow_run_id: str = ""
-    rows_read: int | None = None
-    rows_written: int | None = None
-    jvm: str = ""
     dpu_seconds: float | None = None
-    warnings: Sequence[str] = ()
-    lines: Sequence[str] = ()
     usd: float | None = None
-    is_estimate: bool = False
-    is_deployed: bool = False
-    not_skipped: str = ""
+    notes: RunNotes = NO_NOTES
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether its cost is that of a run of this machine."""
+        return self.dpu_seconds is not None and self.run.billed is None
 
 
 def details_json(details: RunDetails) -> dict[str, Any]:
     """Return what `tidemark run show --format json` prints."""
+    run, notes = details.run, details.notes
     return {
-        **run_json(details.run),
-        "workflow_run_id": details.workflow_run_id or None,
-        "rows_read": details.rows_read,
-        "rows_written": details.rows_written,
-        "jvm": details.jvm or None,
+        **run_json(run),
+        "workflow_run_id": run.workflow_run_id or None,
+        "rows_read": run.rows_read,
+        "rows_written": run.rows_written,
+        "jvm": run.jvm or None,
         "dpu_seconds": details.dpu_seconds,
         "usd": details.usd,
         "is_estimate": details.is_estimate,
-        "not_skipped": details.not_skipped or None,
+        "not_skipped": notes.not_skipped or None,
         "checkpoint": details.checkpoint.to_json() if details.checkpoint else None,
-        "warnings": list(details.warnings),
-        "log": list(details.lines),
+        "warnings": list(notes.warnings),
+        "log": list(notes.lines),
     }
 
 
@@ -83,8 +74,8 @@ def details_parts(details: RunDetails) -> Iterator[Sentence | Listing]:
     yield Sentence(f"  {_work(details)}")
     if details.dpu_seconds is not None:
         yield Sentence(f"  {_cost(details)}")
-    if details.not_skipped:
-        yield Sentence(f"  not skipped: {details.not_skipped}")
+    if details.notes.not_skipped:
+        yield Sentence(f"  not skipped: {details.notes.not_skipped}")
     if run.message:
         yield Sentence(f"  {run.message}")
     if checkpoint is None:
@@ -93,28 +84,28 @@ def details_parts(details: RunDetails) -> Iterator[Sentence | Listing]:
         yield from _moved(checkpoint)
         yield from _datasets(checkpoint)
         yield from _arguments(checkpoint)
-    if details.warnings:
+    if details.notes.warnings:
         yield Sentence(Text("\nWarnings", style="bold"))
-        yield from (Sentence(f"  {text}") for text in details.warnings)
+        yield from (Sentence(f"  {text}") for text in details.notes.warnings)
     yield Sentence(
-        Text("\nThe log's last lines" if details.lines else "\nThe log is empty", "bold")
+        Text("\nThe log's last lines" if details.notes.lines else "\nThe log is empty", "bold")
     )
-    yield from (Sentence(f"  {line}") for line in details.lines)
+    yield from (Sentence(f"  {line}") for line in details.notes.lines)
 
 
 def _started(details: RunDetails) -> str:
     text = f"started {moment(details.run.started_at)}"
     if details.run.trigger:
         text += f" by {details.run.trigger}"
-    if details.workflow_run_id:
-        text += f" in {details.workflow_run_id}"
+    if details.run.workflow_run_id:
+        text += f" in {details.run.workflow_run_id}"
     return text
 
 
 def _why_no_checkpoint(details: RunDetails) -> str:
     if not details.run.is_final:
         return "it has not ended"
-    if details.is_deployed:
+    if details.run.billed is not None:
         return (
             "it has committed nothing, or its script records none on AWS: a job without watermarks "
             "calls Watermarks.checkpoint"
@@ -134,11 +125,11 @@ def _work(details: RunDetails) -> str:
     found = ["when it ended is not known" if run.is_final else "goes on"]
     if run.ended_at:
         found = [f"took {took(run)}"]
-    if details.jvm:
-        found.append(f"JVM {details.jvm}")
-    if details.rows_read is not None:
-        unit = "row" if details.rows_read == 1 else "rows"
-        found.append(f"{details.rows_read:,} {unit} read, {details.rows_written or 0:,} written")
+    if details.run.jvm:
+        found.append(f"JVM {details.run.jvm}")
+    if run.rows_read is not None:
+        unit = "row" if run.rows_read == 1 else "rows"
+        found.append(f"{run.rows_read:,} {unit} read, {run.rows_written or 0:,} written")
     return ", ".join(found)
 
 

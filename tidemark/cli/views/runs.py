@@ -1,22 +1,21 @@
 """Shows job runs and workflow runs: as lists, as JSON, and line by line while they go on."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any
 
 from rich.text import Text
 
 from tidemark.cli.progress import state_text
 from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
+from tidemark.local_state.store.stored_warnings import RunWarning
 from tidemark.operate.job_runs import Run
 from tidemark.operate.workflow_runs import WorkflowRun
 
 SINCE = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[mhd])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
-Counts: TypeAlias = Mapping[str, tuple[int | None, int | None]]
-"""Rows read and rows written by run id; None for what is not known."""
 
 
 def moment(at: datetime) -> str:
@@ -45,17 +44,17 @@ def since_of(text: str | None, now: datetime) -> datetime | None:
         ) from error
 
 
-def runs_listing(runs: Sequence[Run], counts: Counts | None = None, room: int = 80) -> Listing:
+def runs_listing(runs: Sequence[Run], room: int = 80, *, has_rows: bool = False) -> Listing:
     """Return the list of `tidemark runs`, with rows read and written if there is room for them."""
     short = short_ids_of_attempts(run.run_id for run in runs)
     rows: list[tuple[str | Text, ...]] = [
         (run.job, moment(run.started_at), _state(run), took(run), short[run.run_id]) for run in runs
     ]
     headings: tuple[str, ...] = ("job", "started", "state", "took", "run")
-    if counts is None:
+    if not has_rows:
         return Listing(headings, rows)
     counted = [
-        (*row[:4], *map(count_text, counts.get(run.run_id, (None, None))), row[4])
+        (*row[:4], count_text(run.rows_read), count_text(run.rows_written), row[4])
         for row, run in zip(rows, runs, strict=True)
     ]
     wide = (*headings[:4], "read", "wrote", "run")
@@ -79,27 +78,28 @@ def count_text(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
 
 
-def warning_lines(
-    runs: Sequence[Run], warnings: Mapping[str, Sequence[str]]
-) -> Iterator[str | Text]:
+def warning_lines(runs: Sequence[Run], warnings: Sequence[RunWarning]) -> Iterator[str | Text]:
     """Yield a line for each open warning of runs, the newest run first."""
     for run in runs:
-        for text in warnings.get(run.run_id, ()):
+        for text in _texts_of(run, warnings):
             yield Text.assemble(
                 ("warning", "yellow"), f" {run.job}, run of {moment(run.started_at)}: {text}"
             )
 
 
+def _texts_of(run: Run, warnings: Sequence[RunWarning]) -> list[str]:
+    return [it.text for it in warnings if it.run_id == run.run_id]
+
+
 def run_json(
-    run: Run, counts: Counts | None = None, warnings: Mapping[str, Sequence[str]] | None = None
+    run: Run, *, has_rows: bool = False, warnings: Sequence[RunWarning] | None = None
 ) -> dict[str, Any]:
     """Return a job run as plain JSON values, with its rows and open warnings where known."""
-    read, written = (counts or {}).get(run.run_id, (None, None))
-    rows: dict[str, Any] = {}
-    if counts is not None:
-        rows |= {"rows_read": read, "rows_written": written}
+    known: dict[str, Any] = {}
+    if has_rows:
+        known |= {"rows_read": run.rows_read, "rows_written": run.rows_written}
     if warnings is not None:
-        rows["warnings"] = list(warnings.get(run.run_id, ()))
+        known["warnings"] = _texts_of(run, warnings)
     return {
         "job": run.job,
         "run_id": run.run_id,
@@ -110,7 +110,7 @@ def run_json(
         "seconds": run.seconds,
         "trigger": run.trigger or None,
         "message": run.message or None,
-        **rows,
+        **known,
     }
 
 

@@ -190,7 +190,7 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
         "LastModifiedOn": end_ms or run.started_at_ms,
         "CompletedOn": end_ms,
         "JobRunState": state,
-        "StateDetail": _detail(run),
+        "StateDetail": state_detail(run),
         "Arguments": dict(request.arguments),
         "ErrorMessage": run.error_message,
         "PredecessorRuns": list(request.predecessors),
@@ -205,7 +205,8 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
     return {name: value for name, value in member.items() if value is not None}
 
 
-def _detail(run: JobRun) -> str | None:
+def state_detail(run: JobRun) -> str | None:
+    """Return what answers tell of the state of a run, None for nothing."""
     if run.state == "WAITING":
         return WAITS
     return NOTHING_NEW if run.has_read_nothing else None

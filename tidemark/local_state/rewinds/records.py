@@ -23,17 +23,26 @@ CLEARED = "rewinds"  # folder of the home: what rewinds have deleted, so that it
 
 
 @dataclass(frozen=True)
+class Asked:
+    """Who asked for a rewind, why, and when: epoch milliseconds."""
+
+    actor: str
+    why: str
+    at_ms: int
+
+
+@dataclass(frozen=True)
 class RewindRecord:
-    """One rewind, or the undoing of one.
+    """One rewind, or the undoing of one; that of a stage too, where a table keeps it.
 
     Attributes:
         rewind_id: counts up.
-        state: ``begun``, ``done``, ``given up`` or ``nothing to do``.
+        state: ``begun``, ``done``, ``given up``, ``nothing to do``; of a stage also ``undone``.
         at_ms: when it was decided on, epoch milliseconds.
         actor: who asked.
         why: as they said.
         undoes: the rewind that this one takes back; None for one that does not.
-        document: the steps, as plain JSON values.
+        document: where ``to`` and the ``steps``, as plain JSON values.
     """
 
     rewind_id: int
@@ -43,6 +52,12 @@ class RewindRecord:
     why: str
     undoes: int | None
     document: Mapping[str, Any]
+
+    @property
+    def jobs(self) -> list[str]:
+        """The jobs whose state it moves."""
+        steps = self.document["steps"]
+        return list(dict.fromkeys(it["job"] for it in [*steps["bookmarks"], *steps["watermarks"]]))
 
 
 def rewinds(store: Store) -> list[RewindRecord]:
@@ -57,30 +72,28 @@ def open_rewind(store: Store) -> RewindRecord | None:
 
 
 def begin(
-    store: Store,
-    at_ms: int,
-    actor: str,
-    why: str,
-    document: Mapping[str, Any],
-    undoes: int | None = None,
+    store: Store, asked: Asked, document: Mapping[str, Any], undoes: int | None = None
 ) -> RewindRecord:
     """Record a rewind that begins; call it in a transaction. Return it."""
     check_none_is_open(store)
+    return _put(store, BEGUN, asked, document, undoes)
+
+
+def note_nothing(store: Store, asked: Asked, to: str) -> None:
+    """Record a rewind that had nothing to do."""
+    _put(store, NOTHING, asked, {"to": to, "steps": Steps().to_json()})
+
+
+def _put(
+    store: Store, state: str, asked: Asked, document: Mapping[str, Any], undoes: int | None = None
+) -> RewindRecord:
     (row,) = store.query(
         "INSERT INTO rewind (state, at_ms, actor, why, undoes, document) "
         "VALUES (?, ?, ?, ?, ?, ?) RETURNING rewind_id",
-        (BEGUN, at_ms, actor, why, undoes, json.dumps(document)),
+        (state, asked.at_ms, asked.actor, asked.why, undoes, json.dumps(document)),
     )
-    return RewindRecord(row["rewind_id"], BEGUN, at_ms, actor, why, undoes, document)
-
-
-def note_nothing(store: Store, at_ms: int, actor: str, why: str, to: str) -> None:
-    """Record a rewind that had nothing to do."""
-    document = {"to": to, "steps": Steps().to_json()}
-    store.query(
-        "INSERT INTO rewind (state, at_ms, actor, why, document) VALUES (?, ?, ?, ?, ?)",
-        (NOTHING, at_ms, actor, why, json.dumps(document)),
-    )
+    about = (row["rewind_id"], state, asked.at_ms, asked.actor, asked.why)
+    return RewindRecord(*about, undoes, document)
 
 
 def end(store: Store, rewind_id: int, state: str) -> None:

@@ -1,80 +1,91 @@
-"""Reads through boto3 what the ledger of a job is made of: its runs, bookmark and source files."""
+"""Reads what the ledger of a job is made of: its runs, bookmark, watermarks and source files."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tidemark.errors import UsageError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
-from tidemark.operate.backfill.evidence import Arrived, Bookmark, Facts, FilledRun, Known, known_of
+from tidemark.operate.backfill.evidence import Bookmark, Facts, FilledRun, Known, known_of
 from tidemark.operate.backfill.folders import edges_by_source
-from tidemark.operate.clients import NOT_FOUND, Glue
-from tidemark.operate.names import JOB
-
-PAGE = 200
+from tidemark.operate.target import Target
+from watermarks import WatermarksError, WatermarkTableError
 
 
-def read_job(glue: Glue, name: str) -> Fillable:
+@dataclass(frozen=True)
+class Positions:
+    """What a backfill must not move.
+
+    Attributes:
+        bookmark: its version; None for none.
+        watermarks: version and values by source.
+    """
+
+    bookmark: int | None
+    watermarks: Mapping[str, tuple[int, Mapping[str, Any]]]
+
+
+def read_job(target: Target, name: str) -> Fillable:
     """Return a job as far as filling it goes."""
-    from botocore.exceptions import ClientError
+    job = target.job(name)
+    definition = target.definition(job)
+    if definition is None:
+        raise UsageError(f"the job {job} is not deployed in {target.where}")
+    return fillable_of({**definition, "Name": job})
 
-    job = glue.names.job(name)
-    glue.check_stage(JOB, job)
+
+def read_positions(target: Target, job: Fillable) -> Positions:
+    """Return the bookmark and the watermarks of a job as they are."""
+    head = target.bookmark(job.name) if job.has_bookmark else None
+    version = head.version if head else None
+    if not job.watermark_table:
+        return Positions(version, {})
     try:
-        return fillable_of(glue.glue.get_job(JobName=job)["Job"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] not in NOT_FOUND:
-            raise
-        raise UsageError(f"the job {job} is not deployed in {glue.where}") from error
+        with target.watermarks(job.watermark_table) as watermarks:
+            sources = ["", *watermarks.sources(job.name)]
+            found = {it: watermarks.latest(job.name, source=it) for it in sources}
+    except WatermarksError as error:
+        if isinstance(error, WatermarkTableError) and error.reason == "not_found":
+            return Positions(version, {})  # nothing has run yet
+        raise TidemarkError(str(error)) from error
+    values = {it: (latest.version, latest.watermarks) for it, latest in found.items() if latest}
+    return Positions(version, values)
 
 
 def read_known(
-    glue: Glue,
-    job: Fillable,
-    checkpoints: Sequence[Checkpoint],
-    watermarks: Mapping[str, Mapping[str, Any]],
-    arrived: Arrived | None = None,
+    target: Target, job: Fillable, checkpoints: Sequence[Checkpoint], positions: Positions
 ) -> Known:
     """Return what is known of the ranges of a job."""
     facts = Facts(
         job,
-        tuple(_runs(glue, job.name)),
+        tuple(_runs(target, job.name)),
         tuple(checkpoints),
-        _bookmark(glue, job.name) if job.has_bookmark else None,
-        watermarks,
+        _bookmark(target, job.name) if job.has_bookmark else None,
+        {source: values for source, (_, values) in positions.watermarks.items()},
     )
     datasets = {read.dataset for read, _ in facts.sources()}
-    s3 = glue.client("s3") if datasets else None
-    return known_of(facts, {dataset: _files(s3, dataset) for dataset in datasets}, arrived)
+    s3 = target.glue.client("s3") if datasets else None
+    return known_of(facts, {it: _files(s3, it) for it in datasets}, target.arrived)
 
 
-def has_other_runs(glue: Glue, job: str, known: Known) -> bool:
+def has_other_runs(target: Target, job: str, known: Known) -> bool:
     """Return whether a run that fills no range went on since `read_known` looked, or still does."""
     seen = set(known.ended_runs)
     return any(
-        filled_range(run.arguments) is None for run in _runs(glue, job) if run.run_id not in seen
+        filled_range(run.arguments) is None for run in _runs(target, job) if run.run_id not in seen
     )
 
 
-def _runs(glue: Glue, job: str) -> Iterator[FilledRun]:
-    for page in glue.glue.get_paginator("get_job_runs").paginate(
-        JobName=job, PaginationConfig={"PageSize": PAGE}
-    ):
-        for run in page["JobRuns"]:
-            started_at_ms = int(run["StartedOn"].timestamp() * 1000)
-            arguments = run.get("Arguments") or {}
-            yield FilledRun(run["Id"], run["JobRunState"], started_at_ms, arguments)
+def _runs(target: Target, job: str) -> Iterator[FilledRun]:
+    for run in target.runs([job]):
+        yield FilledRun(run.run_id, run.state, run.started_at_ms, run.arguments)
 
 
-def _bookmark(glue: Glue, job: str) -> Bookmark | None:
-    from botocore.exceptions import ClientError
-
-    try:
-        entry = glue.glue.get_job_bookmark(JobName=job)["JobBookmarkEntry"]
-    except ClientError as error:
-        if error.response["Error"]["Code"] not in NOT_FOUND:
-            raise
+def _bookmark(target: Target, job: str) -> Bookmark | None:
+    entry = target.bookmark_entry(job)
+    if entry is None:
         return None
     try:
         states = json.loads(entry.get("JobBookmark") or "{}").get("states", {})

@@ -8,17 +8,18 @@ watermark table of the stage first: a rewind that was interrupted is repeated or
     watermarks         one transaction a table; may be repeated
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_state.rewinds.steps import WatermarkStep
+from tidemark.local_state.rewinds.records import Asked, RewindRecord
+from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
-from tidemark.operate.rewind.facts import BOOKMARK, KnownRun
-from tidemark.operate.rewind.plan import Plan
+from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun
+from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.stage_claims import (
     Claim,
@@ -45,6 +46,7 @@ from tidemark.operate.rewind.stage_standing import (
     run_in_force,
     standing,
 )
+from tidemark.operate.rewind.watermark_tracks import Windows
 from watermarks import WatermarkAdmin
 from watermarks.admin import Rewind
 
@@ -63,8 +65,11 @@ class StageRewinds:
     dynamodb: Any
     table: str | None
 
-    def records(self) -> list[StageRecord]:
+    def records(self) -> list[RewindRecord]:
         """Return the rewinds that are recorded, newest first."""
+        return [one.to_record() for one in self._records()]
+
+    def _records(self) -> list[StageRecord]:
         if self.table is None:
             return []
         pages = self.dynamodb.get_paginator("query").paginate(
@@ -78,17 +83,13 @@ class StageRewinds:
 
     def check_none_is_open(self) -> None:
         """Refuse while a rewind is half done."""
-        check_none_is_open(self.glue.names.stage, self.records(), now_ms())
+        check_none_is_open(self.glue.names.stage, self._records(), now_ms())
 
-    def carry_out(
-        self,
-        plan: Plan,
-        windows: Mapping[tuple[str, str, str], Any],
-        *,
-        actor: str,
-        why: str,
-        at_ms: int,
-    ) -> StageRecord | None:
+    def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
+        """Return the plan as it is, and its steps: no file is among them."""
+        return plan, steps_of_plan(plan, windows)
+
+    def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
         """Carry a plan out; return its record, None where no table keeps one."""
         bookmarks = [one for one in plan.states if one.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
@@ -97,36 +98,23 @@ class StageRewinds:
                 "rewound in one step that survives a crash: rewind one job after the other, or "
                 "give a job of the pipeline watermark=True"
             )
-        records = self.records()  # before all that is checked: who begins since has the number
+        records = self._records()  # before all that is checked: who begins since has the number
         check_none_is_open(self.glue.names.stage, records, now_ms())
         for state in bookmarks:
             entry = entry_of(self.glue, state.job)
             if entry is None or int(entry["Version"]) != state.from_version:
                 raise _moved(f"the bookmark of {state.job}")
-        steps = tuple(
-            WatermarkStep(
-                s.kind,
-                s.job,
-                s.source,
-                s.from_version,
-                s.from_run,
-                s.to_run,
-                restores=windows.get((s.kind, s.job, s.source), {}),
-            )
-            for s in plan.states
-            if s.kind != BOOKMARK
-        )
         number = max((one.number for one in records), default=0) + 1
         runs = tuple((one.job, one.from_run, one.to_run) for one in reversed(bookmarks))
         record = StageRecord(
             number,
             BEGUN,
-            at_ms,
-            actor,
-            why,
+            asked.at_ms,
+            asked.actor,
+            asked.why,
             plan.to,
             runs,
-            steps,
+            steps.watermarks,
             holder=new_holder(),
             held_ms=now_ms(),
         )
@@ -134,26 +122,30 @@ class StageRewinds:
             raise _moved(moved[0])
         self._check_no_runs(record)
         if self.table is None:
-            return self._finish(record, None)
+            self._finish(record, None)
+            return None
         claim = Claim(self.dynamodb, self.table, record, record.holder)
         claim.put_new()
         self._check_alone(claim, UNDONE)
-        return self._finish(record, claim)
+        self._finish(record, claim)
+        return replace(record, state=DONE).to_record()
 
-    def note_nothing(self, plan: Plan, *, actor: str, why: str, at_ms: int) -> None:
+    def note_nothing(self, plan: Plan, asked: Asked) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
         if self.table is None:
             return
-        number = max((one.number for one in self.records()), default=0) + 1
-        record = StageRecord(number, NOTHING, at_ms, actor, why, plan.to, (), ())
+        number = max((one.number for one in self._records()), default=0) + 1
+        about = (asked.at_ms, asked.actor, asked.why, plan.to)
+        record = StageRecord(number, NOTHING, *about, (), ())
         Claim(self.dynamodb, self.table, record, "").put_new()
 
-    def _finish(self, record: StageRecord, claim: Claim | None) -> StageRecord | None:
-        """Do what a record says, all of which may be repeated; return it as done."""
+    def _finish(self, record: StageRecord, claim: Claim | None) -> None:
+        """Do what a record says, all of which may be repeated."""
         with claim.until_it_fails() if claim else nullcontext():
             self._reset([(job, to) for job, _, to in record.runs], claim)
             self._rewind(record, record.watermarks, "rewind", claim)
-            return _ended(record, DONE, claim)
+            if claim:
+                claim.end(DONE)
 
     def _claim(self, record: StageRecord, state: str) -> Claim:
         """Begin to work on a record that was read."""
@@ -162,9 +154,9 @@ class StageRewinds:
         claim.take(now_ms(), state)
         return claim
 
-    def resume(self) -> StageRecord:
+    def resume(self, at_ms: int) -> RewindRecord:
         """Finish the rewind that was interrupted."""
-        records = self.records()
+        records = self._records()
         found = next((one for one in records if one.state == BEGUN), None)
         if found is None:
             check_none_is_open(self.glue.names.stage, records, now_ms())  # half taken back
@@ -172,11 +164,14 @@ class StageRewinds:
         check_nobody_is_at_work(found, now_ms())
         self._check_no_runs(found)
         check_may_be_finished(found, standing(self.glue, self.dynamodb, found))
-        return self._finish(found, self._claim(found, BEGUN)) or found
+        self._finish(found, self._claim(found, BEGUN))
+        return replace(found, state=DONE).to_record()
 
-    def undo(self, number: int | None) -> tuple[StageRecord, Sequence[str]]:
-        """Take a rewind back; the last one that is not undone, if none is named."""
-        records = self.records()
+    def to_undo(self, number: int | None) -> RewindRecord:
+        """Return the rewind of a number, or the last one that is not undone."""
+        return self._to_undo(self._records(), number).to_record()
+
+    def _to_undo(self, records: Sequence[StageRecord], number: int | None) -> StageRecord:
         open_ones = [one for one in records if one.state not in (UNDONE, NOTHING)]
         found = next((one for one in open_ones if number in (None, one.number)), None)
         if found is not None and number is None and records[0].state == NOTHING:
@@ -188,6 +183,12 @@ class StageRewinds:
         if found is None:
             which = "rewind" if number is None else f"rewind {number}"
             raise UsageError(f"there is no {which} of this stage that is not undone already")
+        return found
+
+    def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
+        """Take a rewind back; its own record says so."""
+        records = self._records()
+        found = self._to_undo(records, number)
         check_nobody_is_at_work(found, now_ms())
         others = [one for one in records if one.number != found.number]
         check_none_is_open(self.glue.names.stage, others, now_ms())
@@ -200,14 +201,15 @@ class StageRewinds:
         with claim.until_it_fails():
             self._rewind(found, now.watermarks, "undo of rewind", claim)
             self._reset(now.bookmarks[::-1], claim)
-            return _ended(found, UNDONE, claim) or found, now.moved
+            claim.end(UNDONE)
+        return replace(found, state=UNDONE).to_record(), now.moved
 
     def _check_alone(self, claim: Claim, before: str) -> None:
         """Refuse to go on, as before it began, if another rewind or a run began at the same time.
 
         Of two commands that begin at once each sees the other, and both may be refused.
         """
-        others = [one for one in self.records() if one.number != claim.record.number]
+        others = [one for one in self._records() if one.number != claim.record.number]
         try:
             check_none_is_open(self.glue.names.stage, others, now_ms())
             self._check_no_runs(claim.record)
@@ -250,13 +252,6 @@ class StageRewinds:
                 reason=reason_of(record, what),
                 actor=record.actor,
             )
-
-
-def _ended(record: StageRecord, state: str, claim: Claim | None) -> StageRecord | None:
-    if claim is None:
-        return None
-    claim.end(state)
-    return replace(record, state=state)
 
 
 def _moved(what: str) -> UsageError:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.job_runs import Run
 
 BOOKMARK = "bookmark"
 COMMIT = "commit"
@@ -122,6 +123,18 @@ class KnownRun:
         return self.arguments.get("--job-bookmark-option", ENABLE) == ENABLE
 
 
+def known_run(run: Run) -> KnownRun:
+    """Return a run as plans count it."""
+    return KnownRun(
+        run.run_id,
+        run.job,
+        run.started_at_ms,
+        run.state if run.is_final else "RUNNING",
+        run.ended_at_ms,
+        run.arguments,
+    )
+
+
 @dataclass(frozen=True)
 class Start:
     """A trigger: jobs that it starts after others, or by itself if it waits for none."""
@@ -147,7 +160,6 @@ class Facts:
         now_ms: epoch milliseconds.
         keeps_since_ms: what is older is not kept; 0 for everything.
         others: jobs that are known here and not of the template, with where they are from.
-        can_clear: whether what was written can be deleted and brought back.
         declared_reads: the URIs that the template says a job reads, by job: what counts where no
             checkpoint says it.
         declared_writes: likewise.
@@ -163,7 +175,6 @@ class Facts:
     schedules: Sequence[str] = ()
     keeps_since_ms: int = 0
     others: Mapping[str, str] = field(default_factory=dict)
-    can_clear: bool = True
     declared_reads: Mapping[str, Sequence[str]] = field(default_factory=dict)
     declared_writes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 

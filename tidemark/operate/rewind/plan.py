@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
 from tidemark.operate.rewind.amounts import Reread
 from tidemark.operate.rewind.effects import RIGHT, Effect
+from tidemark.operate.rewind.facts import BOOKMARK
 
 
 @dataclass(frozen=True)
@@ -106,3 +108,27 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain JSON values."""
         return {**asdict(self), "is_right": self.is_right}
+
+
+def steps_of_plan(plan: Plan, windows: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Steps:
+    """Return what a plan moves, with the open windows that an undo brings back."""
+    return Steps(
+        tuple(
+            BookmarkStep(one.job, one.from_version, one.to_version)
+            for one in plan.states
+            if one.kind == BOOKMARK
+        ),
+        tuple(
+            WatermarkStep(
+                one.kind,
+                one.job,
+                one.source,
+                one.from_version,
+                one.from_run,
+                one.to_run,
+                restores=windows.get((one.kind, one.job, one.source), {}),
+            )
+            for one in plan.states
+            if one.kind != BOOKMARK
+        ),
+    )

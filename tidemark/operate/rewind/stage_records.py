@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.local_state.rewinds.records import RewindRecord
 from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 
 RECORDS = "~rewind"  # the job name of the records; no job of Glue is meant
@@ -52,6 +53,13 @@ class StageRecord:
         """The jobs whose state it moves."""
         names = [*(job for job, _, _ in self.runs), *(step.job for step in self.watermarks)]
         return list(dict.fromkeys(names))
+
+    def to_record(self) -> RewindRecord:
+        """Return it as every target tells its rewinds."""
+        bookmarks = [{"job": job, "from_run": run, "to_run": to} for job, run, to in self.runs]
+        steps = {**Steps(watermarks=self.watermarks).to_json(), "bookmarks": bookmarks}
+        about = (self.number, self.state, self.at_ms, self.actor, self.why)
+        return RewindRecord(*about, undoes=None, document={"to": self.to, "steps": steps})
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> "StageRecord":

@@ -6,48 +6,27 @@ from typing import TypeAlias
 
 from tidemark.errors import UsageError
 from tidemark.local_state.bookmarks.versions import latest_bookmark
-from tidemark.local_state.home import Home
-from tidemark.local_state.rewinds.records import BEGUN, DONE, NOTHING, RewindRecord, rewinds
+from tidemark.local_state.rewinds.records import BEGUN, DONE, NOTHING, Asked, RewindRecord, rewinds
 from tidemark.local_state.rewinds.steps import BookmarkStep, Steps, WatermarkStep
 from tidemark.local_state.store.database import Store
-from tidemark.operate.rewind.local_carry_out import OpenTable, carry_out, take_back
+from tidemark.operate.rewind.carry_out import CarryOut
 
 State: TypeAlias = tuple[str, ...]
 """What a step moves: a bookmark by its job; a watermark by its job, table and source."""
 
 
-def undo(
-    home: Home,
-    store: Store,
-    open_table: OpenTable,
-    rewind_id: int | None,
-    *,
-    actor: str,
-    why: str,
-    at_ms: int,
-) -> RewindRecord:
+def undo(work: CarryOut, rewind_id: int | None, asked: Asked) -> RewindRecord:
     """Take a rewind back, the last one if none is named; return the record of what was done.
 
     One that was interrupted is given up; one that was carried out is undone by a record of its own.
     """
-    records = rewinds(store)
+    records = rewinds(work.store)
     record = record_to_undo(records, rewind_id)
     if record.state == BEGUN:
-        return take_back(home, store, open_table, record)
+        return work.take_back(record)
     steps = _as_of_now(Steps.from_json(record.document["steps"]).backwards(), record, records)
-    _check_not_run_since(store, record, steps)
-    to = f"before rewind {record.rewind_id}"
-    return carry_out(
-        home,
-        store,
-        open_table,
-        steps,
-        actor=actor,
-        why=why,
-        at_ms=at_ms,
-        to=to,
-        undoes=record.rewind_id,
-    )
+    _check_not_run_since(work.store, record, steps)
+    return work.do(steps, asked, f"before rewind {record.rewind_id}", undoes=record.rewind_id)
 
 
 def _as_of_now(steps: Steps, record: RewindRecord, records: Sequence[RewindRecord]) -> Steps:

@@ -1,27 +1,19 @@
 """The watermarks of jobs as tracks: read from their table, here and on AWS."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidemark.operate.rewind.facts import Move, Track, text_of
-from watermarks import WatermarkAdmin, WatermarkTableError
+from watermarks import WatermarkAdmin
+
+Windows: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""Open windows as they are stored, by table, job and source."""
 
 
 def tracks_of_table(
     admin: WatermarkAdmin, jobs: Iterable[str]
 ) -> tuple[list[Track], dict[tuple[str, str, str], Mapping[str, Any]]]:
     """Return the watermarks of jobs and of their sources, with their histories."""
-    try:
-        return _tracks(admin, jobs)
-    except WatermarkTableError as error:
-        if error.reason != "not_found":
-            raise
-        return [], {}  # no job has run yet
-
-
-def _tracks(
-    admin: WatermarkAdmin, jobs: Iterable[str]
-) -> tuple[list[Track], dict[tuple[str, str, str], Mapping[str, Any]]]:
     tracks: list[Track] = []
     windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for job in jobs:

@@ -56,8 +56,8 @@ class Emitter:
         if time.monotonic() < self._silent_until:
             return
         # Here: it takes half a second to load, and only this thread waits.
+        from tidemark.operate.recorded_runs import as_it_started, facts_of
         from tidemark.report.lineage.events import event_of
-        from tidemark.report.lineage.recorded import as_it_started, facts_of
 
         facts = facts_of(self._home, run)
         if run.state in FINAL_STATES and run.run_id not in self._started:

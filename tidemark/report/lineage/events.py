@@ -37,7 +37,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten
-from tidemark.report.lineage.facts import RunFacts
+from tidemark.operate.run_facts import RunFacts
 from tidemark.report.lineage.names import (
     catalog_name,
     catalog_namespace,

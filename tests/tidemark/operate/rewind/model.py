@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_state.home import Home
+from tidemark.local_state.rewinds.records import Asked
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.checkpoints.checkpoint import (
     BookmarkMove,
@@ -27,9 +28,10 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.operate.rewind.carry_out import CarryOut, no_step
 from tidemark.operate.rewind.facts import Facts, KnownRun, Start
 from tidemark.operate.rewind.local import bookmark_track, steps_of
-from tidemark.operate.rewind.local_carry_out import carry_out
+from tidemark.operate.rewind.undoing import undo
 from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 from watermarks import WatermarkAdmin
 
@@ -336,10 +338,18 @@ class World:
     def open_table(self, _: str) -> Any:
         return _Opened(self.admin)
 
-    def carry_out(self, facts: Facts, plan: Any, **options: Any) -> Any:
+    def work(self, before: Callable[[str], None] = no_step) -> CarryOut:
+        return CarryOut(self.home, self.store, self.open_table, before)
+
+    def asked(self, why: str = "it was right") -> Asked:
+        return Asked("ada", why, self.tick())
+
+    def carry_out(self, facts: Facts, plan: Any, before: Callable[[str], None] = no_step) -> Any:
         steps = steps_of(self.home, facts, plan, self.windows)
-        who = {"actor": "ada", "why": "a bad day", "at_ms": self.tick(), "to": plan.to}
-        return carry_out(self.home, self.store, self.open_table, steps, **who, **options)
+        return self.work(before).do(steps, self.asked("a bad day"), plan.to)
+
+    def undo(self, number: int | None) -> Any:
+        return undo(self.work(), number, self.asked())
 
     def sources(self, job: Job) -> list[str]:
         """Return the names of the watermarks of a job."""

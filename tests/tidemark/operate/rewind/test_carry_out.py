@@ -22,9 +22,7 @@ from tidemark.local_state.rewinds.records import (
 from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.local import check_same_disk
-from tidemark.operate.rewind.local_carry_out import finish, take_back
 from tidemark.operate.rewind.planner import plan_rewind
-from tidemark.operate.rewind.undoing import undo
 
 NUMBER = itertools.count(1)
 STEPS = ["record", "mark", "files", "file", "watermarks", "bookmarks", "unmark"]
@@ -72,15 +70,13 @@ def interrupted(world, step):
     return open_rewind(world.store)
 
 
-def who(world, why="it was right"):
-    return {"actor": "ada", "why": why, "at_ms": world.tick()}
-
-
 def test_everything_moves_in_one_step_and_comes_back_bit_for_bit(world):
     before = world.state()
 
-    record = world.carry_out(*planned(world))
+    found, plan = planned(world)
+    record = world.carry_out(found, plan)
 
+    assert plan.is_right
     facts = world.facts()
     runs = {track.job: track.latest.run_id for track in facts.tracks}
     assert list(runs.values()) == ["jr_000001", "jr_000003", "jr_000002"]
@@ -88,7 +84,7 @@ def test_everything_moves_in_one_step_and_comes_back_bit_for_bit(world):
     assert world.state() != before
     assert (record.state, record.actor, record.why) == ("done", "ada", "a bad day")
 
-    undo(world.home, world.store, world.open_table, None, **who(world))
+    world.undo(None)
 
     assert world.state() == before
 
@@ -97,11 +93,11 @@ def test_everything_moves_in_one_step_and_comes_back_bit_for_bit(world):
 def test_what_was_interrupted_is_finished(world, step):
     record = interrupted(world, step)
 
-    finish(world.home, world.store, world.open_table, record, at_ms=world.tick())
+    world.work().finish(record, world.tick())
 
     assert open_rewind(world.store) is None
     after = world.state()
-    undo(world.home, world.store, world.open_table, None, **who(world))
+    world.undo(None)
     redone = world.carry_out(*planned(world))
     assert (world.state(), redone.state) == (after, "done")
 
@@ -111,7 +107,7 @@ def test_what_was_interrupted_is_taken_back(world, step):
     before = world.state()
     interrupted(world, step)
 
-    undo(world.home, world.store, world.open_table, None, **who(world))
+    world.undo(None)
 
     assert world.state() == before
     assert [one.state for one in rewinds(world.store)] == ["given up"]
@@ -133,7 +129,7 @@ def test_a_killed_process_leaves_what_can_be_finished_or_taken_back(world, step)
     with pytest.raises(TidemarkError) if step != "mark" else nullcontext():
         refuse_half_rewound(world.home)
 
-    undo(world.home, world.store, world.open_table, None, **who(world))
+    world.undo(None)
 
     assert world.state() == before
     refuse_half_rewound(world.home)
@@ -150,8 +146,8 @@ def test_taking_back_may_be_interrupted_too(world, step):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        take_back(world.home, world.store, world.open_table, record, stop)
-    take_back(world.home, world.store, world.open_table, record)
+        world.work(stop).take_back(record)
+    world.work().take_back(record)
 
     assert world.state() == before
 
@@ -208,7 +204,7 @@ def test_a_rewind_is_not_undone_over_what_has_run_since(world):
     before = world.state()
 
     with pytest.raises(UsageError, match=r"a run of c\d+-copy has committed since rewind 1"):
-        undo(world.home, world.store, world.open_table, record.rewind_id, **who(world))
+        world.undo(record.rewind_id)
 
     assert world.state() == before
 
@@ -224,7 +220,7 @@ def test_an_undo_replaces_no_file_that_came_in_the_meantime(world):
     before = world.state()
 
     with pytest.raises(UsageError, match="would replace it"):
-        undo(world.home, world.store, world.open_table, None, **who(world))
+        world.undo(None)
 
     assert (place.read_text(encoding="utf-8"), cleared.read_bytes()) == ("another", kept)
     assert world.state() == before
@@ -240,7 +236,7 @@ def test_open_windows_come_back_with_the_undo(world):
 
     world.carry_out(facts, plan)
     assert world.admin.open_windows(name) == []
-    undo(world.home, world.store, world.open_table, None, **who(world))
+    world.undo(None)
 
     assert world.state() == before
     assert [window.high for window in world.admin.open_windows(name)] == [77]
@@ -252,15 +248,15 @@ def test_open_windows_come_back_with_the_undo(world):
 )
 def test_an_undo_of_what_is_not_there_is_refused(world, number, said):
     world.carry_out(*planned(world))
-    undo(world.home, world.store, world.open_table, 1, **who(world))
+    world.undo(1)
 
     with pytest.raises(UsageError, match=said):
-        undo(world.home, world.store, world.open_table, number, **who(world))
+        world.undo(number)
 
 
 def test_an_undo_without_any_rewind_says_so(world):
     with pytest.raises(UsageError, match="nothing was rewound here"):
-        undo(world.home, world.store, world.open_table, None, **who(world))
+        world.undo(None)
 
 
 def test_rewinds_are_undone_one_after_the_other_and_in_no_other_order(world):
@@ -275,7 +271,7 @@ def test_rewinds_are_undone_one_after_the_other_and_in_no_other_order(world):
     states.append(world.state())
 
     def undone(number):
-        undo(world.home, world.store, world.open_table, number, **who(world))
+        world.undo(number)
         return world.state()
 
     with pytest.raises(UsageError, match="--undo 2` first"):
@@ -299,8 +295,8 @@ def test_two_commands_do_not_carry_out_and_take_back_at_once(world):
             return
         record = open_rewind(world.store)
         for command in (
-            lambda: finish(*opened, record, at_ms=world.tick()),
-            lambda: undo(*opened, None, **who(world)),
+            lambda: world.work().finish(record, world.tick()),
+            lambda: world.undo(None),
             lambda: refuse_unfinished(world.home, world.store),
             lambda: refuse_half_rewound(world.home),
         ):
@@ -308,24 +304,22 @@ def test_two_commands_do_not_carry_out_and_take_back_at_once(world):
                 command()
             told.append(str(error.value))
 
-    opened = (world.home, world.store, world.open_table)
     world.carry_out(*planned(world), before=others)
 
     assert len(told) == 4
     assert [one.state for one in rewinds(world.store)] == ["done"]
-    undo(*opened, None, **who(world))
+    world.undo(None)
     assert world.state() == before
 
 
 def test_a_rewind_that_another_command_has_ended_meanwhile_is_left_alone(world):
     record = interrupted(world, "bookmarks")
-    opened = (world.home, world.store, world.open_table)
-    finish(*opened, record, at_ms=world.tick())
+    world.work().finish(record, world.tick())
     after = world.state()
 
     for command in (
-        lambda: finish(*opened, record, at_ms=world.tick()),
-        lambda: take_back(*opened, record),
+        lambda: world.work().finish(record, world.tick()),
+        lambda: world.work().take_back(record),
     ):
         with pytest.raises(UsageError, match="is done by now"):
             command()

@@ -11,7 +11,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, Datas
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
 from tidemark.operate.rewind.planner import plan_rewind
-from tidemark.operate.rewind.refusals import check_fits, resolve_run
+from tidemark.operate.rewind.refusals import check_fits
 
 FILES = {"kind": "files", "until_ms": 1}
 KEYS = {"kind": "keys", "values": {"id": 1}}
@@ -87,17 +87,6 @@ def test_a_plan_says_what_is_read_again_and_where_rows_are_twice(facts):
     assert not plan.is_right
 
 
-def test_with_downstream_and_clear_everything_goes_to_one_cut_and_is_right(facts):
-    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True)
-
-    assert [(one.job, one.to_run) for one in plan.states] == [
-        ("ingest", "jr_i1"),
-        ("publish", "jr_p1"),
-    ]
-    assert [(one.dataset, one.runs) for one in plan.clears] == [(RAW, ("jr_i2", "jr_i3"))]
-    assert plan.is_right
-
-
 def test_a_moment_takes_each_job_to_what_it_had_committed_by_then(facts):
     plan = plan_rewind(facts, ["ingest", "publish"], Target("then", at_ms=215))
 
@@ -105,10 +94,6 @@ def test_a_moment_takes_each_job_to_what_it_had_committed_by_then(facts):
         ("ingest", "jr_i2"),
         ("publish", "jr_p1"),
     ]
-
-
-def test_the_last_run_is_nothing_to_rewind(facts):
-    assert plan_rewind(facts, ["ingest"], to("jr_i3")).states == []
 
 
 def test_what_a_rewind_has_undone_is_not_counted_again(facts):
@@ -179,17 +164,6 @@ def test_what_a_backfill_has_written_since_is_not_called_right(facts, state):
     assert "from 2026-01-01 to before 2026-01-02 again" in effect.why
     assert any("jr_fill" in text for text in plan.unknown)
     assert before.is_right
-
-
-def test_a_backfill_alone_is_told_of_although_no_position_moves(facts):
-    filled = KnownRun("jr_fill", "publish", 350, arguments=FILL)
-    facts = replace(facts, runs=[*facts.runs, filled])
-
-    plan = plan_rewind(facts, ["publish"], to("jr_p3"))
-
-    assert plan.states == []
-    (text,) = plan.unknown
-    assert "run jr_fill of a backfill" in text
 
 
 def test_a_backfill_that_wrote_to_what_others_merge_is_told_of_there(facts):
@@ -290,22 +264,6 @@ def test_a_reader_in_another_app_is_named_although_it_is_not_planned(facts):
     assert not any("theirs" in text for text in unread.unknown)
 
 
-def test_a_reader_by_keys_does_not_see_what_is_corrected_before_it(facts):
-    by_keys = [
-        checkpoint(one.job_name, one.run_id, one.committed_at_ms, RAW, MART, "merge", KEYS)
-        if one.job_name == "publish"
-        else one
-        for one in facts.checkpoints
-    ]
-    facts = replace(facts, checkpoints=by_keys)
-
-    plan = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True)
-
-    assert [effect.verdict for effect in of(plan, "publish").effects] == ["stale"]
-    assert any("--with-downstream" in text for text in plan.advice)
-    assert plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True).is_right
-
-
 def test_a_run_without_a_checkpoint_is_named(facts):
     kept = [one for one in facts.checkpoints if one.run_id != "jr_i2"]
 
@@ -332,21 +290,6 @@ def test_what_cannot_be_is_refused_with_one_message(facts, jobs, target, said):
 
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_an_unknown_run_is_answered_with_the_nearest_ones(facts):
-    with pytest.raises(UsageError, match=r"there is no run 'jr_i9'; nearest: jr_i"):
-        resolve_run(facts, ["ingest"], "jr_i9")
-    with pytest.raises(UsageError, match=r"3 runs begin with 'jr_p'"):
-        resolve_run(facts, ["ingest"], "jr_p")
-    assert resolve_run(facts, ["ingest"], "i2") == "jr_i2"
-
-
-def test_runs_in_flight_refuse_it(facts):
-    flying = replace(facts, in_flight=[KnownRun("jr_i4", "ingest", 900, "RUNNING")])
-
-    with pytest.raises(UsageError, match=r"runs go on: ingest jr_i4; .*tidemark stop"):
-        plan_rewind(flying, ["ingest"], to("jr_i1"))
 
 
 def test_a_run_before_the_horizon_of_the_history_is_refused(facts):

@@ -17,7 +17,6 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.planner import plan_rewind
-from tidemark.operate.rewind.undoing import undo
 
 NUMBER = itertools.count(1)
 KINDS = [
@@ -205,25 +204,9 @@ def rewind_and_check(world: World, root: str, to: Target, **options) -> None:
         assert world.state() == before
         return
     after = world.state()
-    undo(
-        world.home,
-        world.store,
-        world.open_table,
-        record.rewind_id,
-        actor="ada",
-        why="no",
-        at_ms=world.tick(),
-    )
+    world.undo(record.rewind_id)
     assert world.state() == before
-    undo(
-        world.home,
-        world.store,
-        world.open_table,
-        record.rewind_id + 1,
-        actor="ada",
-        why="yes",
-        at_ms=world.tick(),
-    )
+    world.undo(record.rewind_id + 1)
     assert world.state() == after
     check_again(world, root, plan, positions)
 

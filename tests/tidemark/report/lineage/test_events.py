@@ -16,11 +16,11 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.operate.recorded_runs import as_it_started
+from tidemark.operate.run_facts import RunFacts
 from tidemark.report.lineage import events
 from tidemark.report.lineage.events import event_of
-from tidemark.report.lineage.facts import RunFacts
 from tidemark.report.lineage.names import run_uuid
-from tidemark.report.lineage.recorded import as_it_started
 
 READ = DatasetRead(
     "s3://raw/flights/",

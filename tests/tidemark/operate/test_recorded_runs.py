@@ -23,8 +23,8 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.operate.recorded_runs import as_it_started, facts_of, facts_of_ended
 from tidemark.report.lineage.events import event_of
-from tidemark.report.lineage.recorded import as_it_started, facts_of, facts_of_ended
 
 RUN = JobRun(
     "jr_1",

@@ -15,7 +15,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten
-from tidemark.report.lineage.facts import RunFacts
+from tidemark.operate.run_facts import RunFacts
 
 
 def facts_of(home: Home, run: JobRun) -> RunFacts:

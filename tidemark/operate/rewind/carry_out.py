@@ -12,7 +12,7 @@ Until 5 everything can be taken back; each of the steps may be done again.
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
@@ -26,6 +26,7 @@ from tidemark.local_state.rewinds.records import (
     DONE,
     GIVEN_UP,
     MARK,
+    Asked,
     RewindRecord,
     begin,
     check_still_open,
@@ -44,129 +45,103 @@ def no_step(_: str) -> None:
     """Do nothing before a step."""
 
 
-def carry_out(
-    home: Home,
-    store: Store,
-    open_table: OpenTable,
-    steps: Steps,
-    *,
-    actor: str,
-    why: str,
-    at_ms: int,
-    to: str,
-    undoes: int | None = None,
-    before: Callable[[str], None] = no_step,
-) -> RewindRecord:
-    """Do all steps, or nothing; return the record."""
-    before("record")
-    with home.alone_to_rewind():
-        with store.transaction():
-            _check_bookmarks(store, steps)
-            document = {"to": to, "steps": steps.to_json()}
-            record = begin(store, at_ms, actor, why, document, undoes)
-            filed = _filed(steps, record.rewind_id)
-            if filed != steps:
-                record = replace(record, document={"to": to, "steps": filed.to_json()})
-                _put_document(store, record)
-        return _finish(home, store, open_table, record, at_ms, before)
+@dataclass(frozen=True)
+class CarryOut:
+    """Does rewinds in a home, and takes them back.
 
-
-def finish(
-    home: Home,
-    store: Store,
-    open_table: OpenTable,
-    record: RewindRecord,
-    *,
-    at_ms: int,
-    before: Callable[[str], None] = no_step,
-) -> RewindRecord:
-    """Do what is left of a rewind that was begun; return its record."""
-    with home.alone_to_rewind():
-        check_still_open(store, record)
-        return _finish(home, store, open_table, record, at_ms, before)
-
-
-def _finish(
-    home: Home,
-    store: Store,
-    open_table: OpenTable,
-    record: RewindRecord,
-    at_ms: int,
-    before: Callable[[str], None],
-) -> RewindRecord:
-    steps = Steps.from_json(record.document["steps"])
-    try:
-        before("mark")
-        (home.root / MARK).touch()
-        before("files")
-        for from_, to in steps.files:
-            before(f"file {from_}")
-            _move(home, from_, to)
-        for table, group in groupby(steps.watermarks, key=lambda step: step.table):
-            before(f"watermarks {table}")
-            with open_table(table) as admin:
-                _rewind(admin, list(group), record, "rewind")
-        before("bookmarks")
-        with store.transaction():
-            for step in steps.bookmarks:
-                restore_version(store, step.job, step.expected, step.version, at_ms)
-            end(store, record.rewind_id, DONE)
-    except (
-        WatermarkConflictError,
-        BookmarkVersionMismatchError,
-        FileNotFoundError,
-        FileExistsError,
-    ) as error:
-        _take_back(home, store, open_table, record, no_step)
-        raise UsageError(
-            f"something has moved since the rewind was planned ({error}); everything is as it was: "
-            "plan it again"
-        ) from error
-    before("unmark")
-    (home.root / MARK).unlink(missing_ok=True)
-    return replace(record, state=DONE)
-
-
-def take_back(
-    home: Home,
-    store: Store,
-    open_table: OpenTable,
-    record: RewindRecord,
-    before: Callable[[str], None] = no_step,
-) -> RewindRecord:
-    """Make everything as it was before a rewind that was begun and not finished.
-
-    May be repeated, as each of its steps may.
+    Attributes:
+        home: the home.
+        store: its state.
+        open_table: opens a table of watermarks.
+        before: called with the name of each step before that is done.
     """
-    with home.alone_to_rewind():
-        check_still_open(store, record)
-        return _take_back(home, store, open_table, record, before)
 
+    home: Home
+    store: Store
+    open_table: OpenTable
+    before: Callable[[str], None] = no_step
 
-def _take_back(
-    home: Home,
-    store: Store,
-    open_table: OpenTable,
-    record: RewindRecord,
-    before: Callable[[str], None],
-) -> RewindRecord:
-    steps = Steps.from_json(record.document["steps"])
-    back = steps.backwards()
-    for table, group in groupby(
-        zip(steps.watermarks, back.watermarks, strict=True), key=lambda pair: pair[0].table
-    ):
-        before(f"watermarks back {table}")
-        with open_table(table) as admin:
-            _rewind_back(admin, list(group), record)
-    for to, from_ in back.files:
-        before(f"file back {from_}")
-        if (home.root / to).exists() and not (home.root / from_).exists():  # it was moved
-            _move(home, to, from_)
-    before("given up")
-    with store.transaction():
-        end(store, record.rewind_id, GIVEN_UP)
-    (home.root / MARK).unlink(missing_ok=True)
-    return replace(record, state=GIVEN_UP)
+    def do(self, steps: Steps, asked: Asked, to: str, undoes: int | None = None) -> RewindRecord:
+        """Do all steps, or nothing; return the record."""
+        self.before("record")
+        with self.home.alone_to_rewind():
+            with self.store.transaction():
+                _check_bookmarks(self.store, steps)
+                record = begin(self.store, asked, {"to": to, "steps": steps.to_json()}, undoes)
+                filed = _filed(steps, record.rewind_id)
+                if filed != steps:
+                    record = replace(record, document={"to": to, "steps": filed.to_json()})
+                    _put_document(self.store, record)
+            return self._finish(record, asked.at_ms)
+
+    def finish(self, record: RewindRecord, at_ms: int) -> RewindRecord:
+        """Do what is left of a rewind that was begun; return its record."""
+        with self.home.alone_to_rewind():
+            check_still_open(self.store, record)
+            return self._finish(record, at_ms)
+
+    def _finish(self, record: RewindRecord, at_ms: int) -> RewindRecord:
+        steps = Steps.from_json(record.document["steps"])
+        mark = self.home.root / MARK
+        try:
+            self.before("mark")
+            mark.touch()
+            self.before("files")
+            for from_, to in steps.files:
+                self.before(f"file {from_}")
+                _move(self.home, from_, to)
+            for table, group in groupby(steps.watermarks, key=lambda step: step.table):
+                self.before(f"watermarks {table}")
+                with self.open_table(table) as admin:
+                    _rewind(admin, list(group), record, "rewind")
+            self.before("bookmarks")
+            with self.store.transaction():
+                for step in steps.bookmarks:
+                    restore_version(self.store, step.job, step.expected, step.version, at_ms)
+                end(self.store, record.rewind_id, DONE)
+        except (
+            WatermarkConflictError,
+            BookmarkVersionMismatchError,
+            FileNotFoundError,
+            FileExistsError,
+        ) as error:
+            replace(self, before=no_step)._take_back(record)
+            raise UsageError(
+                f"something has moved since the rewind was planned ({error}); everything is as it "
+                "was: plan it again"
+            ) from error
+        self.before("unmark")
+        mark.unlink(missing_ok=True)
+        return replace(record, state=DONE)
+
+    def take_back(self, record: RewindRecord) -> RewindRecord:
+        """Make everything as it was before a rewind that was begun and not finished.
+
+        May be repeated, as each of its steps may.
+        """
+        with self.home.alone_to_rewind():
+            check_still_open(self.store, record)
+            return self._take_back(record)
+
+    def _take_back(self, record: RewindRecord) -> RewindRecord:
+        steps = Steps.from_json(record.document["steps"])
+        back = steps.backwards()
+        root = self.home.root
+        for table, group in groupby(
+            zip(steps.watermarks, back.watermarks, strict=True), key=lambda pair: pair[0].table
+        ):
+            self.before(f"watermarks back {table}")
+            with self.open_table(table) as admin:
+                _rewind_back(admin, list(group), record)
+        for to, from_ in back.files:
+            self.before(f"file back {from_}")
+            if (root / to).exists() and not (root / from_).exists():  # it was moved
+                _move(self.home, to, from_)
+        self.before("given up")
+        with self.store.transaction():
+            end(self.store, record.rewind_id, GIVEN_UP)
+        (root / MARK).unlink(missing_ok=True)
+        return replace(record, state=GIVEN_UP)
 
 
 def _check_bookmarks(store: Store, steps: Steps) -> None:

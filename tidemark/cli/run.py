@@ -1,0 +1,209 @@
+"""`tidemark run`: a workflow from its start trigger to its end, wherever its jobs run."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, console_for_tables
+from tidemark.cli.run_show import refuse_options, show
+from tidemark.cli.runs import watch
+from tidemark.cli.synth import assembly_folder
+from tidemark.cli.target import glue_of_stage
+from tidemark.cli.where import Where, run_options
+from tidemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tidemark.glue_service.commands import App
+    from tidemark.glue_service.served import ServedPort
+    from tidemark.local_state.home import Home
+    from tidemark.operate.clients import Glue
+
+FAILURE = 1
+CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
+LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
+JSON_HELP = "With --deployed: a table or lines for people, or JSON."
+WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the options say of a run."""
+
+    workflow: str | None
+    only: str | None
+    begin: str | None
+    isolated: bool
+    skip_crawlers: bool
+    lineage: str | None
+    output: str
+
+    def check_elsewhere(self, who: str, option: str) -> None:
+        """Refuse what only an engine of this command's own can do."""
+        if self.isolated or self.skip_crawlers or self.lineage is not None:
+            raise UsageError(
+                f"{who} runs the jobs: leave out --isolated, --lineage and --skip-crawlers, which "
+                "are for the runs of this command's own"
+            )
+        if self.begin is not None:
+            raise UsageError(
+                f"{who} runs the jobs, and there a workflow run begins at a job only by resuming "
+                f"an earlier run: `tidemark resume --from {self.begin}{option}`"
+            )
+
+
+@click.group(invoke_without_command=True, subcommand_metavar="[show ID]")
+@run_options
+@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
+@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+@click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
+@click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
+@click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
+@click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
+def run(where: Where, **options: Any) -> None:
+    """Run a whole workflow once, every job incrementally.
+
+    An app with one pipeline has one workflow, and that is run. With more, --workflow is required.
+    While it works, boto3 in scripts reaches Glue, Logs and S3 of this machine. Where `tidemark
+    local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
+
+    With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
+    ends; --from, --isolated, --lineage and --skip-crawlers are for this machine, as counts of rows
+    are. `tidemark run show ID` starts nothing: it shows a job run.
+    """
+    ctx = click.get_current_context()
+    if ctx.invoked_subcommand is not None:
+        refuse_options(ctx)
+        return
+    request = Request(**options)
+    if request.only is not None and request.begin is not None:
+        raise UsageError("--only runs one job and --from also what follows: give one of the two")
+    if where.stage is None and request.output == "json":
+        raise UsageError("--format json goes with --deployed; here, `tidemark runs` has it")
+    sys.exit(_run(where, request))
+
+
+run.add_command(show)
+
+
+def _run(where: Where, request: Request) -> int:
+    """Run a workflow, and return the exit code: by a Glue that is served, else by one of ours."""
+    if where.stage is not None:
+        request.check_elsewhere(f"stage {where.stage}", where.option)
+        with glue_of_stage(where) as glue:
+            return _run_on(glue, glue.names.workflow(request.workflow), where, request)
+    from tidemark.cli.progress import RunConsole
+    from tidemark.glue_service.served import find_port
+    from tidemark.local_state.home import Home
+
+    console, home = RunConsole(), Home.from_environment()
+    served = find_port(home)
+    if served is None or served.is_of_command:
+        return _run_here(home, console, where, request)
+    request.check_elsewhere(f"process {served.pid} serves {home.root}, and", where.option)
+    with _deployed_to(served, home, _app(console, where), request) as (glue, workflow):
+        return _run_on(glue, workflow, where, request)
+
+
+def _app(console: "Console", where: Where) -> "App":
+    """Read the app, and say which tables its run will stop at."""
+    from tidemark.checks.unserved_tables import unserved_tables
+    from tidemark.cli.progress import print_unserved
+    from tidemark.glue_service.commands import load_app
+
+    app = load_app(assembly_folder(console, where.app, where.context))
+    print_unserved(console, unserved_tables(app.deployment, app.assembly.assets))
+    return app
+
+
+@contextmanager
+def _deployed_to(
+    served: "ServedPort", home: "Home", app: "App", request: Request
+) -> Iterator[tuple["Glue", str]]:
+    """Deploy an app on the port that serves a home; yield its clients and the workflow."""
+    from tidemark.glue_service.commands import region
+    from tidemark.glue_service.one_run import chosen_workflow
+    from tidemark.glue_service.served import deploy
+    from tidemark.local_state.access_key import access_key
+    from tidemark.operate.clients import of_port
+
+    name = chosen_workflow(app.deployment, request.workflow)
+    click.echo(f"process {served.pid} serves {home.root}, and runs this")
+    click.echo(deploy(served, app.folder))
+    with of_port(served.url, str(home.root), region(), access_key(home).arguments) as glue:
+        yield glue, name
+
+
+def _run_on(glue: "Glue", workflow: str, where: Where, request: Request) -> int:
+    """Start a workflow, or one job with the arguments of its trigger, and watch it to its end."""
+    from tidemark.operate.workflow_runs import start_workflow_run
+
+    if request.only is None:
+        return watch(glue, workflow, start_workflow_run(glue, workflow), where, request.output)
+    return _run_job(glue, workflow, glue.names.job(request.only), where, request.output)
+
+
+def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -> int:
+    from tidemark.cli.views.runs import Changes, run_json
+    from tidemark.operate.job_runs import follow_run, start_run, stop_runs
+    from tidemark.operate.workflow_runs import arguments_in
+
+    console = console_for_tables()
+    changes = Changes(where.option)
+    found = start_run(glue, job, arguments_in(glue, workflow, job))
+    try:
+        for now in follow_run(glue, found):
+            found = now
+            for line in changes.lines([found]) if output != "json" else ():
+                console.print(line, soft_wrap=True)
+    except KeyboardInterrupt:
+        stop_runs(glue, job, found)
+        click.echo(f"{job} {found.run_id} is being stopped", err=True)
+        raise
+    if output == "json":
+        click.echo(json.dumps(run_json(found), indent=2))
+    return 0 if found.state == "SUCCEEDED" else FAILURE
+
+
+def _run_here(home: "Home", console: "Console", where: Where, request: Request) -> int:
+    """Run a workflow by an engine of this command's own, which tells each change at once.
+
+    It can do what no operation of Glue asks for: begin at a job, take crawlers as SUCCEEDED.
+    """
+    from tidemark.cli.progress import JobProgress, print_not_run, print_outcome, print_recovered
+    from tidemark.glue_service.one_run import run_workflow
+    from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.glue_service.workflows.selection import Selection
+    from tidemark.report.lineage.emitter import lineage_to
+
+    job = request.only if request.begin is None else request.begin
+    selection = None if job is None else Selection(job, has_following=request.begin is not None)
+    progress = JobProgress(console)
+    with (
+        lineage_to(request.lineage, home, progress.say) as tell,
+        jvms_of(home, is_isolated=request.isolated, say=progress.say) as jvms,
+    ):
+        app = _app(console, where)
+        with progress:
+            result = run_workflow(
+                app,
+                home,
+                request.workflow,
+                progress.observe,
+                lambda runs: print_recovered(console, runs),
+                progress.warn,
+                jvms,
+                skips_crawlers=request.skip_crawlers,
+                selection=selection,
+                not_run=lambda found: print_not_run(console, found),
+                lineage=tell,
+            )
+    print_outcome(console, result)
+    return 0 if result.is_success else FAILURE

@@ -1,0 +1,102 @@
+"""Opens what a command works on: a stage in an account, or the home of this machine."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich.console import Console
+
+from tidemark.cli.synth import assembly_folder
+from tidemark.cli.where import Where
+
+if TYPE_CHECKING:
+    from tidemark.model.assembly.cloud_assembly import Assembly
+    from tidemark.operate.clients import Glue
+    from tidemark.operate.target import Target
+
+ToStart: TypeAlias = tuple[str, str | None]
+"""What a command starts: `job`, `workflow` or `trigger`, and its name; None for the only one."""
+
+
+def assembly_of_stage(where: Where) -> "Assembly":
+    """Return the app of the stage that --deployed names; its assets may be gone by then."""
+    from tidemark.model.assembly.cloud_assembly import read_assembly
+
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:  # cdk.out is of another stage
+        stage = () if where.app else (f"stage={where.stage}",)
+        context = (*where.context, *stage)
+        return read_assembly(
+            assembly_folder(Console(stderr=True), where.app, context, Path(folder))
+        )
+
+
+@contextmanager
+def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator["Glue"]:
+    """Yield the Glue of the stage that --deployed names."""
+    from tidemark.glue_service.commands import region
+    from tidemark.operate.clients import of_stage
+    from tidemark.operate.names import names_of_stage
+
+    assert where.stage is not None  # noqa: S101 (the caller has looked)
+    console = Console(stderr=True)
+    names = names_of_stage(assembly or assembly_of_stage(where), where.stage, region())
+    with of_stage(names, lambda text: console.print(text, highlight=False, soft_wrap=True)) as glue:
+        yield glue
+
+
+@contextmanager
+def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Target"]:
+    """Yield what a command is to work on: a stage, or the home of this machine.
+
+    A command that starts runs names what it starts, a kind and a name: here that is brought up to
+    the code on disk first. On AWS the deployed code runs; a warning says where that differs.
+    """
+    if where.stage is not None:
+        from tidemark.cli.code_of_stage import say_code_of_stage
+        from tidemark.operate.account import Account
+        from tidemark.operate.names import JOB
+
+        assembly = assembly_of_stage(where)
+        with glue_of_stage(where, assembly) as glue:
+            glue.check_stage(JOB, glue.names.jobs[0])
+            if to_start is not None:
+                kind, name = to_start
+                say_code_of_stage(glue, assembly, [name] if kind == "job" and name else [])
+            yield Account(glue, assembly)
+        return
+    from tidemark.glue_service.commands import load_app
+    from tidemark.local_state.home import Home
+    from tidemark.operate.home import HomeTarget
+
+    with ExitStack() as stack:
+        served = _glue_here(where, to_start)
+        if to_start is not None:  # before anything is read: it deploys
+            served = nullcontext(stack.enter_context(served))
+        yield HomeTarget(
+            Home.from_environment(),
+            stack,
+            served,
+            lambda: load_app(_folder_of(where, stack)),
+            reads_app=to_start is None and where.reads_app,
+        )
+
+
+def _folder_of(where: Where, stack: ExitStack) -> Path:
+    """Return the assembly that a command on this machine is about."""
+    if "context" not in where.takes:
+        return where.app or Path("cdk.out")
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tidemark-"))
+    return assembly_folder(Console(stderr=True), where.app, where.context, Path(folder))
+
+
+def _glue_here(where: Where, to_start: ToStart | None) -> "AbstractContextManager[Glue]":
+    from tidemark.cli.here import glue_here
+
+    if to_start is None:
+        return glue_here()
+    from tidemark.cli.code_on_disk import deploy_what_changed
+
+    kind, name = to_start
+    return glue_here(lambda home, deploy: deploy_what_changed(home, where, kind, name, deploy))

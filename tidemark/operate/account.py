@@ -1,0 +1,221 @@
+"""A stage in an account of AWS as a target: what Glue, CloudWatch and watermark tables tell of it.
+
+Glue tells no rows and no warnings. What runs have read and written is known as far as the library
+`watermarks` has recorded it in the table of their job.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property, partial
+from typing import Any
+
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.local_state.store.stored_warnings import ShowWarnings
+from tidemark.model.assembly.cloud_assembly import Assembly
+from tidemark.model.assembly.definitions import SHELL
+from tidemark.model.assembly.intrinsics import ACCOUNT_ID
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
+from tidemark.operate.clients import Glue, or_none, translated
+from tidemark.operate.job_runs import Run, runs_of_job
+from tidemark.operate.logs import ERROR, OUTPUT, lines_of
+from tidemark.operate.names import Names
+from tidemark.operate.rewind.deployed import StageRewinds
+from tidemark.operate.rewind.facts import COMMIT, KnownRun, Start, Track, known_run
+from tidemark.operate.rewind.rewinds import Rewinds
+from tidemark.operate.rewind.stage_facts import bookmark_track, entry_of
+from tidemark.operate.run_facts import RunFacts
+from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, arguments_of
+from tidemark.operate.triggers import triggers_of
+from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
+
+WATERMARK_TABLE = "--watermark_table"
+AT_ONCE = 8  # jobs that AWS is asked about
+
+
+class Account:
+    """A stage in an account; see `Target`."""
+
+    has_rows = False
+    has_positions = False
+    can_clear = False
+    arrived: None = None
+
+    def __init__(self, glue: Glue, assembly: Assembly) -> None:
+        self.glue = glue
+        self.assembly = assembly
+        self.where = glue.where
+        self.option = f" --deployed {glue.names.stage}"
+        self.region = str(glue.glue.meta.region_name)
+        self._definitions: dict[str, Mapping[str, Any] | None] = {}
+
+    @property
+    def names(self) -> Names:
+        """The jobs and workflows of the stage."""
+        return self.glue.names
+
+    def job(self, name: str) -> str:
+        """Return the name of a job of the stage."""
+        return self.names.job(name)
+
+    def definition(self, job: str) -> Mapping[str, Any] | None:
+        """Return a job as it is deployed; None if it is not."""
+        if job not in self._definitions:
+            answer = or_none(self.glue.glue.get_job, JobName=job)
+            self._definitions[job] = answer and answer["Job"]
+        return self._definitions[job]
+
+    def runs(
+        self, jobs: Sequence[str] | None, since: datetime | None = None, limit: int | None = None
+    ) -> list[Run]:
+        """Return the newest runs of each job; one that is not deployed has none."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            names = self.names.jobs if jobs is None else jobs
+            found = pool.map(partial(runs_of_job, self.glue, since=since, limit=limit), names)
+            return [run for runs in found for run in runs]
+
+    def notes(self, run: Run, line_count: int) -> RunNotes:
+        """Return the last lines that a run printed; those of its errors, if it printed none."""
+        lines = lines_of(self.glue, run, (OUTPUT,)) or lines_of(self.glue, run, (ERROR,))
+        return RunNotes(lines=[line.text for line in lines[-line_count:]])
+
+    def checkpoints(self, job: str | None = None) -> list[Checkpoint]:
+        """Return what jobs have recorded in their watermark tables; rows are not among it."""
+        names = self.names.jobs if job is None else [job]
+        found = [one for name in names for one in self._checkpoints(name)]
+        return sorted(found, key=lambda one: one.committed_at_ms, reverse=True)
+
+    def _checkpoints(self, job: str) -> list[Checkpoint]:
+        with translated(self.where):
+            table = arguments_of(self.definition(job)).get(WATERMARK_TABLE)
+            if not table:
+                return []
+            try:
+                with self.watermarks(table) as admin:
+                    return checkpoints_of_job(job, admin.run_records(job), table)
+            except WatermarkTableError as error:
+                why = f"{error}; job {job} names the table in {WATERMARK_TABLE}"
+                raise UsageError(why) from error
+            except WatermarksError as error:
+                raise UsageError(str(error)) from error
+
+    def checkpoint(self, run: Run) -> Checkpoint | None:
+        """Return what a run has recorded, with its arguments."""
+        found = (one for one in self._checkpoints(run.job) if one.run_id == run.run_id)
+        return next((replace(one, arguments=run.arguments) for one in found), None)
+
+    def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
+        """Return what Glue tells of runs that have ended, and what they have recorded."""
+        jobs = dict.fromkeys(run.job for run in runs)
+        recorded = {one.run_id: one for job in jobs for one in self.checkpoints(job)}
+        return [self._run_facts(run, recorded.get(run.run_id)) for run in runs]
+
+    def _run_facts(self, run: Run, found: Checkpoint | None) -> RunFacts:
+        command = (self.definition(run.job) or {}).get("Command", {})
+        facts = RunFacts(
+            run.job,
+            run.run_id,
+            run.state,
+            run.started_at_ms,
+            self.region,
+            self.glue.arn.split(":")[4] if self.glue.arn else ACCOUNT_ID,
+            ended_at_ms=run.ended_at_ms,
+            error_message=run.message or None,
+            is_spark=command.get("Name") != SHELL,
+            script=command.get("ScriptLocation", ""),
+            workflow_name=run.workflow_name or None,
+            workflow_run_id=run.workflow_run_id or None,
+        )
+        if found is None:
+            return facts
+        return replace(
+            facts,
+            code=found.code,
+            read=found.read,
+            written=found.written,
+            bookmark=found.bookmark,
+            watermarks=found.watermarks,
+        )
+
+    def bookmark(self, job: str) -> BookmarkHead | None:
+        """Return the version of a bookmark: how far it has read is Glue's own affair."""
+        entry = self.bookmark_entry(job)
+        return None if entry is None else BookmarkHead(int(entry["Version"]))
+
+    def bookmark_entry(self, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
+        """Return the answer of GetJobBookmark."""
+        return entry_of(self.glue, job, run_id)
+
+    def committed_runs(self, job: str) -> list[CommittedRun]:
+        """Return the runs that are taken to have committed, as Glue keeps them."""
+        track = self.bookmark_track(job, [known_run(run) for run in self.runs([job])])
+        moves = track.moves if track else ()
+        return [
+            CommittedRun(one.run_id, one.at_ms, state="SUCCEEDED")
+            for one in moves
+            if one.kind == COMMIT
+        ]
+
+    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+        """Return the bookmark of a job with its history, None if it has none."""
+        own = [run for run in runs if run.job == job]
+        newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
+        return bookmark_track(job, self.bookmark_entry(job), newest_first)
+
+    def why_no_bookmark(self, job: str) -> TidemarkError:
+        """Return the error of a job that is known; of another one its nearest name."""
+        name = self.job(job)
+        return EntityNotFoundError(f"job {name} has no bookmark in {self.where}: it committed none")
+
+    def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
+        """Call ResetJobBookmark."""
+        request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
+        entry: Mapping[str, Any] = self.glue.glue.reset_job_bookmark(**request)["JobBookmarkEntry"]
+        return entry
+
+    @cached_property
+    def dynamodb(self) -> Any:
+        """A client of DynamoDB."""
+        return self.glue.client("dynamodb")
+
+    @contextmanager
+    def watermarks(self, table: str) -> Iterator[WatermarkAdmin]:
+        """Open a table of watermarks of the account."""
+        yield WatermarkAdmin(table, self.dynamodb)
+
+    def warnings(self) -> None:
+        """Return None: the machine that tested a script has kept its warnings."""
+
+    def show_unseen(self, show: ShowWarnings) -> None:
+        """Show nothing."""
+
+    def starts(self) -> list[str]:
+        """Return nothing: what starts the workflows is there."""
+        return []
+
+    def meanwhile(self) -> list[str]:
+        """Return what may start runs while a rewind is carried out."""
+        return ["a schedule or an event of the stage may start runs: none is paused"]
+
+    def triggers(self) -> list[Start]:
+        """Return the triggers that start a job of the stage."""
+        return [
+            Start(one.name, one.starts, one.after, one.workflow)
+            for one in triggers_of(self.glue)
+            if set(self.names.jobs) & set(one.starts)
+        ]
+
+    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
+        """Return nothing: an account has jobs that are nobody's business here."""
+        return {}
+
+    @cached_property
+    def rewinds(self) -> Rewinds:
+        """The rewinds of the stage, recorded in one of its watermark tables."""
+        tables = [
+            arguments_of(self.definition(job)).get(WATERMARK_TABLE) for job in self.names.jobs
+        ]
+        return StageRewinds(self.glue, self.dynamodb, min(filter(None, tables), default=None))

@@ -1,0 +1,355 @@
+"""The home of this machine as a target: what its state records, whoever serves it.
+
+Facts are read from the state database itself, as the next engine will find it. That is true while
+another process serves the home, for each change is one transaction, which readers see whole; and it
+has rows, warnings, and how far a bookmark has read, which no operation of Glue tells. What starts
+or stops something goes through a Glue that serves the home.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.glue_service.commands import App, region
+from tidemark.glue_service.entities import Kind, find_entity, list_entities
+from tidemark.glue_service.resting_store import RestingStore
+from tidemark.glue_service.runs.job_runs import state_detail
+from tidemark.glue_service.runs.run_requests import RunRequest, run_requests
+from tidemark.glue_service.runs.skip import REASON_FILE
+from tidemark.local_state.bookmarks.api import entry_of, reset_job_bookmark
+from tidemark.local_state.bookmarks.versions import (
+    bookmark_of_run,
+    contexts_of_last_commit,
+    latest_bookmark,
+    successful_runs,
+)
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
+from tidemark.local_state.home import Home
+from tidemark.local_state.machine.clock import now_ms
+from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
+from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
+from tidemark.local_state.store.stored_warnings import (
+    RunWarning,
+    ShowWarnings,
+    open_warnings,
+    show_unseen,
+)
+from tidemark.model.assembly.cloud_assembly import Assembly
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.clients import Glue
+from tidemark.operate.job_runs import Run
+from tidemark.operate.names import Names
+from tidemark.operate.recorded_runs import facts_of_ended
+from tidemark.operate.rewind.facts import KnownRun, Start, Track
+from tidemark.operate.rewind.home_rewinds import HomeRewinds
+from tidemark.operate.rewind.local import bookmark_track
+from tidemark.operate.rewind.rewinds import Rewinds
+from tidemark.operate.run_facts import RunFacts
+from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes
+from watermarks import WatermarkAdmin, WatermarkTableError
+
+LOGS, LOG_BYTES = ("stdout.log", "script-stderr.log", "stderr.log"), 65_536
+
+
+class HomeTarget:
+    """The home of this machine; see `Target`."""
+
+    option = ""
+    has_rows = True
+    has_positions = True
+    can_clear = True
+
+    def __init__(
+        self,
+        home: Home,
+        stack: ExitStack,
+        glue: AbstractContextManager[Glue],
+        read_app: Callable[[], App],
+        *,
+        reads_app: bool,
+    ) -> None:
+        """Work on a home until ``stack`` is closed.
+
+        Args:
+            home: the home.
+            stack: closes what is opened on the way.
+            glue: serves the home, when that is needed.
+            read_app: reads the app, when that is needed.
+            reads_app: whether jobs are those of that app, and not as they were deployed.
+        """
+        self.home = home
+        self.where = str(home.shown)
+        self.region = region()
+        self._stack = stack
+        self._glue = glue
+        self._read_app = read_app
+        self._reads_app = reads_app
+
+    @cached_property
+    def store(self) -> RestingStore:
+        """The state, to be read."""
+        store = RestingStore(self.home.database, is_held=self.home.is_held())
+        self._stack.callback(store.close)
+        return store
+
+    @cached_property
+    def glue(self) -> Glue:
+        """Clients of the Glue that serves the home, or of one of this command's own."""
+        return self._stack.enter_context(self._glue)
+
+    @cached_property
+    def app(self) -> App:
+        """The app that was synthesized last, or that the command names."""
+        return self._read_app()
+
+    @property
+    def assembly(self) -> Assembly:
+        """The stacks of that app."""
+        return self.app.assembly
+
+    @cached_property
+    def names(self) -> Names:
+        """The jobs and workflows that are defined here."""
+        found = [list_entities(self.store, kind) for kind in (Kind.JOB, Kind.WORKFLOW)]
+        jobs, workflows = (tuple(one.name for one in entities) for entities in found)
+        return Names(jobs, workflows)
+
+    def job(self, name: str) -> str:
+        """Return the name of a job that is defined here."""
+        run = None if name in self.names.jobs else self.store.latest_job_run(name)
+        if run is not None:
+            raise UsageError(
+                f"no job {name!r} is defined here: `tidemark submit` has run its script. `tidemark "
+                f"run show {run.run_id}` shows its last run, and {Path(run.log_path).parent} has "
+                "the logs"
+            )
+        return self.names.job(name)
+
+    def definition(self, job: str) -> Mapping[str, Any] | None:
+        """Return a job as the app has it, if the command reads one, else as it is defined here."""
+        if not self._reads_app:
+            entity = find_entity(self.store, Kind.JOB, job)
+            return None if entity is None else entity.definition
+        jobs = self.app.deployment.jobs
+        if job not in jobs:
+            raise UsageError(f"the app has no job {job!r}; it has {', '.join(sorted(jobs))}")
+        found = jobs[job]
+        return {
+            "DefaultArguments": found.default_arguments,
+            "NonOverridableArguments": found.non_overridable_arguments,
+            "ExecutionProperty": {"MaxConcurrentRuns": found.max_concurrent_runs},
+        }
+
+    def runs(
+        self, jobs: Sequence[str] | None, since: datetime | None = None, limit: int | None = None
+    ) -> list[Run]:
+        """Return the newest runs of each job, also of scripts that were submitted."""
+        begin_ms = since.timestamp() * 1000 if since else 0
+        if jobs is None:
+            known = [self.store.all_job_runs()]
+        else:
+            known = [self.store.job_runs_of_job(job) for job in jobs]
+        kept = [it for of in known for it in of[:limit] if it.started_at_ms >= begin_ms]
+        requests = run_requests(self.store, [it.run_id for it in kept])
+        return [run_of_record(it, requests[it.run_id]) for it in kept]
+
+    def notes(self, run: Run, line_count: int) -> RunNotes:
+        """Return the warnings of a run, the end of its log, and why it was not skipped."""
+        query = "SELECT text FROM run_warning WHERE run_id = ? ORDER BY rowid"
+        rows = self.store.query(query, (run.run_id,))
+        record = self.store.job_run(run.run_id)
+        folder = Path(record.log_path).parent if record else self.home.runs / run.run_id
+        reason = folder / REASON_FILE
+        return RunNotes(
+            tuple(row["text"] for row in rows),
+            tuple(last_lines(folder, run.message, line_count)),
+            reason.read_text(encoding="utf-8") if reason.is_file() else "",
+        )
+
+    def checkpoints(self, job: str | None = None) -> list[Checkpoint]:
+        """Return what runs have recorded, with rows and files."""
+        return stored_checkpoints(self.store, job)
+
+    def checkpoint(self, run: Run) -> Checkpoint | None:
+        """Return what a run has recorded."""
+        return checkpoint_of_run(self.store, run.run_id)
+
+    def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
+        """Return what is recorded of runs that have ended, with tables of the Data Catalog."""
+        return facts_of_ended(self.home, [run.run_id for run in runs])
+
+    def bookmark(self, job: str) -> BookmarkHead | None:
+        """Return the bookmark of a job; it is as far as the source that was read least far."""
+        bookmark = latest_bookmark(self.store, job)
+        if bookmark is None:
+            return None
+        contexts = contexts_of_last_commit(self.store, job)
+        states = [state for ctx, state in bookmark.states.items() if ctx in contexts]
+        states = states or list(bookmark.states.values())
+        edges = [state["high_ms"] for state in states if "high_ms" in state]
+        return BookmarkHead(bookmark.version, min(edges, default=None))
+
+    def bookmark_entry(self, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
+        """Return what GetJobBookmark answers for a job, also of a script that was submitted."""
+        found = (
+            bookmark_of_run(self.store, job, run_id) if run_id else latest_bookmark(self.store, job)
+        )
+        return None if found is None else entry_of(found)
+
+    def committed_runs(self, job: str) -> list[CommittedRun]:
+        """Return the runs that have committed the bookmark, as it keeps them."""
+        return [
+            CommittedRun(
+                version.run_id,
+                version.committed_at_ms,
+                version.run,
+                run.state if run else None,
+                run.rows_read if run else None,
+            )
+            for version, run in successful_runs(self.store, job)
+        ]
+
+    def why_no_bookmark(self, job: str) -> TidemarkError:
+        """Return the error that tells why a job has no bookmark, and what it keeps instead."""
+        is_known = job in known_jobs(self.store)
+        kind = EntityNotFoundError if is_known else UsageError
+        return kind(why_no_bookmark(self.store, job))
+
+    def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
+        """Set a bookmark back, in one transaction, whoever serves the home."""
+        request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
+        with Store(self.home.database) as store:
+            answer = reset_job_bookmark(store, request, now_ms())
+        entry: Mapping[str, Any] = answer["JobBookmarkEntry"]
+        return entry
+
+    def arrived(self, uri: str) -> int | None:
+        """Return when a file came to where it is: nothing sets that back.
+
+        A file of S3 has the time of its arrival; one that `cp -p` or `mv` brings here has its own.
+        """
+        try:
+            return self.home.local_path(uri).stat().st_ctime_ns // 1_000_000
+        except (OSError, TidemarkError):
+            return None
+
+    @contextmanager
+    def watermarks(self, table: str) -> Iterator[WatermarkAdmin]:
+        """Open a table of watermarks of the home; nothing is started where none was ever made."""
+        if not may_have_tables(self.home):
+            raise WatermarkTableError(f"there is no table {table} in {self.where}", "not_found")
+        with (
+            dynamodb_endpoint(self.home) as endpoint,
+            dynamodb_client(endpoint, self.region) as dynamodb,
+        ):
+            yield WatermarkAdmin(table, dynamodb)
+
+    def warnings(self) -> list[RunWarning]:
+        """Return the warnings that no later run has resolved."""
+        return open_warnings(self.store)
+
+    def show_unseen(self, show: ShowWarnings) -> None:
+        """Show the warnings of earlier runs; a command that runs jobs now shows its own."""
+        if not self.home.is_held():
+            with Store(self.home.database) as store:
+                show_unseen(store, show)
+
+    def starts(self) -> list[str]:
+        """Return which schedules and events start workflows on AWS."""
+        deployment = self.app.deployment
+        by_event = [t.workflow_name for t in deployment.triggers if t.type == "EVENT"]
+        return [
+            *(f"On AWS, events start {name}; here, tidemark run." for name in by_event),
+            *(
+                f"On AWS, {it.expression} in {it.time_zone} starts {it.workflow_name}; here, "
+                "tidemark run."
+                for it in deployment.schedules
+            ),
+        ]
+
+    def meanwhile(self) -> list[str]:
+        """Return what starts the workflows by the clock, which it does not here."""
+        return [
+            f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, not here"
+            for one in self.app.deployment.schedules
+        ]
+
+    def triggers(self) -> list[Start]:
+        """Return the triggers of the app."""
+        return [
+            Start(
+                trigger.name,
+                tuple(action.job_name for action in trigger.actions),
+                tuple(condition.job_name for condition in trigger.conditions),
+                trigger.workflow_name or "",
+            )
+            for trigger in self.app.deployment.triggers
+        ]
+
+    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+        """Return the bookmark of a job with every version of it, None if it has none."""
+        return bookmark_track(self.store, job)
+
+    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
+        """Return the jobs of other apps and submitted scripts."""
+        rows = self.store.query("SELECT job_name, stack_name FROM deployed_job")
+        stacks = {row["job_name"]: f"stack {row['stack_name']}" for row in rows}
+        ran = self.store.query("SELECT DISTINCT job_name FROM job_run")
+        others = {row["job_name"]: "another app or a script of its own" for row in ran}
+        return {job: where for job, where in {**others, **stacks}.items() if job not in jobs}
+
+    @cached_property
+    def rewinds(self) -> Rewinds:
+        """The rewinds of the home, recorded in its state."""
+        store = self._stack.enter_context(Store(self.home.database))
+        return HomeRewinds(self.home, store, self.watermarks)
+
+
+def run_of_record(run: JobRun, request: RunRequest) -> Run:
+    """Return a run as it is recorded here."""
+    ended = run.completed_at_ms if run.state in FINAL_STATES else None
+    return Run(
+        run_id=run.run_id,
+        job=run.job_name,
+        state=run.state,
+        started_at=_at(run.started_at_ms),
+        ended_at=None if ended is None else _at(ended),
+        message=run.error_message or "",
+        trigger=run.trigger_name or "",
+        detail=state_detail(run) or "",
+        workflow_run_id=run.workflow_run_id or "",
+        arguments=request.arguments,
+        rows_read=run.rows_read,
+        rows_written=run.rows_written,
+        jvm=run.jvm or "",
+    )
+
+
+def last_lines(folder: Path, message: str, count: int) -> list[str]:
+    """Return the last lines that a run printed; of stderr, if it printed none, or the cause there.
+
+    The cause is there if the JVM wrote it and the script met only what followed from it.
+    """
+    log = folder / LOGS[-1]
+    is_cause_of_jvm = message and log.is_file() and message in _ends(log, count)
+    for name in LOGS[-1:] if is_cause_of_jvm else LOGS:
+        file = folder / name
+        if file.is_file() and (found := _ends(file, count)):
+            return found
+    return []
+
+
+def _ends(file: Path, count: int) -> list[str]:
+    with file.open("rb") as log:
+        log.seek(max(file.stat().st_size - LOG_BYTES, 0))
+        text = log.read().decode("utf-8", errors="replace")
+    return [line for line in text.splitlines() if line.strip()][-count:]
+
+
+def _at(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

@@ -1,0 +1,43 @@
+"""What carries the rewinds of a target out, and what it has recorded of them.
+
+What a place can promise differs, and only here: a home does a rewind in one transaction at its end
+(`home_rewinds`), a stage by calls that may each be repeated (`deployed`). Both record the steps
+first, so that one which was interrupted is finished or taken back, and never forgotten.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tidemark.local_state.rewinds.records import Asked, RewindRecord
+from tidemark.local_state.rewinds.steps import Steps
+from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.plan import Plan
+from tidemark.operate.rewind.watermark_tracks import Windows
+
+
+class Rewinds(Protocol):
+    """The rewinds of a target."""
+
+    def check_none_is_open(self) -> None:
+        """Refuse while a rewind is carried out, or is half done."""
+
+    def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
+        """Return a plan with what only this place can look at, and its steps."""
+
+    def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
+        """Carry a plan out; return its record, None where nothing keeps one."""
+
+    def note_nothing(self, plan: Plan, asked: Asked) -> None:
+        """Record that a rewind had nothing to do: an undo after it undoes none before it."""
+
+    def to_undo(self, number: int | None) -> RewindRecord:
+        """Return the rewind of a number, or the last one that is not undone."""
+
+    def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
+        """Take a rewind back; return its record, and the jobs that moved on and stay so."""
+
+    def resume(self, at_ms: int) -> RewindRecord:
+        """Finish the rewind that was interrupted."""
+
+    def records(self) -> list[RewindRecord]:
+        """Return every rewind that is recorded, the newest first."""

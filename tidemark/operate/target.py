@@ -1,0 +1,185 @@
+"""What a verb works on: a Glue that answers, with all that is known where it is.
+
+`operate.account` is a stage in an account of AWS, `operate.home` the home of this machine. A verb
+asks for facts, and does the same with them at both. What a place does not tell is None, or
+missing, and is left out of what is shown.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from tidemark.errors import TidemarkError
+from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
+from tidemark.model.assembly.cloud_assembly import Assembly
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.clients import Glue
+from tidemark.operate.job_runs import Run
+from tidemark.operate.names import Names
+from tidemark.operate.rewind.facts import KnownRun, Start, Track
+from tidemark.operate.rewind.rewinds import Rewinds
+from tidemark.operate.run_facts import RunFacts
+from watermarks import WatermarkAdmin
+
+
+@dataclass(frozen=True)
+class BookmarkHead:
+    """The bookmark of a job that holds now.
+
+    Attributes:
+        version: counts up.
+        until_ms: what arrived before was read, epoch milliseconds; None if that is not known.
+    """
+
+    version: int
+    until_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class CommittedRun:
+    """A run that a bookmark can be rewound to.
+
+    Attributes:
+        run_id: ``jr_...``.
+        at_ms: when it committed, epoch milliseconds; on AWS when it ended.
+        number: of the run, as the bookmark counts them; None where that is not kept.
+        state: None if only the bookmark is kept of it.
+        rows_read: None if that is not known.
+    """
+
+    run_id: str
+    at_ms: int
+    number: int | None = None
+    state: str | None = None
+    rows_read: int | None = None
+
+
+@dataclass(frozen=True)
+class RunNotes:
+    """What is noted beside a run.
+
+    Attributes:
+        warnings: in the order in which they were noted.
+        lines: the last ones of its log.
+        not_skipped: why it was started, although its job is skipped if nothing is new; empty else.
+    """
+
+    warnings: Sequence[str] = ()
+    lines: Sequence[str] = ()
+    not_skipped: str = ""
+
+
+NO_NOTES = RunNotes()
+
+
+class Target(Protocol):
+    """A Glue that answers, and what is recorded of its jobs.
+
+    Attributes:
+        where: whose it is, for people.
+        option: what to add to a command that is to work on it too; begins with a blank.
+        region: of its jobs.
+        has_rows: whether runs tell the rows that they have read and written.
+        has_positions: whether checkpoints tell how far a bookmark had read.
+        can_clear: whether what runs have written can be deleted, and brought back.
+    """
+
+    where: str
+    option: str
+    region: str
+    has_rows: bool
+    has_positions: bool
+    can_clear: bool
+
+    @property
+    def arrived(self) -> Callable[[str], int | None] | None:
+        """What returns when a file came to where it is; None where its last change tells that."""
+
+    @property
+    def glue(self) -> Glue:
+        """Its clients."""
+
+    @property
+    def names(self) -> Names:
+        """The jobs and workflows that are known."""
+
+    @property
+    def assembly(self) -> Assembly:
+        """The app whose jobs they are."""
+
+    def job(self, name: str) -> str:
+        """Return the name of a job that is known."""
+
+    def definition(self, job: str) -> Mapping[str, Any] | None:
+        """Return a job as the app has it, if the command reads one, else as it is deployed."""
+
+    def runs(
+        self, jobs: Sequence[str] | None, since: datetime | None = None, limit: int | None = None
+    ) -> list[Run]:
+        """Return the newest runs of each job, or all that are known, in no certain order."""
+
+    def notes(self, run: Run, line_count: int) -> RunNotes:
+        """Return what is noted beside a run, with so many lines of its log."""
+
+    def checkpoints(self, job: str | None = None) -> list[Checkpoint]:
+        """Return what the runs of a job, or of all, have recorded, the last commit first."""
+
+    def checkpoint(self, run: Run) -> Checkpoint | None:
+        """Return what a run has recorded, with its arguments; None if it has recorded nothing."""
+
+    def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
+        """Return what is recorded of runs that have ended."""
+
+    def bookmark(self, job: str) -> BookmarkHead | None:
+        """Return the bookmark of a job, None if it has none."""
+
+    def bookmark_entry(self, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
+        """Return the bookmark as a JobBookmarkEntry, now or when a run ended."""
+
+    def committed_runs(self, job: str) -> list[CommittedRun]:
+        """Return the runs that the bookmark of a job can be rewound to, the newest first."""
+
+    def why_no_bookmark(self, job: str) -> TidemarkError:
+        """Return the error that tells why a job has no bookmark."""
+
+    def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
+        """Set a bookmark to the beginning, or to the end of a run; return the JobBookmarkEntry."""
+
+    def watermarks(self, table: str) -> AbstractContextManager[WatermarkAdmin]:
+        """Open a table of watermarks; its errors are those of the library."""
+
+    def warnings(self) -> list[RunWarning] | None:
+        """Return the open warnings of runs; None where they are not kept."""
+
+    def show_unseen(self, show: ShowWarnings) -> None:
+        """Show the warnings that no one has been shown yet."""
+
+    def starts(self) -> list[str]:
+        """Return, for people, what starts the workflows of the app on AWS and not here."""
+
+    def meanwhile(self) -> list[str]:
+        """Return, for people, what may start runs while a rewind is carried out."""
+
+    def triggers(self) -> list[Start]:
+        """Return the triggers that start jobs of the app."""
+
+    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+        """Return the bookmark of a job with its history, None if it has none."""
+
+    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
+        """Return jobs that are known and not of the app, with where they are from."""
+
+    @property
+    def rewinds(self) -> Rewinds:
+        """What was rewound, and what carries a rewind out."""
+
+
+def arguments_of(definition: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the arguments that every run of a job has."""
+    found = definition or {}
+    return {
+        **(found.get("DefaultArguments") or {}),
+        **(found.get("NonOverridableArguments") or {}),
+    }

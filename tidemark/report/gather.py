@@ -1,0 +1,92 @@
+"""Gathers what is recorded of the jobs of an app, at a target: for the page, and for freshness."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.errors import UsageError
+from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.filling import is_filling
+from tidemark.operate.job_runs import Run
+from tidemark.operate.target import Target
+from tidemark.report.commits import PipelineRun, commits_of, last_runs
+from tidemark.report.costs import dpu_seconds_of, is_flex
+from tidemark.report.freshness import Freshness, freshness_of
+from tidemark.report.jobs import PipelineJob
+from tidemark.report.model import Report, Warned, with_datasets
+from tidemark.report.windows import windows_of
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Runs, newest first job by job, their checkpoints, and a sentence for what is not known."""
+
+    runs: Sequence[Run]
+    checkpoints: Sequence[Checkpoint]
+    unknown: Sequence[str] = ()
+
+
+def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Recorded:
+    """Return what is recorded of the newest runs of jobs."""
+    checkpoints: list[Checkpoint] = []
+    unknown: list[str] = []
+    for job in jobs:
+        try:
+            checkpoints += target.checkpoints(job.name)
+        except UsageError:  # of its table, which may not be there before the first run
+            unknown.append(f"The checkpoints of {job.name} cannot be read.")
+    return Recorded(target.runs([job.name for job in jobs], limit=limit), checkpoints, unknown)
+
+
+def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
+    """Return everything that the page shows but for the gaps; changes nothing."""
+    found = read_recorded(target, jobs, limit)
+    windows, unread = windows_of([job for job in jobs if job.watermark_table], target.watermarks)
+    names = {job.name for job in jobs}
+    warnings = target.warnings()
+    untold = () if warnings is not None else ("Warnings of runs are not kept there.",)
+    return Report(
+        where=target.where,
+        made_at_ms=now_ms,
+        jobs=tuple(jobs),
+        runs=tuple(pipeline_runs(jobs, found.runs)),
+        checkpoints=tuple(found.checkpoints),
+        windows=windows,
+        warnings=tuple(
+            Warned(it.job_name, it.run_id, it.started_at_ms, it.text)
+            for it in warnings or ()
+            if it.job_name in names
+        ),
+        unknown=(*unread, *found.unknown, *untold),
+        limit=limit,
+    )
+
+
+def freshness_at(jobs: Sequence[PipelineJob], found: Recorded, now_ms: int) -> list[Freshness]:
+    """Return how fresh each published dataset of an app is."""
+    runs = pipeline_runs(jobs, found.runs)
+    jobs = with_datasets(jobs, found.checkpoints)
+    return freshness_of(jobs, commits_of(runs, found.checkpoints), last_runs(runs), now_ms)
+
+
+def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[PipelineRun]:
+    """Return runs as the report counts them, oldest first."""
+    known = {job.name: job for job in jobs}
+    found = [_pipeline_run(known[run.job], run) for run in runs]
+    return sorted(found, key=lambda run: run.started_at_ms)
+
+
+def _pipeline_run(job: PipelineJob, run: Run) -> PipelineRun:
+    return PipelineRun(
+        job=run.job,
+        run_id=run.run_id,
+        state=run.state,
+        started_at_ms=run.started_at_ms,
+        ended_at_ms=run.ended_at_ms,
+        message=run.message,
+        rows_read=run.rows_read,
+        rows_written=run.rows_written,
+        dpu_seconds=dpu_seconds_of(job, run),
+        is_estimate=run.billed is None,
+        flex=is_flex(job, run),
+        is_filling=is_filling(run.arguments),
+    )
