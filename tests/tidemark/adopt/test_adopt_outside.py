@@ -143,7 +143,7 @@ def test_schedules_and_rules_are_read_from_a_state_of_terraform():
     ]
     state = read_state({"version": 4, "resources": resources}, "x")
 
-    adoption = adopted(*schedules_of(state.beside), rules=other_rules_of(state.beside))
+    adoption = adopted(*schedules_of(state.others), rules=other_rules_of(state.others))
 
     assert adoption.schedules == (("cron(0 1 * * ? *)", "UTC"),)
     assert [it.value for it in adoption.differences if it.of == "rule nightly"] == [LAMBDA]
