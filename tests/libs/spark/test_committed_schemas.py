@@ -11,7 +11,11 @@ from watermarks import WatermarkValueError, Window, read_committed, write_window
 
 pytestmark = pytest.mark.spark
 
-FORMATS = ["parquet", "orc", "json", "csv"]
+FORMATS = [
+    "parquet",
+    "csv",
+    *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("orc", "json")),
+]
 
 
 @pytest.fixture
