@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROJECT = Path(__file__).parents[1]
+from tests.pages import PROJECT, Page
+
 LEFT_OUT = shutil.ignore_patterns(
     ".git",
     ".venv*",
@@ -48,10 +49,7 @@ def guide(name: str, page: str = "add-a-job.md") -> str:
 
     Its jobs get other names here, for who has followed the guide has jobs of these already.
     """
-    text = (PROJECT / "docs" / page).read_text(encoding="utf-8")
-    _, mark, after = text.partition(f"<!-- test: {name} -->\n```")
-    assert mark, name
-    block = after.partition("\n")[2].partition("```")[0]
+    block = Page(f"docs/{page}").blocks[name]
     for word in ("orders", "payments", "sales", "returns"):
         block = block.replace(word, f"guide{word}")
     return block

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import pytest
 
+from tests.pages import Page
 from tests.projects import PROJECT, shell
 from tests.tidemark.adopt.apps import new_project
 
-DOCUMENT = (PROJECT / "docs" / "adopt.md").read_text(encoding="utf-8")
-
-
-def block(name: str) -> str:
-    _, mark, after = DOCUMENT.partition(f"<!-- test: {name} -->\n```")
-    assert mark, name
-    return after.partition("\n")[2].partition("```")[0]
+BLOCKS = Page("docs/adopt.md").blocks
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     project = new_project(tmp_path_factory.mktemp("adopt-doc"))
-    (project / "orders.tfstate").write_text(block("orders.tfstate"), encoding="utf-8")
+    (project / "orders.tfstate").write_text(BLOCKS["orders.tfstate"], encoding="utf-8")
     return project
 
 
 @pytest.fixture(scope="module")
 def printed(project):
-    return shell(project, f"PYTHONPATH={PROJECT} {block('adopt')}")
+    return shell(project, f"PYTHONPATH={PROJECT} {BLOCKS['adopt']}")
 
 
 def test_the_command_writes_what_the_page_names(project, printed):
@@ -36,7 +31,7 @@ def test_the_command_writes_what_the_page_names(project, printed):
 def test_the_stack_has_the_jobs_that_the_page_shows(project, printed):
     stack = (project / "infra" / "nightly_v2_stack.py").read_text(encoding="utf-8")
 
-    assert block("jobs") in stack
+    assert BLOCKS["jobs"] in stack
 
 
 def test_the_plan_lists_the_version_of_glue_that_the_page_names(project, printed):

@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.docs.test_docs import FENCE
+from tests.pages import Page
 from tests.tidemark.cli.test_cli import tidemark
 from tests.tidemark.glue_service.conftest import Port
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.home import Home
 
-PAGE = (Path(__file__).parents[2] / "docs" / "backfill.md").read_text(encoding="utf-8")
-SNIPPETS = {block["test"]: block["text"] for block in FENCE.finditer(PAGE) if block["test"]}
+PAGE = Page("docs/backfill.md")
 JOB = "ingest-orders"
 ARGUMENTS = {
     "--source_path": "s3://landing/orders/",
@@ -31,7 +30,7 @@ ARGUMENTS = {
 
 
 def test_the_call_declares_what_a_backfill_needs():
-    call = SNIPPETS["call"]
+    call = PAGE.blocks["call"]
 
     assert '"backfill_from": "none",' in call
     assert '"backfill_to": "none",' in call
@@ -45,16 +44,16 @@ def test_windows_are_incremental_or_those_of_the_range(given):
         def __getattr__(self, name):
             return lambda job, **options: asked.append((name, options)) or []
 
-    names = {
-        "args": {"JOB_NAME": JOB, "backfill_from": given, "backfill_to": "2013-02-01"},
-        "watermarks": Watermarks(),
-        "run_id": "jr_1",
-        "newest": lambda rows: rows,
-        "orders": 1,
-        "UTC": UTC,
-        "datetime": datetime,
-    }
-    exec(compile(SNIPPETS["windows"], "docs: windows", "exec"), names)  # noqa: S102
+    PAGE.run(
+        "windows",
+        args={"JOB_NAME": JOB, "backfill_from": given, "backfill_to": "2013-02-01"},
+        watermarks=Watermarks(),
+        run_id="jr_1",
+        newest=lambda rows: rows,
+        orders=1,
+        UTC=UTC,
+        datetime=datetime,
+    )
 
     ((name, options),) = asked
     if given == "none":
@@ -91,7 +90,7 @@ def test_a_bookmark_job_is_filled_and_its_bookmark_stays_as_it_is(
     where = Home.open(home)
     with serving(where) as (url, engine):
         port = Port(where, url, engine)
-        location = port.script("ingest_orders", SNIPPETS["ingest_orders.py"])
+        location = port.script("ingest_orders", PAGE.blocks["ingest_orders.py"])
         (where.lake / "raw").mkdir()
         port.glue.create_job(
             Name=JOB,

@@ -9,21 +9,19 @@ from typing import Any
 import pytest
 
 from tests.fixtures.pipelines import Declared
-from tests.projects import PROJECT
+from tests.pages import Page
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import camel_case
 
 pytestmark = pytest.mark.synth
-TEXT = (PROJECT / "docs" / "bank-checklist.md").read_text(encoding="utf-8")
+PAGE = Page("docs/bank-checklist.md")
 
 
 @pytest.fixture(scope="module")
 def stage() -> StageConfig:
-    (block,) = re.findall(r"<!-- test: stage -->\n```json\n(.*?)```", TEXT, re.DOTALL)
-    return StageConfig.from_context(
-        {"stage": "prod", "tidemark:stages": {"prod": json.loads(block)}}
-    )
+    stages = {"prod": json.loads(PAGE.blocks["stage"])}
+    return StageConfig.from_context({"stage": "prod", "tidemark:stages": stages})
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def declared(cdk: Any, tmp_path: Any) -> Declared:
 
 def test_every_setting_that_the_page_names_is_one(stage: StageConfig) -> None:
     known = {camel_case(name) for name in vars(stage)}
-    named = set(re.findall(r"`([a-z]+[A-Z][A-Za-z]*)`", TEXT))
+    named = set(re.findall(r"`([a-z]+[A-Z][A-Za-z]*)`", PAGE.text))
 
     assert named
     assert named <= known

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.measure import Result
 from benchmarks.results import RESULTS, document, medians
-from tests.docs.test_docs import DOCUMENTS
+from tests.pages import DOCUMENTS
 
 QUOTE = re.compile(r"(?P<number>[\d.,]*\d)\s(?P<unit>\w+)\s*<!-- bench: (?P<row>[^>]+?) -->")
 UNITS = {"minutes": 60.0}  # of a row in seconds; other units are those of the row

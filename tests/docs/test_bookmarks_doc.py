@@ -1,30 +1,25 @@
 """The commands of docs/bookmarks.md do what the text says, one after the other."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).parents[2]
-TEXT = (PROJECT / "docs" / "bookmarks.md").read_text(encoding="utf-8")
+from tests.pages import Page
 
-
-def snippet(name: str) -> str:
-    (found,) = re.findall(rf"<!-- test: {re.escape(name)} -->\n```\w+\n(.*?)```", TEXT, re.DOTALL)
-    return str(found)
+BLOCKS = Page("docs/bookmarks.md").blocks
 
 
 @pytest.mark.spark
 def test_trying_a_bookmark_takes_the_commands_of_the_guide(tmp_path, monkeypatch):
     monkeypatch.delenv("TIDEMARK_HOME", raising=False)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    (tmp_path / "count_rows.py").write_text(snippet("count_rows.py"), encoding="utf-8")
+    (tmp_path / "count_rows.py").write_text(BLOCKS["count_rows.py"], encoding="utf-8")
     outputs = []
 
-    for line in snippet("try it").splitlines():
+    for line in BLOCKS["try it"].splitlines():
         run = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)  # noqa: S602
         assert run.returncode == 0, run.stdout + run.stderr
         outputs.append(run.stdout)

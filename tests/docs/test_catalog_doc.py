@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from tests.fixtures.pipelines import Declared, stage_of
-from tests.projects import PROJECT
+from tests.pages import Page
 
 pytestmark = pytest.mark.synth
-TEXT = (PROJECT / "docs" / "catalog.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -19,15 +18,13 @@ def declared(cdk: Any, tmp_path_factory: pytest.TempPathFactory) -> Declared:
     from tidemark.constructs import Lake
 
     folder = tmp_path_factory.mktemp("project")
-    (snippet,) = re.findall(r"<!-- test: tables -->\n```python\n(.*?)```", TEXT, re.DOTALL)
-    defined: dict[str, Any] = {}
-    exec(compile(snippet, "catalog.md", "exec"), defined)  # noqa: S102 (our own page)
+    page = Page("docs/catalog.md")
     (folder / "jobs").mkdir()
-    for script in re.findall(r'script="(jobs/\w+\.py)"', snippet):
+    for script in re.findall(r'script="(jobs/\w+\.py)"', page.blocks["tables"]):
         (folder / script).write_text("print('hello')\n")
     declared = Declared(cdk, folder)
     lake = Lake(declared.stack, "Lake", stage=stage_of())
-    defined["declare"](declared.pipeline(), lake)
+    page.run("tables")["declare"](declared.pipeline(), lake)
     declared.app.synth()
     return declared
 

@@ -8,22 +8,15 @@ import pytest
 import yaml
 
 from tests.fixtures.pipelines import ACCOUNT, KEY, REGION, Declared, stage_of
-from tests.projects import PROJECT
+from tests.pages import Page
 
 pytestmark = pytest.mark.synth
-TEXT = (PROJECT / "docs" / "compared.md").read_text(encoding="utf-8")
+PAGE = Page("docs/compared.md")
 JOBS = ["ingest-orders", "publish-orders"]
 
 
-def snippet(name: str, kind: str = "python") -> str:
-    (found,) = re.findall(rf"<!-- test: {name} -->\n```{kind}\n(.*?)```", TEXT, re.DOTALL)
-    return found
-
-
 def declare(name: str) -> Any:
-    defined: dict[str, Any] = {}
-    exec(compile(snippet(name), "compared.md", "exec"), defined)  # noqa: S102 (our own page)
-    return defined["declare"]
+    return PAGE.run(name)["declare"]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +55,7 @@ def bookmarks(declared: Declared) -> dict[str, str]:
 
 def test_each_way_keeps_the_same_bookmarks(both):
     ours, theirs = both
-    mdaa = yaml.safe_load(snippet("mdaa jobs", "yaml"))["jobs"]
+    mdaa = yaml.safe_load(PAGE.blocks["mdaa jobs"])["jobs"]
 
     said = {name: job["defaultArguments"]["--job-bookmark-option"] for name, job in mdaa.items()}
     assert bookmarks(ours) == bookmarks(theirs) == said
@@ -70,7 +63,7 @@ def test_each_way_keeps_the_same_bookmarks(both):
 
 def test_each_way_waits_for_the_same_success(both):
     ours, theirs = both
-    nodes = yaml.safe_load(snippet("mdaa workflow", "yaml"))["workflowDefinitions"][0]
+    nodes = yaml.safe_load(PAGE.blocks["mdaa workflow"])["workflowDefinitions"][0]
     triggers = [
         node["TriggerDetails"]["Trigger"]
         for node in nodes["rawWorkflowDef"]["Workflow"]["Graph"]["Nodes"]
@@ -94,7 +87,7 @@ def test_each_way_waits_for_the_same_success(both):
 def test_the_signature_on_the_page_names_every_keyword():
     from tidemark.constructs import Pipeline
 
-    (shown,) = re.findall(r"```python\nadd_job\((.*?)```", TEXT, re.DOTALL)
+    (shown,) = re.findall(r"```python\nadd_job\((.*?)```", PAGE.text, re.DOTALL)
     names = set(re.findall(r"\b[a-z_]+\b", re.sub(r"#.*", "", shown)))
 
     assert names == set(inspect.signature(Pipeline.add_job).parameters) - {"self"}

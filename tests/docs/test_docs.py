@@ -12,28 +12,18 @@ import click
 import pytest
 
 from sample.__main__ import main as sample
+from tests.pages import DOCUMENTS, FENCE, PROJECT, Page
 from tests.projects import of_the_sample
 from tidemark.cli.main import main
 
-PROJECT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")])
-README = (PROJECT / "README.md").read_text(encoding="utf-8")
-ADD_A_JOB = (PROJECT / "docs" / "add-a-job.md").read_text(encoding="utf-8")
-FENCE = re.compile(
-    r"(?:<!-- test: (?P<test>[^>]+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.DOTALL
-)
+README = Page("README.md")
+SNIPPETS = {**Page("docs/add-a-job.md").blocks, **README.blocks}
 SHELL = {"source .venv/bin/activate"}
 PROJECT_PARTS = ("app.py", "cdk.json", "infra", "glue_jobs", "libs", "sample")
 
 
 def blocks(text: str, language: str) -> list[re.Match[str]]:
     return [block for block in FENCE.finditer(text) if block["language"] == language]
-
-
-def snippet(name: str) -> str:
-    return next(
-        block["text"] for block in FENCE.finditer(README + ADD_A_JOB) if block["test"] == name
-    )
 
 
 def commands() -> list[str]:
@@ -142,7 +132,7 @@ def test_ci_and_the_gate_call_the_same_targets() -> None:
 
 
 def test_the_readme_shows_what_make_demo_prints() -> None:
-    shown = README.split("<!-- output: make demo -->")[1].split("```")[1]
+    shown = README.text.split("<!-- output: make demo -->")[1].split("```")[1]
 
     assert "Run 3: nothing new" in shown
     assert "equal a from-scratch recomputation" in shown
@@ -156,7 +146,7 @@ def test_the_readme_commands_and_its_job_run_one_after_the_other(tmp_path, monke
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     project = copy_project(tmp_path)
-    lines = snippet("run these").splitlines()
+    lines = SNIPPETS["run these"].splitlines()
     at = lines.index("tidemark run") + 1
 
     first = [run_line(project, line) for line in lines[:at]]
@@ -176,11 +166,11 @@ def run_line(project: Path, line: str) -> str:
 
 
 def add_the_job_of_the_readme(project: Path) -> None:
-    script = snippet("glue_jobs/publish_origins.py")
+    script = SNIPPETS["glue_jobs/publish_origins.py"]
     (project / "glue_jobs" / "publish_origins.py").write_text(script, encoding="utf-8")
     stack = project / "infra" / "flights_stack.py"
     before, mark, after = stack.read_text(encoding="utf-8").partition("        cdk.CfnOutput(")
-    job = snippet("infra/flights_stack.py")
+    job = SNIPPETS["infra/flights_stack.py"]
     stack.write_text(f"{before}{job}{mark}{after}", encoding="utf-8")
 
 

@@ -13,27 +13,21 @@ import pytest
 from click.testing import CliRunner
 
 from tests.fixtures.pipelines import FLAGS, stage_of
+from tests.pages import Page
 from tests.projects import PROJECT
 from tidemark.cli.main import main
 from tidemark.model.assembly.cloud_assembly import read_assembly
 from tidemark.model.assembly.template import read_deployment
 
 pytestmark = pytest.mark.synth
-TEXT = (PROJECT / "docs" / "existing-resources.md").read_text(encoding="utf-8")
+PAGE = Page("docs/existing-resources.md")
 ACCOUNT, REGION = "111122223333", "eu-west-1"
 STAGE = stage_of(account=ACCOUNT, freshness_hours=26)
 
 
-def snippets(language: str) -> dict[str, str]:
-    found = re.findall(rf"<!-- test: (\S+) -->\n```{language}\n(.*?)```", TEXT, re.DOTALL)
-    return dict(found)
-
-
 def make_app(cdk: Any, out: str) -> Any:
     """Return the app that the functions of the document make."""
-    known: dict[str, Any] = {}
-    for code in snippets("python").values():
-        exec(code, known)  # noqa: S102 (our own document)
+    known = PAGE.run(*(name for name in PAGE.blocks if name != "grants"))
     app = cdk.App(
         analytics_reporting=False, outdir=out, context={**FLAGS, "tidemark:explain": True}
     )
@@ -102,7 +96,7 @@ def test_of_what_is_there_nothing_is_made(written: SimpleNamespace) -> None:
 
 
 def test_every_owner_is_told_what_to_do(written: SimpleNamespace) -> None:
-    for name in re.findall(r"`(tidemark:imported-[a-z]+|tidemark:missing-grants)`", TEXT):
+    for name in re.findall(r"`(tidemark:imported-[a-z]+|tidemark:missing-grants)`", PAGE.text):
         assert any(name in message for message in written.messages), name
 
 
@@ -111,7 +105,7 @@ def test_the_printed_policy_is_what_the_job_needs(
 ) -> None:
     monkeypatch.setenv("CDK_APP", str(written.out))
     printed = []
-    for line in snippets("sh")["grants"].splitlines():
+    for line in PAGE.blocks["grants"].splitlines():
         words = shlex.split(line.partition(">")[0])
         done = CliRunner().invoke(main, words[1:])
         assert done.exit_code == 0, done.output

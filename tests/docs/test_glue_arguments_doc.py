@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.projects import PROJECT
+from tests.pages import Page
 from tidemark.model.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
-TEXT = (PROJECT / "docs" / "glue-arguments.md").read_text(encoding="utf-8")
 FILES = ("jars/driver.jar", "config/rates.json", "glue_jobs/orders.py", "glue_jobs/report.py")
-
-
-def snippet(name: str) -> str:
-    return TEXT.partition(f"<!-- test: {name} -->\n```python\n")[2].partition("```")[0]
 
 
 def test_the_calls_of_the_page_give_what_it_says(cdk, tmp_path):
@@ -36,7 +31,7 @@ def test_the_calls_of_the_page_give_what_it_says(cdk, tmp_path):
         "logs": s3.Bucket.from_bucket_name(stack, "Logs", "acme-logs"),
     }
 
-    exec(snippet("glue arguments") + snippet("job options"), given)  # noqa: S102 (of the page)
+    Page("docs/glue-arguments.md").run("glue arguments", "job options", **given)
 
     jobs = Template.from_stack(stack).find_resources("AWS::Glue::Job").values()
     orders, report = sorted((j["Properties"] for j in jobs), key=lambda job: job["Name"])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.projects import PROJECT
+from tests.pages import Page
 from tests.signing import variables_of
 from tests.tidemark.glue_service.conftest import Port
 from tests.waiting import wait_until
@@ -19,13 +18,8 @@ from tidemark.local_state.home import Home
 
 pytestmark = pytest.mark.stress  # starts many processes
 
-TEXT = (PROJECT / "docs" / "glue-on-one-port.md").read_text(encoding="utf-8")
+PROGRAMS = Page("docs/glue-on-one-port.md").blocks
 HELLO = "import sys; print('hello', sys.argv[sys.argv.index('--name') + 1])"
-
-
-def program(name: str) -> str:
-    (found,) = re.findall(rf"<!-- test: {name} -->\n```python\n(.*?)```", TEXT, re.DOTALL)
-    return str(found)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +42,7 @@ def run_program(port):
             **variables_of(home, port.url),
         }
         done = subprocess.run(
-            [sys.executable, "-c", program(name)],
+            [sys.executable, "-c", PROGRAMS[name]],
             env=environment,
             cwd=Path(home.root),
             capture_output=True,
@@ -73,7 +67,7 @@ def test_a_dependent_job_is_started_with_arguments(run_program, port):
 
 
 def test_values_pass_by_run_properties(run_program):
-    printed = run_program("workflow", producer=program("producer"), consumer="")
+    printed = run_program("workflow", producer=PROGRAMS["producer"], consumer="")
 
     assert printed == ["COMPLETED 2 s3://landing/2026-01-02/"]
 

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from tests.fixtures.pipelines import Declared
-from tests.projects import PROJECT
+from tests.pages import Page
 
 pytestmark = pytest.mark.synth
-TEXT = (PROJECT / "docs" / "job-kinds.md").read_text(encoding="utf-8")
 STREAM = "arn:aws:kinesis:eu-west-1:123456789012:stream/clicks"
 
 
@@ -18,15 +17,13 @@ def declare_kinds(cdk: Any, folder: Path, **settings: Any) -> Declared:
     """Return an app of the page's pipeline, whose scripts are in a folder."""
     from aws_cdk import aws_s3 as s3
 
-    (snippet,) = re.findall(r"<!-- test: kinds -->\n```python\n(.*?)```", TEXT, re.DOTALL)
-    defined: dict[str, Any] = {}
-    exec(compile(snippet, "job-kinds.md", "exec"), defined)  # noqa: S102 (our own page)
+    page = Page("docs/job-kinds.md")
     (folder / "jobs").mkdir()
-    for script in re.findall(r'script="(jobs/\w+\.py)"', snippet):
+    for script in re.findall(r'script="(jobs/\w+\.py)"', page.blocks["kinds"]):
         (folder / script).write_text("print('hello')\n")
     declared = Declared(cdk, folder, **settings)
     bucket = s3.Bucket.from_bucket_name(declared.stack, "Bucket", "lake")
-    defined["declare"](declared.pipeline(), bucket, "lake", STREAM)
+    page.run("kinds")["declare"](declared.pipeline(), bucket, "lake", STREAM)
     return declared
 
 

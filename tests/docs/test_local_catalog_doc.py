@@ -7,16 +7,11 @@ import sys
 
 import pytest
 
-from tests.projects import PROJECT
+from tests.pages import Page
 from tidemark.local_state.home import Home
 
 pytestmark = pytest.mark.stress
-TEXT = (PROJECT / "docs" / "catalog.md").read_text(encoding="utf-8")
-
-
-def block(name):
-    (found,) = re.findall(rf"<!-- test: {name} -->\n```\w+\n(.*?)```", TEXT, re.DOTALL)
-    return found
+BLOCKS = Page("docs/catalog.md").blocks
 
 
 def test_the_commands_about_the_local_data_catalog_run(home, tmp_path):
@@ -24,10 +19,10 @@ def test_the_commands_about_the_local_data_catalog_run(home, tmp_path):
     for day in ("day=1", "day=2"):
         (lake / f"landing/orders/{day}").mkdir(parents=True)
         (lake / f"landing/orders/{day}/a.json").write_text('{"id": 1}\n{"id": 2}\n')
-    (tmp_path / "daily_orders.py").write_text(block("daily orders"))
+    (tmp_path / "daily_orders.py").write_text(BLOCKS["daily orders"])
     said = {}
 
-    for line in [*block("local catalog").splitlines(), "tidemark catalog list"]:
+    for line in [*BLOCKS["local catalog"].splitlines(), "tidemark catalog list"]:
         words = shlex.split(line)[1:]
         done = subprocess.run(
             [sys.executable, "-m", "tidemark", *words],

@@ -12,10 +12,10 @@ from botocore import xform_name
 
 from tests.fixtures.pipelines import Declared, stage_of
 from tests.fixtures.synthesis import as_text
-from tests.projects import PROJECT
+from tests.pages import Page
 
 pytestmark = pytest.mark.synth
-TEXT = (PROJECT / "docs" / "start-a-pipeline.md").read_text(encoding="utf-8")
+PAGE = Page("docs/start-a-pipeline.md")
 
 
 def declare_starts(cdk: Any, folder: Path, **settings: Any) -> Declared:
@@ -25,14 +25,11 @@ def declare_starts(cdk: Any, folder: Path, **settings: Any) -> Declared:
     from tidemark.constructs import LakeBucket
     from tidemark.constructs.lake_bucket import AccessLogBucket
 
-    (snippet,) = re.findall(r"<!-- test: starts -->\n```python\n(.*?)```", TEXT, re.DOTALL)
-    defined: dict[str, Any] = {}
-    exec(compile(snippet, "start-a-pipeline.md", "exec"), defined)  # noqa: S102 (our own page)
     declared = Declared(cdk, folder, **settings)
     key = kms.Key(declared.stack, "Own", enable_key_rotation=True)
     logs = AccessLogBucket(declared.stack, "Logs")
     landing = LakeBucket(declared.stack, "Landing", key=key, access_logs=logs)
-    defined["declare"](declared.stack, stage_of(), landing, key, folder)
+    PAGE.run("starts")["declare"](declared.stack, stage_of(), landing, key, folder)
     return declared
 
 
@@ -50,7 +47,7 @@ def test_the_pipeline_of_the_page_passes_the_rules_of_the_graph(cdk, tmp_path):
 def test_the_event_of_the_page_matches_the_rule_for_a_hand(cdk, tmp_path):
     declared = declare_starts(cdk, tmp_path)
 
-    (entries,) = re.findall(r"put-events --entries '(.*)'", TEXT)
+    (entries,) = re.findall(r"put-events --entries '(.*)'", PAGE.text)
     (entry,) = json.loads(entries)
     (pattern,) = [
         rule["EventPattern"]
@@ -65,12 +62,7 @@ def test_the_event_of_the_page_matches_the_rule_for_a_hand(cdk, tmp_path):
     assert len([text for text in texts if f"put-events --entries '{entries}'" in text]) == 2
 
 
-def aws_commands():
-    blocks = re.findall(r"<!-- test: aws -->\n```sh\n(.*?)```", TEXT, re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
-
-
-@pytest.mark.parametrize("line", aws_commands())
+@pytest.mark.parametrize("line", PAGE.blocks["aws"].splitlines())
 def test_the_commands_of_the_page_are_calls_of_aws(line):
     program, service, operation, *options = shlex.split(line)
     assert program == "aws"

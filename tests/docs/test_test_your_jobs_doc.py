@@ -6,20 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_docs import FENCE
+from tests.pages import Page
 
 pytest_plugins = ("pytester",)
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 
 PROJECT = Path(__file__).parents[2]
-PAGE = (PROJECT / "docs" / "test-your-jobs.md").read_text(encoding="utf-8")
 SCRIPT = PROJECT / "tidemark/scaffold/templates/new_job/bookmark_files/job.py"
 PATHS = {"source_path": "s3://landing/orders/", "target_path": "s3://raw/orders/"}
 ELSEWHERE = {"pipeline"}  # needs an app: tests/tidemark/testing/test_pipeline.py
 
 
 def test_the_tests_of_the_page_pass(pytester):
-    found = {block["test"]: block["text"] for block in FENCE.finditer(PAGE) if block["test"]}
+    found = Page("docs/test-your-jobs.md").blocks
     assert {"first", "others", "promises", "pipeline"} == set(found)
     folder = pytester.mkdir("glue_jobs")
     script = SCRIPT.read_text(encoding="utf-8").replace('    "updated_at": "timestamp",\n', "")

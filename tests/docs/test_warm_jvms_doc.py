@@ -13,25 +13,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages import Page
 from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_job.process.borrow import read_record
 from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.local_state.store.database import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
-PROJECT = Path(__file__).parents[2]
+GUIDE = Page("docs/warm-jvms.md").blocks["warm"].splitlines()
 SCRIPT = """
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
 print("counted", spark.range(7).count())
 spark.stop()
 """
-
-
-def guide() -> list[str]:
-    text = (PROJECT / "docs" / "warm-jvms.md").read_text(encoding="utf-8")
-    found = re.search(r"<!-- test: warm -->\n```sh\n(.*?)```", text, re.DOTALL)
-    return found[1].splitlines()
 
 
 @pytest.fixture
@@ -48,7 +43,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 @pytest.fixture
 def up(folder) -> Iterator[subprocess.Popen[str]]:
     """Start the first command of the guide with one JVM, which has begun to start."""
-    command = [*shlex.split(guide()[0]), "--jvms", "1"]
+    command = [*shlex.split(GUIDE[0]), "--jvms", "1"]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -72,8 +67,8 @@ def test_a_command_borrows_a_warm_jvm_of_another_until_that_ends(folder, up) -> 
     home = folder / ".tidemark"
     assert re.match(r"warm JVMs: 1 \(\d+ s\)", up.stdout.readline())
 
-    submitted = run(guide()[1], folder)
-    second = run(guide()[0], folder)
+    submitted = run(GUIDE[1], folder)
+    second = run(GUIDE[0], folder)
 
     assert submitted.returncode == 0, submitted.stdout + submitted.stderr
     assert "counted 7" in submitted.stdout
@@ -104,7 +99,7 @@ def test_a_killed_pool_is_not_in_the_way_of_the_next_command(folder, up) -> None
     up.wait()
     wait_until(lambda: not jvms_below(folder / ".tidemark"))
 
-    submitted = run(guide()[1], folder)
+    submitted = run(GUIDE[1], folder)
 
     assert submitted.returncode == 0, submitted.stdout + submitted.stderr
     with Store(folder / ".tidemark" / "glue.sqlite") as store:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import boto3
 import pytest
 
 from tests.iceberg import run_with_iceberg
+from tests.pages import DOCUMENTS, Page
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.watermark_tables import watermark_table
 
 pytestmark = pytest.mark.spark
 
-DOCUMENTS = sorted((Path(__file__).parents[2] / "docs").glob("watermarks*.md"))
-SNIPPET = re.compile(r"<!-- test: (?P<name>[^>]+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
 SNIPPETS = {
-    m["name"]: m["code"]
+    name: text
     for document in DOCUMENTS
-    for m in SNIPPET.finditer(document.read_text(encoding="utf-8"))
+    if document.name.startswith("watermarks")
+    for name, text in Page(f"docs/{document.name}").blocks.items()
 }
 DERBY = "jdbc:derby:memory:document;create=true"
 ORDERS = """

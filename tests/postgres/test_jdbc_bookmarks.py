@@ -104,7 +104,16 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+AT_EVERY_CHANGE = ("numeric", "timestamptz")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=() if kind in AT_EVERY_CHANGE else pytest.mark.nightly)
+        for kind in KINDS
+    ],
+)
 def test_a_key_of_every_type_splits_the_rows_exactly(
     make_table, database, read, start_job, kind, warnings
 ):

@@ -218,7 +218,7 @@ def copy_all(job: IngestJob, traffic: Traffic, random: Random) -> None:
     job.run()
 
 
-@pytest.mark.parametrize("bounds", ["(]", "[)"])
+@pytest.mark.parametrize("bounds", ["(]", pytest.param("[)", marks=pytest.mark.nightly)])
 def test_with_settle_no_row_is_lost_or_doubled(new_job, orders, clock, bounds):
     random = Random(SEED)  # noqa: S311 - no secret
     traffic = Traffic(orders, clock, random)
@@ -236,7 +236,13 @@ def test_with_settle_no_row_is_lost_or_doubled(new_job, orders, clock, bounds):
     assert all(before == after for before, after in job.repeated)
 
 
-@pytest.mark.parametrize("settle", [NO_SETTLE, SETTLE - 5 * SECOND], ids=["none", "too short"])
+@pytest.mark.parametrize(
+    "settle",
+    [
+        pytest.param(NO_SETTLE, id="none", marks=pytest.mark.nightly),
+        pytest.param(SETTLE - 5 * SECOND, id="too short"),
+    ],
+)
 def test_with_less_settle_the_same_traffic_loses_rows_and_doubles_none(
     new_job, orders, clock, settle
 ):

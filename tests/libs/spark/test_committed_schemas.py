@@ -11,7 +11,11 @@ from watermarks import WatermarkValueError, Window, read_committed, write_window
 
 pytestmark = pytest.mark.spark
 
-FORMATS = ["parquet", "orc", "json", "csv"]
+FORMATS = [
+    "parquet",
+    "csv",
+    *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("orc", "json")),
+]
 
 
 @pytest.fixture
@@ -62,39 +66,43 @@ def test_a_given_schema_is_read_by_name(target, kind):
     assert rows(found) == [("new", "b"), (None, "a")]
 
 
+WIDENED = [  # type and value before, and after, and the type of both
+    (("INT", 7), ("BIGINT", 2**40), "bigint"),
+    (("BIGINT", 2**40), ("SMALLINT", 7), "bigint"),
+    (("FLOAT", 0.5), ("DOUBLE", 0.1), "double"),
+    (("INT", 7), ("DOUBLE", 0.1), "double"),
+    (("DECIMAL(9,2)", Decimal("1.25")), ("DECIMAL(20,4)", Decimal("1.2345")), "decimal(20,4)"),
+    (("DECIMAL(9,2)", Decimal("1.25")), ("DECIMAL(20,2)", Decimal("9.75")), "decimal(20,2)"),
+    (("INT", 7), ("DECIMAL(9,2)", Decimal("1.25")), "decimal(12,2)"),
+]
+
+
 @pytest.mark.parametrize("kind", ["parquet", "orc"])
-@pytest.mark.parametrize(
-    ("before", "after", "merged"),
-    [
-        (("INT", 7), ("BIGINT", 2**40), "bigint"),
-        (("BIGINT", 2**40), ("SMALLINT", 7), "bigint"),
-        (("FLOAT", 0.5), ("DOUBLE", 0.1), "double"),
-        (("INT", 7), ("DOUBLE", 0.1), "double"),
-        (("DECIMAL(9,2)", Decimal("1.25")), ("DECIMAL(20,4)", Decimal("1.2345")), "decimal(20,4)"),
-        (("DECIMAL(9,2)", Decimal("1.25")), ("DECIMAL(20,2)", Decimal("9.75")), "decimal(20,2)"),
-        (("INT", 7), ("DECIMAL(9,2)", Decimal("1.25")), "decimal(12,2)"),
-    ],
-    ids=str,
-)
-def test_a_column_gets_the_type_that_holds_all_its_values(target, kind, before, after, merged):
-    for name, value in (before, after):
-        target.write([(value,)], f"v {name}", kind)
+def test_a_column_gets_the_type_that_holds_all_its_values(target, kind):
+    for columns in zip(*((before, after) for before, after, _ in WIDENED), strict=True):
+        schema = ", ".join(f"v{number} {name}" for number, (name, _) in enumerate(columns))
+        target.write([tuple(value for _, value in columns)], schema, kind)
 
     found = target.read(kind)
 
-    assert found.schema["v"].dataType.simpleString() == merged
-    assert sorted(value for (value,) in found.collect()) == sorted([before[1], after[1]])
+    assert [found.schema[f"v{n}"].dataType.simpleString() for n in range(len(WIDENED))] == [
+        merged for _, _, merged in WIDENED
+    ]
+    read = found.select(sorted(found.columns)).collect()
+    assert [sorted(values) for values in zip(*read, strict=True)] == [
+        sorted([before, after]) for (_, before), (_, after), _ in WIDENED
+    ]
 
 
-@pytest.mark.parametrize("kind", ["parquet", "orc"])
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("before", "after", "kind"),
     [
-        (("INT", 7), ("STRING", "x")),
-        (("BIGINT", 7), ("DOUBLE", 0.5)),
-        (("DATE", datetime.date(2026, 1, 1)), ("STRING", "x")),
-        (("ARRAY<INT>", [1]), ("INT", 7)),
-        (("STRUCT<a: INT>", (1,)), ("STRUCT<a: STRING>", ("x",))),
+        (("INT", 7), ("STRING", "x"), "parquet"),
+        (("INT", 7), ("STRING", "x"), "orc"),
+        (("BIGINT", 7), ("DOUBLE", 0.5), "parquet"),
+        (("DATE", datetime.date(2026, 1, 1)), ("STRING", "x"), "parquet"),
+        (("ARRAY<INT>", [1]), ("INT", 7), "parquet"),
+        (("STRUCT<a: INT>", (1,)), ("STRUCT<a: STRING>", ("x",)), "parquet"),
     ],
     ids=str,
 )

@@ -50,6 +50,13 @@ ASCENDING = {
     "decimal(20,6)": [Decimal("-0.000001"), Decimal(0), Decimal("0.000001"), Decimal("1.5")],
     "string": ["", "\0", "A", "O'Hare", "\\", "`", "a", "a ", "é\n", "\uffff", "😀"],
 }
+ZONES = ["UTC", "America/New_York"]
+IN_ZONES = [
+    pytest.param(kind, zone, id=f"{zone}-{kind}")
+    for kind in ASCENDING
+    for zone in ZONES
+    if kind in ("timestamp", "timestamp_ntz", "date") or zone == "UTC"  # the others know no zone
+]
 
 
 def window(low, high, **changes):
@@ -82,7 +89,7 @@ def numbers(frame):
     return sorted(row["n"] for row in frame.collect())
 
 
-@pytest.fixture(params=["UTC", "America/New_York"])
+@pytest.fixture(params=ZONES)
 def zone(request, spark, monkeypatch):
     """Run in a zone: session and Python process; one with summer time must change nothing."""
     spark.conf.set("spark.sql.session.timeZone", request.param)
@@ -92,28 +99,36 @@ def zone(request, spark, monkeypatch):
     spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
-@pytest.mark.parametrize("kind", ASCENDING)
-def test_window_selects_the_rows_that_python_selects_ties_included(spark, zone, kind):
-    values = [value for value in ASCENDING[kind] for _ in range(2)]
-    frame = frame_of(spark, kind, values).cache()
-    ends = [(ASCENDING[kind][1], ASCENDING[kind][-2]), (ASCENDING[kind][0], ASCENDING[kind][-1])]
+def numbers_in(frame, windows):
+    """Return the numbers of the rows in each window, by one query."""
+    conditions = [window_condition(each, "c").alias(f"w{n}") for n, each in enumerate(windows)]
+    rows = frame.select("n", *conditions).collect()
+    return [sorted(row["n"] for row in rows if row[f"w{n}"]) for n in range(len(windows))]
 
-    for low, high in ends:
-        for bounds in ("(]", "[)"):
-            rows = rows_of(frame, window(low, high, bounds=bounds), "c")
-            assert numbers(rows) == selected(values, low, high, bounds)
+
+@pytest.mark.parametrize(("kind", "zone"), IN_ZONES, indirect=["zone"])
+def test_window_selects_the_rows_that_python_selects_ties_included(spark, zone, kind):
+    ascending = ASCENDING[kind]
+    values = [value for value in ascending for _ in range(2)]
+    ends = [
+        (low, high, bounds)
+        for low, high in ((ascending[1], ascending[-2]), (ascending[0], ascending[-1]))
+        for bounds in ("(]", "[)")
+    ]
+
+    windows = [window(low, high, bounds=bounds) for low, high, bounds in ends]
+
+    assert numbers_in(frame_of(spark, kind, values), windows) == [
+        selected(values, *of_window) for of_window in ends
+    ]
 
 
 @pytest.mark.parametrize("kind", ASCENDING)
 def test_consecutive_windows_take_every_row_once(spark, kind):
     values = ASCENDING[kind]
-    frame = frame_of(spark, kind, values).cache()
+    windows = [window(low, high) for low, high in pairwise([None, *values])]
 
-    taken = numbers(rows_of(frame, window(None, values[0]), "c"))
-    for low, high in pairwise(values):
-        taken += numbers(rows_of(frame, window(low, high), "c"))
-
-    assert taken == list(range(len(values)))
+    assert numbers_in(frame_of(spark, kind, values), windows) == [[n] for n in range(len(values))]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +229,7 @@ def test_number_beyond_what_spark_has_is_refused(spark):
 
 
 @pytest.mark.parametrize("nulls", ["exclude", "include"])
-@pytest.mark.parametrize("kind", ASCENDING)
+@pytest.mark.parametrize(("kind", "zone"), IN_ZONES, indirect=["zone"])
 def test_newest_is_the_greatest_value_with_its_type(spark, zone, kind, nulls):
     values = ASCENDING[kind]
     frame = frame_of(spark, kind, [values[-1], None, *values])
