@@ -123,9 +123,9 @@ def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.Target":
 def read_facts(target: "Target", now_ms: int) -> tuple["Facts", "Windows"]:
     """Return what a plan is made of, with the data that the template says jobs read and write."""
     from tidemark.operate.rewind.gather import facts_of
-    from tidemark.report.jobs import read_jobs
+    from tidemark.report.gather import jobs_of
 
-    jobs = read_jobs(target.assembly, target.region)
+    jobs = jobs_of(target)
     reads = {job.name: job.reads for job in jobs}
     return facts_of(target, reads, {job.name: job.writes for job in jobs}, now_ms)
 

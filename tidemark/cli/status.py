@@ -26,12 +26,11 @@ def status(where: Where, output: str) -> None:
     from tidemark.local_state.store.stored_warnings import without_those
     from tidemark.operate.statuses import statuses_of
     from tidemark.report.freshness import RUNS_OF_FRESHNESS
-    from tidemark.report.gather import freshness_at, read_recorded
-    from tidemark.report.jobs import read_jobs
+    from tidemark.report.gather import freshness_at, jobs_of, read_recorded
 
     now_ms = time.time_ns() // 1_000_000
     with open_target(where) as target:
-        jobs = read_jobs(target.assembly, target.region)
+        jobs = jobs_of(target)
         found = read_recorded(target, jobs, RUNS_OF_FRESHNESS)
         statuses = statuses_of(target, [job.name for job in jobs], found.runs)
         watermarks = read_watermarks(target, statuses)

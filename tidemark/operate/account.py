@@ -41,6 +41,7 @@ class Account:
 
     has_rows = False
     has_positions = False
+    has_streaming = True
     can_clear = False
     arrived: None = None
 

@@ -62,6 +62,7 @@ class HomeTarget:
     option = ""
     has_rows = True
     has_positions = True
+    has_streaming = False
     can_clear = True
 
     def __init__(

@@ -83,6 +83,7 @@ class Target(Protocol):
         region: of its jobs.
         has_rows: whether runs tell the rows that they have read and written.
         has_positions: whether checkpoints tell how far a bookmark had read.
+        has_streaming: whether streaming jobs run there.
         can_clear: whether what runs have written can be deleted, and brought back.
     """
 
@@ -91,6 +92,7 @@ class Target(Protocol):
     region: str
     has_rows: bool
     has_positions: bool
+    has_streaming: bool
     can_clear: bool
 
     @property

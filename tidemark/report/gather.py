@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import UsageError
+from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.model.checkpoints.filling import is_filling
 from tidemark.operate.job_runs import Run
@@ -11,7 +12,7 @@ from tidemark.operate.target import Target
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import dpu_seconds_of, is_flex
 from tidemark.report.freshness import Freshness, freshness_of
-from tidemark.report.jobs import PipelineJob
+from tidemark.report.jobs import PipelineJob, read_jobs
 from tidemark.report.model import Report, Warned, with_datasets
 from tidemark.report.windows import windows_of
 
@@ -23,6 +24,12 @@ class Recorded:
     runs: Sequence[Run]
     checkpoints: Sequence[Checkpoint]
     unknown: Sequence[str] = ()
+
+
+def jobs_of(target: Target) -> tuple[PipelineJob, ...]:
+    """Return the jobs of the app that run at a target."""
+    found = read_jobs(target.assembly, target.region)
+    return tuple(job for job in found if target.has_streaming or job.kind != STREAMING)
 
 
 def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Recorded:

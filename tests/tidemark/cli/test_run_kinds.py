@@ -75,3 +75,4 @@ def test_status_shows_an_app_with_a_crawler(home: Path, kinds: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert "fetch" in result.output
+    assert "clicks" not in result.output  # it streams: it does not run here
