@@ -8,6 +8,7 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_eval
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 Statement: TypeAlias = Mapping[str, Any]
@@ -111,8 +112,13 @@ def _holds(operator: str, key: str, values: list[str], given: Sequence[str] | No
 def _matches(pattern: str, text: str) -> bool:
     """Return whether a text matches a pattern in which * and ? are wildcards."""
     assert "${" not in pattern, f"not simulated: {pattern}"
+    return _regex(pattern).fullmatch(text) is not None
+
+
+@cache
+def _regex(pattern: str) -> re.Pattern[str]:
     wild = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
-    return re.fullmatch(wild, text, re.DOTALL) is not None
+    return re.compile(wild, re.DOTALL)
 
 
 def _list(value: object) -> list[Any]:

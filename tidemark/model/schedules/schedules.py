@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from difflib import get_close_matches
+from functools import cache
 from heapq import merge
 from itertools import islice, pairwise, repeat
 from zoneinfo import ZoneInfo, available_timezones
@@ -141,12 +142,17 @@ def check_expression(expression: str) -> None:
         )
 
 
+@cache
+def _known_zones() -> set[str]:
+    return available_timezones() - NO_PLACES  # it looks into each of six hundred files
+
+
 def zone_of(name: str) -> tzinfo:
     """Return the time zone of a name; UTC is known also where there is no database."""
     check_string(name)
     if name == "UTC":
         return UTC
-    known = available_timezones() - NO_PLACES
+    known = _known_zones()
     if name in known:
         return ZoneInfo(name)
     if not known:

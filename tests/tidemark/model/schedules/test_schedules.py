@@ -168,7 +168,7 @@ def test_a_time_zone_that_nobody_knows_is_refused(name, meant):
 
 
 def test_without_a_time_zone_database_there_is_utc(monkeypatch):
-    monkeypatch.setattr(schedules, "available_timezones", set)
+    monkeypatch.setattr(schedules, "_known_zones", set)
 
     assert Schedule("cron(0 6 * * ? *)").next_after(NOW)
     with pytest.raises(ScheduleError, match="pip install tzdata"):
