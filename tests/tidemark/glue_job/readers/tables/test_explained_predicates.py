@@ -109,8 +109,6 @@ def test_a_predicate_on_another_column_is_refused_with_the_partition_columns(rea
 def test_a_predicate_that_is_no_condition_is_refused(read, lake, predicate):
     refusal = r"push_down_predicate .* (not a condition on|names no) part"
     with pytest.raises(UsageError, match=refusal):
-        UsageError, match=r"push_down_predicate .* (not a condition on|names no) part"
-    ):
         read(predicate)
 
 
