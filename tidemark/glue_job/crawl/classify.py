@@ -17,11 +17,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from tidemark.glue_job.crawl.layout import Kind
+from tidemark.glue_job.frames.schemas import hive_type
 from tidemark.glue_job.process.failures import cause_of
 from tidemark.glue_job.readers.files.avro import schema_in
 from tidemark.glue_job.readers.files.read_errors import unreadable
 from tidemark.glue_job.readers.tables.explained_predicates import start_spark
-from tidemark.glue_job.writers.table_updates import hive_type
 from tidemark.model.hive_types import common_type, struct_of
 
 BYTES = 1024 * 1024  # of a file that a classifier looks at

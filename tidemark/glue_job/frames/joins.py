@@ -86,7 +86,7 @@ def union(first: DataFrame, second: DataFrame) -> DataFrame:
         return first if first.columns else second
     schema = as_struct_type(merged(schema_of(first), schema_of(second)))
     both = _conformed(first, schema).union(_conformed(second, schema))
-    return built(*_named_as(both, schema))
+    return built(both, [Value(f.name, F.col(str(n)), f.dataType) for n, f in enumerate(schema)])
 
 
 def _conformed(frame: DataFrame, schema: StructType) -> DataFrame:
@@ -96,10 +96,6 @@ def _conformed(frame: DataFrame, schema: StructType) -> DataFrame:
     found = [by_name.get(one.name, nothing) for one in schema]
     columns = [lifted(v.column, v.kind, f.dataType) for v, f in zip(found, schema, strict=True)]
     return frame.select(*[c.alias(str(place)) for place, c in enumerate(columns)])
-
-
-def _named_as(frame: DataFrame, schema: StructType) -> tuple[DataFrame, list[Value]]:
-    return frame, [Value(f.name, F.col(str(n)), f.dataType) for n, f in enumerate(schema)]
 
 
 def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFrame:

@@ -72,7 +72,9 @@ class Mapped:
                 StructField("dynamicRecord", plain_type(self._schema)),
             ]
         )
-        rows = self._items.filter(lambda item: not item[0]).map(_failure)
+        rows = self._items.filter(lambda item: not item[0]).map(
+            lambda item: (item[2], item[3], item[1])
+        )
         return self._spark.createDataFrame(rows, schema, verifySchema=False)
 
 
@@ -109,10 +111,6 @@ def _is_record(item: Item) -> bool:
 
 def _record(item: Item) -> Any:
     return item[1]
-
-
-def _failure(item: Item) -> tuple[Any, ...]:
-    return item[2], item[3], item[1]
 
 
 def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:

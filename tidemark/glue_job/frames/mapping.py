@@ -15,6 +15,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path
+from tidemark.glue_job.frames.schemas import spark_schema
 from tidemark.glue_job.frames.type_words import (
     converted,
     kind_text,
@@ -22,7 +23,7 @@ from tidemark.glue_job.frames.type_words import (
     part_of,
     target_type,
 )
-from tidemark.glue_job.frames.types import ELEMENT, choice_of, choices_in, holds, spark_schema
+from tidemark.glue_job.frames.types import ELEMENT, choice_of, choices_in, holds
 from tidemark.local_state.run_warnings import RunWarning, note
 
 

@@ -18,7 +18,6 @@ from tidemark.glue_job.frames.types import NESTED, Choice
 LINE = "line of tidemark"
 CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV
 NO_SEPARATOR = "\x01"  # of a line that is one column for Spark
-WIDER = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType)
 
 
 def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
@@ -47,14 +46,6 @@ def unquoted_lines(frame: DataFrame, keys: Iterable[str], separator: str) -> Dat
     texts = [_csv_text(name, types[name]) for name in columns]
     line = F.concat_ws(separator, *texts).alias(separator.join(columns))
     return frame.select(line, *map(quoted, folders))
-
-
-def type_of_choice(choice: Choice) -> T.DataType:
-    """Return the one type that text files of a choice are read back as: a number, else text."""
-    kinds = [type(one.dataType) for one in choice]
-    if all(kind in WIDER for kind in kinds):
-        return max((one.dataType for one in choice), key=lambda kind: WIDER.index(type(kind)))
-    return T.StringType()
 
 
 def _scalar(value: Value) -> Value:

@@ -3,13 +3,10 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from pyspark.sql import types as T
-from pyspark.sql.types import _parse_datatype_string
 
 ELEMENT, VALUE = "[]", "{}"  # steps into an array and into a map; those into a struct begin with .
 Steps = tuple[str, ...]
@@ -20,22 +17,8 @@ NAMES = {  # Spark's -> Glue's
     "tinyint": "byte",
     "void": "null",
 }
-ATOMIC: dict[str, T.DataType] = {
-    "binary": T.BinaryType(),
-    "boolean": T.BooleanType(),
-    "byte": T.ByteType(),
-    "date": T.DateType(),
-    "double": T.DoubleType(),
-    "float": T.FloatType(),
-    "int": T.IntegerType(),
-    "long": T.LongType(),
-    "short": T.ShortType(),
-    "string": T.StringType(),
-    "timestamp": T.TimestampType(),
-}
 NESTED = (T.ArrayType, T.MapType, T.StructType)
 NUMBERS: tuple[T.DataType, ...] = (T.IntegerType(), T.LongType(), T.FloatType(), T.DoubleType())
-_TEXT_WITH_LENGTH = re.compile(r"\b(?:var)?char\(\d+\)")
 Conflict: TypeAlias = Callable[[str, T.DataType, T.DataType], T.DataType]
 """Given a path and two types that are not alike, returns the type of values of both, or raises."""
 
@@ -222,62 +205,3 @@ def holds(target: T.DataType, kind: T.DataType) -> bool:
         return plain_type(one).simpleString(), set(choices_in(one))
 
     return shape(merged(target, kind)) == shape(target)
-
-
-def spark_type(hive_type: str) -> T.DataType:
-    """Return the type of a column as the Data Catalog writes it."""
-    return _parse_datatype_string(_TEXT_WITH_LENGTH.sub("string", hive_type))
-
-
-def spark_schema(
-    document: Mapping[str, Any],
-    choice_of: Callable[[Iterable[T.DataType]], T.DataType] | None = None,
-) -> T.StructType:
-    """Return the Spark schema of what ``awsglue.gluetypes.StructType.jsonValue`` returned."""
-    schema = _spark_type(document, choice_of)
-    if not isinstance(schema, T.StructType):
-        raise ValueError(f"the schema is a {document['dataType']}, it must be a struct")
-    return schema
-
-
-def _spark_type(
-    document: Mapping[str, Any], choice_of: Callable[[Iterable[T.DataType]], T.DataType] | None
-) -> T.DataType:
-    name = document["dataType"]
-    part = partial(_spark_type, choice_of=choice_of)
-    if name == "struct":
-        fields = [T.StructField(f["name"], part(f["container"])) for f in document["fields"]]
-        return T.StructType(fields)
-    if name == "array":
-        return T.ArrayType(part(document["elementType"]))
-    if name == "map":
-        return T.MapType(T.StringType(), part(document["valueType"]))
-    if name == "decimal":
-        return T.DecimalType(int(document["precision"]), int(document["scale"]))
-    if name == "choice":
-        if choice_of is None:
-            raise ValueError("it has a choice, and a value must be of one type here: resolve it")
-        return choice_of(map(part, document["choices"]))
-    if name not in ATOMIC:
-        raise ValueError(f"the type {name!r} is not known; allowed are {', '.join(ATOMIC)}")
-    return ATOMIC[name]
-
-
-def glue_schema(kind: T.DataType) -> dict[str, Any]:
-    """Return a type as the JSON of ``awsglue.gluetypes``."""
-    document: dict[str, Any] = {"dataType": type_name(kind), "properties": {}}
-    match kind:
-        case Choice():
-            document["choices"] = [glue_schema(one.dataType) for one in kind]
-        case T.StructType():
-            document["fields"] = [
-                {"name": one.name, "container": glue_schema(one.dataType), "properties": {}}
-                for one in kind
-            ]
-        case T.ArrayType():
-            document["elementType"] = glue_schema(kind.elementType)
-        case T.MapType():
-            document["valueType"] = glue_schema(kind.valueType)
-        case T.DecimalType():
-            document |= {"precision": kind.precision, "scale": kind.scale}
-    return document

@@ -16,7 +16,8 @@ from tidemark.glue_job.frames.choices import Value, built, quoted, schema_of, va
 from tidemark.glue_job.frames.fields import edited, value_at
 from tidemark.glue_job.frames.functions import no_failures
 from tidemark.glue_job.frames.paths import find_path, parse_path
-from tidemark.glue_job.frames.types import ELEMENT, Steps, spark_schema
+from tidemark.glue_job.frames.schemas import spark_schema
+from tidemark.glue_job.frames.types import ELEMENT, Steps
 from tidemark.glue_job.readers.csv.heads import first_fields
 from tidemark.glue_job.readers.files.formats import Format, csv_options
 from tidemark.glue_job.readers.json.choices import has_choice, member_of

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructType
+from pyspark.sql.types import StructType
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.text_values import type_of_choice
-from tidemark.glue_job.frames.types import Choice
+from tidemark.glue_job.frames.schemas import hive_type
 from tidemark.glue_job.metastore.storage import STORED_AS
 from tidemark.glue_job.writers.formats import WriteFormat
 from tidemark.local_state.catalog.databases import existing_database, find_database
@@ -170,25 +169,6 @@ def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> Catalo
     columns = new.definition["StorageDescriptor"]["Columns"]
     definition = {**old.definition, "StorageDescriptor": {**storage, "Columns": columns}}
     return CatalogTable(old.database, old.name, definition)
-
-
-def hive_type(kind: DataType) -> str:
-    """Return a type as the Data Catalog writes it; what never had a value is text.
-
-    A choice is only in text files, which hold its values.
-    """
-    match kind:
-        case NullType():
-            return "string"
-        case Choice():
-            return hive_type(type_of_choice(kind))
-        case ArrayType():
-            return f"array<{hive_type(kind.elementType)}>"
-        case MapType():
-            return f"map<{hive_type(kind.keyType)},{hive_type(kind.valueType)}>"
-        case StructType():
-            return f"struct<{','.join(f'{f.name}:{hive_type(f.dataType)}' for f in kind)}>"
-    return kind.simpleString().replace("_ntz", "")
 
 
 def _columns(columns: list[tuple[str, str]]) -> Columns:

@@ -110,7 +110,7 @@ def test_partition_keys_name_columns_in_any_case(sink, frame, read, table, s3):
     assert read()[1] == [(1, "EWR"), (2, "JFK")]
     assert table().partition_keys == [("origin", "string")]
     assert {one.name for one in s3.folder.iterdir() if one.is_dir()} == {"origin=EWR", "origin=JFK"}
-    with pytest.raises(UsageError, match=r"partitionKeys \['day'\] are no columns"):
+    with pytest.raises(UsageError, match=r"partitionKeys \['day'\] are not columns"):
         sink(frame(), partitionKeys=["day"], **CATALOG)
 
 
@@ -255,7 +255,7 @@ def test_an_option_that_is_wrong_is_refused_by_name(sink, frame):
         sink(frame(), compression="lzo")
     with pytest.raises(UsageError, match=r"'updateBehavior'\] is 'UPDATE'; allowed are UPDATE_IN"):
         sink(frame(), updateBehavior="UPDATE")
-    with pytest.raises(UsageError, match=r"partitionKeys \['day'\] are no columns .* Id, origin"):
+    with pytest.raises(UsageError, match=r"partitionKeys \['day'\] are not columns .* Id, origin"):
         sink(frame(), partitionKeys=["day"])
     with pytest.raises(UsageError, match=r"no table is named; call setCatalogInfo"):
         sink(frame(), catalog=False, enableUpdateCatalog=True)

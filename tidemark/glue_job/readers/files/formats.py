@@ -14,7 +14,7 @@ from pyspark.sql.types import DataType, StructType
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import ReaderErrors
-from tidemark.glue_job.frames.types import spark_schema
+from tidemark.glue_job.frames.schemas import spark_schema
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.s3_options import is_true, option_text
 from tidemark.glue_job.readers.tables.declared import Names

@@ -196,13 +196,11 @@ def _struct_converter(kind: T.StructType, value_tag: str, path: str) -> Callable
     def convert(value: Any) -> tuple[Any, ...] | None:
         if value is None:
             return None
-        if isinstance(value, list) or (value_tag not in kind.names and _is_text(value)):
+        if isinstance(value, list) or (
+            value_tag not in kind.names and isinstance(value, str) and value.strip()
+        ):
             raise MisfitError(path, kind, value)
         found = value if isinstance(value, dict) else {value_tag: value}
         return tuple(parse(found.get(name)) for name, parse in fields)
 
     return convert
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())

@@ -1,6 +1,6 @@
 """Dates, timestamps and decimals that a table of JSON declares: texts that Spark's cast takes.
 
-Spark's reader of JSON misreads them as that of CSV does, see `csv_casts`. So they are read as
+Spark's reader of JSON misreads them as that of CSV does, see `csv.choices`. So they are read as
 texts, at every depth.
 """
 

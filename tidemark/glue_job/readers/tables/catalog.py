@@ -15,7 +15,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import ReaderErrors
-from tidemark.glue_job.frames.types import spark_type
+from tidemark.glue_job.frames.schemas import spark_type
 from tidemark.glue_job.metastore.storage import null_text
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS, read_jdbc

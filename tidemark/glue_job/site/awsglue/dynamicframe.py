@@ -18,9 +18,9 @@ from tidemark.glue_job.frames.mapping import apply_mapping, full_mappings, with_
 from tidemark.glue_job.frames.nulls import without_null_fields
 from tidemark.glue_job.frames.plan import Limits, Plan, check_frame
 from tidemark.glue_job.frames.relationalize import relationalize
+from tidemark.glue_job.frames.schemas import glue_schema
 from tidemark.glue_job.frames.seen import fields_left_out
 from tidemark.glue_job.frames.text_values import write_sample
-from tidemark.glue_job.frames.types import glue_schema
 from tidemark.glue_job.frames.unbox import unbox
 from tidemark.glue_job.readers.request import catalog_request, options_request
 from tidemark.glue_job.readers.tables.catalog import types_of_table

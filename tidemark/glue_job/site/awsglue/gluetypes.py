@@ -161,33 +161,9 @@ class _OfElements(DataType):
 class ArrayType(_OfElements):
     """A list of values of one type."""
 
-    def __init__(self, elementType: DataType | None = None, properties: Properties = None) -> None:
-        super().__init__(elementType, properties)
-
-    def jsonValue(self) -> dict[str, Any]:
-        """Return the type as JSON."""
-        return super().jsonValue()
-
-    @classmethod
-    def fromJsonValue(cls, json_value: Json) -> Self:
-        """Return the type that `jsonValue` wrote."""
-        return super().fromJsonValue(json_value)
-
 
 class SetType(_OfElements):
     """A set of values of one type."""
-
-    def __init__(self, elementType: DataType | None = None, properties: Properties = None) -> None:
-        super().__init__(elementType, properties)
-
-    def jsonValue(self) -> dict[str, Any]:
-        """Return the type as JSON."""
-        return super().jsonValue()
-
-    @classmethod
-    def fromJsonValue(cls, json_value: Json) -> Self:
-        """Return the type that `jsonValue` wrote."""
-        return super().fromJsonValue(json_value)
 
 
 class ChoiceType(DataType):

@@ -65,7 +65,7 @@ def test_each_batch_of_a_stream_and_the_time_of_its_rows(glue_context, tmp_path)
     assert seen == [(0, 5)]
     with pytest.raises(Exception, match=r"^Missing windowSize argument$"):
         glue_context.forEachBatch(stream, each, {})
-    with pytest.raises(UsageError, match="no stream"):
+    with pytest.raises(UsageError, match="not a stream"):
         glue_context.forEachBatch(spark.range(1), each, options)
 
 

@@ -39,7 +39,7 @@ def errors_of(frame):
     return sorted((row.source.rpartition("/")[2], row.input, row.bytesread) for row in rows)
 
 
-@pytest.mark.rule("Bad input", source="DYF", choice="one error a line that is not JSON object")
+@pytest.mark.rule("Bad input", source="DYF", choice="one error a line that is not a JSON object")
 def test_lines_that_are_no_json_are_error_records_and_the_others_are_rows(
     read, s3, noted, start_job
 ):
