@@ -74,11 +74,11 @@ class Listing:
         """Yield the lines of a row of the table."""
         folded = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
         for parts in zip_longest(*folded, fillvalue=Text()):
-            line = Text()
+            line = Text(no_wrap=True, overflow="ignore")
             for part, width in zip(parts, widths, strict=True):
                 line.append_text(part).append(" " * (width - cell_len(part.plain) + GAP))
             line.rstrip()
-            yield _unbroken(line)
+            yield line
 
     def _block(self, row: Sequence[Text], label: int, room: int) -> Iterator[Text]:
         first, *others = row
@@ -108,8 +108,9 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
     A retry has the id of the first attempt with an end of its own, so it is shown whole.
     """
-    known = set(ids)
-    return {id_: _short(id_, known - {id_}) for id_ in known}
+    known = sorted(set(ids))
+    beside = zip(["", *known], known, [*known[1:], ""], strict=False)
+    return {id_: _short(id_, before, after) for before, id_, after in beside}
 
 
 def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
@@ -119,12 +120,16 @@ def short_ids_of_attempts(ids: Iterable[str]) -> dict[str, str]:
     return {id_: f"{short[first]}{mark}{end}" for id_, (first, mark, end) in parts.items()}
 
 
-def _short(id_: str, others: set[str]) -> str:
-    lengths = range(MIN_ID_LENGTH, len(id_)) if RETRY not in id_ else ()
-    for length in lengths:
-        if not any(other.startswith(id_[:length]) for other in others):
-            return id_[:length]
-    return id_
+def _short(id_: str, before: str, after: str) -> str:
+    """Return the beginning of an id that its neighbours in the order of ids do not have."""
+    alike = max(_alike(id_, other) for other in (before, after))
+    return id_ if RETRY in id_ else id_[: max(alike + 1, MIN_ID_LENGTH)]
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many characters two strings begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _text(cell: str | Text) -> Text:
@@ -143,6 +148,8 @@ def _widest_word(text: Text) -> int:
 
 def _folded(text: Text, room: int) -> list[Text]:
     """Return the lines of a text, broken at spaces only; none if it is empty."""
+    if cell_len(text.plain) <= room:
+        return [text]
     lines, begin, end = [], 0, 0
     for word in WORD.finditer(text.plain):
         if end > begin and cell_len(text.plain[begin : word.end()]) > room:
