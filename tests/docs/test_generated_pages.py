@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark import constructs
-from tidemark.glue_job.readers.formats import READ_OPTIONS, SAME_AS
-from tidemark.glue_job.readers.jdbc import DRIVERS
+from tidemark.glue_job.readers.files.formats import READ_OPTIONS, SAME_AS
+from tidemark.glue_job.readers.databases.jdbc import DRIVERS
 from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
 from tidemark.model.awsglue_api import connections

@@ -26,7 +26,7 @@ AS_DEPLOYED = "--as-deployed"
 
 
 def deploy_what_changed(
-    home: Home, where: Where, kind: str, name: str | None, deploy: Deploy | None
+    where: Where, kind: str, name: str | None, home: Home, deploy: Deploy | None
 ) -> None:
     """Bring the definitions of a home up to the code on disk, before a run of them is started."""
     console = Console(stderr=True)

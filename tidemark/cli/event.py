@@ -46,7 +46,7 @@ def put(
     entry = {"Source": source, "DetailType": detail_type, "Detail": _text(detail)}
     where = Where(None, as_deployed=as_deployed)
     may_deploy = None if port.is_of_command else partial(deploy, port)
-    deploy_what_changed(home, where, "workflow", None, may_deploy)
+    deploy_what_changed(where, "workflow", None, home, may_deploy)
     event_id, rules = put_event(port, {**entry, "Resources": list(resources)})
     click.echo(f"{event_id} matches {', '.join(rules) or 'no rule'}")
 

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -71,7 +72,7 @@ def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Targ
     from tidemark.operate.home import HomeTarget
 
     with ExitStack() as stack:
-        served = _glue_here(where, to_start)
+        served: AbstractContextManager[Glue] = _glue_here(where, to_start)
         if to_start is not None:  # before anything is read: it deploys
             served = nullcontext(stack.enter_context(served))
         yield HomeTarget(
@@ -91,12 +92,11 @@ def _folder_of(where: Where, stack: ExitStack) -> Path:
     return assembly_folder(Console(stderr=True), where.app, where.context, Path(folder))
 
 
-def _glue_here(where: Where, to_start: ToStart | None) -> "AbstractContextManager[Glue]":
+@contextmanager
+def _glue_here(where: Where, to_start: ToStart | None) -> Iterator["Glue"]:
+    from tidemark.cli.code_on_disk import deploy_what_changed
     from tidemark.cli.here import glue_here
 
-    if to_start is None:
-        return glue_here()
-    from tidemark.cli.code_on_disk import deploy_what_changed
-
-    kind, name = to_start
-    return glue_here(lambda home, deploy: deploy_what_changed(home, where, kind, name, deploy))
+    before_runs = partial(deploy_what_changed, where, *to_start) if to_start else None
+    with glue_here(before_runs) as glue:
+        yield glue

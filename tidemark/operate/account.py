@@ -22,7 +22,7 @@ from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
 from tidemark.operate.clients import Glue, or_none, translated
 from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
-from tidemark.operate.names import Names
+from tidemark.operate.names import JOB, Names
 from tidemark.operate.rewind.deployed import StageRewinds
 from tidemark.operate.rewind.facts import COMMIT, KnownRun, Start, Track, known_run
 from tidemark.operate.rewind.rewinds import Rewinds
@@ -173,6 +173,7 @@ class Account:
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Call ResetJobBookmark."""
+        self.glue.check_stage(JOB, job)
         request = {"JobName": job, **({"RunId": run_id} if run_id else {})}
         entry: Mapping[str, Any] = self.glue.glue.reset_job_bookmark(**request)["JobBookmarkEntry"]
         return entry

@@ -74,11 +74,11 @@ class Listing:
         """Yield the lines of a row of the table."""
         folded = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
         for parts in zip_longest(*folded, fillvalue=Text()):
-            line = Text()
+            line = Text(no_wrap=True, overflow="ignore")
             for part, width in zip(parts, widths, strict=True):
                 line.append_text(part).append(" " * (width - cell_len(part.plain) + GAP))
             line.rstrip()
-            yield _unbroken(line)
+            yield line
 
     def _block(self, row: Sequence[Text], label: int, room: int) -> Iterator[Text]:
         first, *others = row
