@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tidemark.glue_job.readers.s3_options import FILE_CONNECTIONS
 
 from tidemark import constructs
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
 from tidemark.glue_job.readers.files.formats import READ_OPTIONS, SAME_AS
+from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
 from tidemark.model.awsglue_api import connections
 from tidemark.model.awsglue_api.table import State, entries
