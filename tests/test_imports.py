@@ -78,7 +78,7 @@ ALLOWED = {
     "tidemark/adopt": "tidemark/checks tidemark/errors.py tidemark/model",
     "tidemark/adopt/sources/template_file.py": "tidemark/extras.py yaml",
     "tidemark/adopt/sources/account.py": "boto3 botocore",
-    "tidemark/adopt/sources/account_beside.py": "boto3 botocore",
+    "tidemark/adopt/sources/account_surroundings.py": "boto3 botocore",
     "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
     "tidemark/scaffold": "tidemark/checks tidemark/errors.py tidemark/model",
     # The templates of jobs, their tests and their calls: they are for those folders.

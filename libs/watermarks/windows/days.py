@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks.errors import WatermarkValueError
 
-from .day_texts import Day, day_of
+from .day_strings import Day, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import AdoptedEvent, Found
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
-from tidemark.adopt.sources.account_beside import read_roles, read_rules, workflows_by_event
-from tidemark.adopt.sources.terraform_beside import roles_of, rules_of
+from tidemark.adopt.sources.account_surroundings import read_roles, read_rules, workflows_by_event
+from tidemark.adopt.sources.terraform_surroundings import roles_of, rules_of
 
 PATTERN = {"source": ["acme.shop"], "detail-type": ["Day Closed"]}
 RULE = {"Name": "closed", "EventPattern": json.dumps(PATTERN), "State": "ENABLED"}

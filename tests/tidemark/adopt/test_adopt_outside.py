@@ -16,9 +16,9 @@ from tidemark.adopt.adoption import adopt
 from tidemark.adopt.model import Found
 from tidemark.adopt.plan.code import stack_of
 from tidemark.adopt.plan.migration import steps_of
-from tidemark.adopt.sources.account_beside import read_schedules
+from tidemark.adopt.sources.account_surroundings import read_schedules
 from tidemark.adopt.sources.terraform import read_state
-from tidemark.adopt.sources.terraform_beside import other_rules_of, schedules_of
+from tidemark.adopt.sources.terraform_surroundings import other_rules_of, schedules_of
 
 JOB_RUN = "arn:aws:scheduler:::aws-sdk:glue:startJobRun"
 WORKFLOW_RUN = "arn:aws:scheduler:::aws-sdk:glue:startWorkflowRun"
@@ -143,7 +143,7 @@ def test_schedules_and_rules_are_read_from_a_state_of_terraform():
     ]
     state = read_state({"version": 4, "resources": resources}, "x")
 
-    adoption = adopted(*schedules_of(state.beside), rules=other_rules_of(state.beside))
+    adoption = adopted(*schedules_of(state.others), rules=other_rules_of(state.others))
 
     assert adoption.schedules == (("cron(0 1 * * ? *)", "UTC"),)
     assert [it.value for it in adoption.differences if it.of == "rule nightly"] == [LAMBDA]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.adopt.model import Difference, Found, Resource
 from tidemark.adopt.places import place_of
-from tidemark.adopt.sources.account_beside import (
+from tidemark.adopt.sources.account_surroundings import (
     read_roles,
     read_rules,
     read_schedules,

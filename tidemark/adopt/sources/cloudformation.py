@@ -13,7 +13,7 @@ from typing import Any
 
 from tidemark.adopt.model import Difference, Resource
 from tidemark.adopt.sources.api_shapes import as_api_has_it
-from tidemark.adopt.sources.cloudformation_beside import (
+from tidemark.adopt.sources.cloudformation_surroundings import (
     clock_of,
     connections_of,
     locations_of,

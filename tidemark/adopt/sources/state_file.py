@@ -7,7 +7,7 @@ from pathlib import Path
 from tidemark.adopt.model import Found
 from tidemark.adopt.sources.contents import Contents, found_in
 from tidemark.adopt.sources.terraform import TerraformState, read_state
-from tidemark.adopt.sources.terraform_beside import (
+from tidemark.adopt.sources.terraform_surroundings import (
     connections_of,
     locations_of,
     other_rules_of,
@@ -35,13 +35,13 @@ def _contents(state: TerraformState, file: Path) -> Contents:
         triggers=state.triggers,
         workflows=state.workflows,
         crawlers=state.crawlers,
-        connections=connections_of(state.beside),
+        connections=connections_of(state.others),
         scripts=_scripts(state, file.absolute().parent),
-        locations=locations_of(state.beside),
-        rules=rules_of(state.beside),
-        clock=schedules_of(state.beside),
-        other_rules=other_rules_of(state.beside),
-        policies=lambda arns: roles_of(state.beside, arns),
+        locations=locations_of(state.others),
+        rules=rules_of(state.others),
+        clock=schedules_of(state.others),
+        other_rules=other_rules_of(state.others),
+        policies=lambda arns: roles_of(state.others, arns),
         unread=tuple(state.unread),
         resources=tuple(state.resources),
     )

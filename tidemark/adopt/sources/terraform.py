@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.adopt.model import Difference, Resource
-from tidemark.adopt.sources.terraform_beside import TYPES as BESIDE
+from tidemark.adopt.sources.terraform_surroundings import TYPES as OTHERS
 from tidemark.errors import UsageError
 
 VERSION = 4
@@ -117,7 +117,7 @@ class TerraformState:
     Attributes:
         jobs: jobs by name; likewise triggers, workflows, crawlers.
         objects: objects of S3 that Terraform uploaded, by URI, with their attributes.
-        beside: attributes of other resources than jobs, by type: rules, roles.
+        others: attributes of other resources than jobs, by type: rules, roles.
         unread: attributes that this version does not know.
         resources: all that has to do with Glue: type and name.
     """
@@ -127,7 +127,7 @@ class TerraformState:
     workflows: dict[str, Resource] = field(default_factory=dict)
     crawlers: dict[str, Resource] = field(default_factory=dict)
     objects: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    beside: dict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    others: dict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     unread: list[Difference] = field(default_factory=list)
     resources: list[tuple[str, str]] = field(default_factory=list)
 
@@ -149,7 +149,7 @@ def read_state(document: object, where: str) -> TerraformState:
                 state.resources.append((kind, own))
             if kind in CALLERS:
                 callers.append((kind, own, str(values)))
-            if kind in (*TYPES, *OBJECTS, *BESIDE):
+            if kind in (*TYPES, *OBJECTS, *OTHERS):
                 _add(state, kind, values)
     except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise UsageError(
@@ -167,15 +167,15 @@ def _instances(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str
     """Yield the resources that Terraform manages: type, name in the configuration, attributes."""
     for resource in document.get("resources", []):
         kind = resource["type"]
-        is_wanted = kind.startswith(GLUE_TYPES) or kind in (*OBJECTS, *BESIDE, *STARTERS, *CALLERS)
+        is_wanted = kind.startswith(GLUE_TYPES) or kind in (*OBJECTS, *OTHERS, *STARTERS, *CALLERS)
         if resource.get("mode") == "managed" and is_wanted:
             for instance in resource.get("instances", []):
                 yield kind, str(resource.get("name")), instance["attributes"]
 
 
 def _add(state: TerraformState, kind: str, values: dict[str, Any]) -> None:
-    if kind in BESIDE:
-        state.beside[kind].append(values)
+    if kind in OTHERS:
+        state.others[kind].append(values)
         return
     if kind in OBJECTS:
         state.objects[f"s3://{values['bucket']}/{values['key']}"] = values

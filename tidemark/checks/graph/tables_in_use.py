@@ -41,8 +41,8 @@ def _own_runs(job: Job) -> Iterator[Problem]:
 
 
 def _both_write(table: str, one: Job, other: Job, together: Together) -> Iterator[Problem]:
-    is_told = overlap(one.writes, other.writes)  # by the rule of folders
-    if one.name != other.name and not is_told and together.can_run(one.name, other.name):
+    is_reported = overlap(one.writes, other.writes)  # by the rule of folders
+    if one.name != other.name and not is_reported and together.can_run(one.name, other.name):
         yield Problem(
             "two-writers",
             other.at,
@@ -57,10 +57,10 @@ def _unwaited(job: Job, changing: Mapping[str, list[Job]], together: Together) -
     """Yield a table that a job reads while another one of its workflow may change it."""
     for table in job.tables:
         for writer in changing.get(table, ()) if table not in job.changes else ():
-            is_told = overlap(job.reads, writer.writes)  # by the rule of folders
+            is_reported = overlap(job.reads, writer.writes)  # by the rule of folders
             if (
                 writer.name != job.name
-                and not is_told
+                and not is_reported
                 and together.share_a_workflow(job.name, writer.name)
                 and together.can_run(job.name, writer.name)
             ):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from watermarks import WatermarkValueError
-from watermarks.windows.day_texts import FOREVER, day_of
+from watermarks.windows.day_strings import FOREVER, day_of
 from watermarks.windows.days import check_not_ahead, warn_if_stored_ahead
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)

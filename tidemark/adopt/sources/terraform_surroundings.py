@@ -22,14 +22,14 @@ TYPES = (
     "aws_iam_policy",
     "aws_iam_role_policy_attachment",
 )
-Beside = Mapping[str, list[Mapping[str, Any]]]
+Others = Mapping[str, list[Mapping[str, Any]]]
 
 
-def rules_of(beside: Beside) -> dict[str, tuple[Resource, ...]]:
+def rules_of(others: Others) -> dict[str, tuple[Resource, ...]]:
     """Return the rules that start workflows, by name of the workflow, as DescribeRule has them."""
-    rules = {_key(one, "name"): _rule(one) for one in beside.get("aws_cloudwatch_event_rule", [])}
+    rules = {_key(one, "name"): _rule(one) for one in others.get("aws_cloudwatch_event_rule", [])}
     found: dict[str, list[Resource]] = {}
-    for target in beside.get("aws_cloudwatch_event_target", []):
+    for target in others.get("aws_cloudwatch_event_target", []):
         _, is_workflow, workflow = str(target.get("arn") or "").partition(":workflow/")
         rule = rules.get(_key(target, "rule"))
         if is_workflow and rule and rule not in found.setdefault(workflow, []):
@@ -37,18 +37,18 @@ def rules_of(beside: Beside) -> dict[str, tuple[Resource, ...]]:
     return {workflow: tuple(its) for workflow, its in found.items()}
 
 
-def other_rules_of(beside: Beside) -> tuple[Resource, ...]:
+def other_rules_of(others: Others) -> tuple[Resource, ...]:
     """Return the rules that have other targets than workflows, with the ARN as `Target`."""
     return tuple(
         {"Name": str(target.get("rule")), "Target": target.get("arn")}
-        for target in beside.get("aws_cloudwatch_event_target", [])
+        for target in others.get("aws_cloudwatch_event_target", [])
         if ":workflow/" not in str(target.get("arn") or "")
     )
 
 
-def schedules_of(beside: Beside) -> tuple[Resource, ...]:
+def schedules_of(others: Others) -> tuple[Resource, ...]:
     """Return the schedules of EventBridge Scheduler, as GetSchedule has them."""
-    return tuple(_schedule(one) for one in beside.get("aws_scheduler_schedule", []))
+    return tuple(_schedule(one) for one in others.get("aws_scheduler_schedule", []))
 
 
 def _schedule(values: Mapping[str, Any]) -> Resource:
@@ -70,41 +70,41 @@ def _schedule(values: Mapping[str, Any]) -> Resource:
     }
 
 
-def connections_of(beside: Beside) -> dict[str, Resource]:
+def connections_of(others: Others) -> dict[str, Resource]:
     """Return the properties of connections, by name."""
     return {
         str(one.get("name")): one.get("connection_properties") or {}
-        for one in beside.get("aws_glue_connection", [])
+        for one in others.get("aws_glue_connection", [])
     }
 
 
-def locations_of(beside: Beside) -> dict[str, str]:
+def locations_of(others: Others) -> dict[str, str]:
     """Return where tables have their data, by `database.table`."""
     found = {}
-    for one in beside.get("aws_glue_catalog_table", []):
+    for one in others.get("aws_glue_catalog_table", []):
         for storage in one.get("storage_descriptor") or []:
             if storage.get("location"):
                 found[f"{one.get('database_name')}.{one.get('name')}"] = str(storage["location"])
     return found
 
 
-def roles_of(beside: Beside, arns: Iterable[str]) -> dict[str, RolePolicies]:
+def roles_of(others: Others, arns: Iterable[str]) -> dict[str, RolePolicies]:
     """Return what roles may do, by ARN, as far as the state has it."""
-    managed = {one["arn"]: one for one in beside.get("aws_iam_policy", [])}
-    return {arn: _role(beside, managed, arn.rpartition("/")[2]) for arn in dict.fromkeys(arns)}
+    managed = {one["arn"]: one for one in others.get("aws_iam_policy", [])}
+    return {arn: _role(others, managed, arn.rpartition("/")[2]) for arn in dict.fromkeys(arns)}
 
 
-def _role(beside: Beside, managed: Mapping[str, Mapping[str, Any]], name: str) -> RolePolicies:
-    roles = [one for one in beside.get("aws_iam_role", []) if one.get("name") == name]
+def _role(others: Others, managed: Mapping[str, Mapping[str, Any]], name: str) -> RolePolicies:
+    roles = [one for one in others.get("aws_iam_role", []) if one.get("name") == name]
     texts = [policy.get("policy") for role in roles for policy in role.get("inline_policy") or []]
     texts += [
         one.get("policy")
-        for one in beside.get("aws_iam_role_policy", [])
+        for one in others.get("aws_iam_role_policy", [])
         if one.get("role") == name
     ]
     attached = [
         str(one.get("policy_arn"))
-        for one in beside.get("aws_iam_role_policy_attachment", [])
+        for one in others.get("aws_iam_role_policy_attachment", [])
         if one.get("role") == name
     ]
     attached += [str(arn) for role in roles for arn in role.get("managed_policy_arns") or []]
