@@ -126,7 +126,7 @@ def _circles(starts: Starts) -> dict[str, tuple[str, str]]:
     """Return what waits for itself, and why it is left out."""
     return {
         node: (
-            f"it starts itself without end, by triggers in a circle: {' <- '.join(path)}",
+            f"it starts itself endlessly, by triggers in a circle: {' <- '.join(path)}",
             "correct one of the triggers, or keep the jobs of the circle",
         )
         for node, path in circles(starts.waits).items()

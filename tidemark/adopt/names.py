@@ -42,7 +42,7 @@ class Variables:
         self._taken = set(taken)
 
     def name(self, text: str) -> str:
-        """Return a name that no one has yet, made of a text."""
+        """Return an unused name made from a string."""
         base = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_") or "data"
         base = f"of_{base}" if base[0].isdigit() or keyword.iskeyword(base) else base
         name, number = base, 1

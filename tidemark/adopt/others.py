@@ -9,10 +9,10 @@ from tidemark.model.assembly.definitions import CRAWLER
 STAYS = "nothing: it stays where it is, unchanged"
 NOT_NAMED = "it was not named, and nothing that was named needs it"
 CALLS = "its starts are not part of a job; it may start one of the old"
-NOT_KNOWN = ("a pipeline does not make it", STAYS)
+NOT_KNOWN = ("a pipeline does not create it", STAYS)
 CATALOG = (
-    "a pipeline writes tables that are there; it makes those that a Dataset has as table=",
-    f"{STAYS}; declare it as Table(...) if the app is to make it from now on",
+    "a pipeline writes existing tables; it creates those that a Dataset has as table=",
+    f"{STAYS}; declare it as Table(...) if the app is to create it from now on",
 )
 # By the last words of a type, as CloudFormation and Terraform have them in common.
 REASONS: Mapping[str, tuple[str, str]] = {
@@ -31,7 +31,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "classifier": ("crawlers name it in CrawlerOptions(classifiers=...)", STAYS),
     "dataqualityruleset": (
         "the rules of a table are declared as DataQualityRuleset",
-        f"{STAYS}; declare it if the app is to make it",
+        f"{STAYS}; declare it if the app is to create it",
     ),
     "rule": (CALLS, "see its targets; disable it if that is an old job"),
     "schedule": (CALLS, "see its targets; disable it if that is an old job"),

@@ -18,7 +18,7 @@ WORKFLOW_FIELDS: dict[str, tuple[str, str]] = {
         "see that nothing counts on runs that overlap",
     ),
     "Name": (
-        "CloudFormation cannot import a Glue workflow, nor make one whose name is taken",
+        "CloudFormation cannot import a Glue workflow, nor create one whose name is taken",
         "see the steps: the new workflow takes over, and then the old one is deleted",
     ),
     "Tags": ("tags are set for the whole stage", 'add it to "tags" of the stage in cdk.json'),

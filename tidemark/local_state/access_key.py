@@ -44,7 +44,7 @@ class AccessKey:
 
 
 def access_key(home: Home) -> AccessKey:
-    """Return the access key of a home's port, and make it if it is missing.
+    """Return the access key of a home's port, and create it if it is missing.
 
     In a home that cannot be written, it is one of this process.
     """

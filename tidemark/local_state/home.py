@@ -87,7 +87,7 @@ def _close_to_others(root: Path) -> None:
         sys.stderr.write(
             f"warning: other users of this machine may read the state folder {root}, with its data "
             "and passwords: its file system keeps no modes, or it is another user's; set "
-            "TIDEMARK_HOME to a folder of yours on a file system with modes\n"
+            "TIDEMARK_HOME to your own folder on a file system with modes\n"
         )
 
 
@@ -249,7 +249,7 @@ class Home:
         return path
 
     def create_bucket(self, name: str) -> bool:
-        """Create a bucket, a folder of the lake; return False if it is there already."""
+        """Create a bucket, a folder of the lake; return False if it exists."""
         if not NEW_BUCKET_NAME.fullmatch(name):
             raise UsageError(f"{name!r} cannot be the name of a bucket; allowed: {BUCKET_NAMES}")
         folder = self.lake / name

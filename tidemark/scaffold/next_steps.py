@@ -28,7 +28,7 @@ def changes(job: NewJob) -> str:
     return {
         "bookmark-files": f"Your columns are COLUMNS in {job.script}.",
         "watermark-jdbc": (
-            f"It reads two rows of an embedded database: put the address and table of yours into "
+            f"It reads two rows of an embedded database: put your address and table into "
             f"its arguments in {job.stack}, and its cursor column into {job.script}."
         ),
         "merge": f"It reads {source}: its columns are KEY and VERSION in {job.script}.",

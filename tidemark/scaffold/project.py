@@ -90,7 +90,7 @@ def write_project(folder: Path, files: dict[str, str]) -> None:
     """Write the files of a plan into a folder, which is made if it is not there."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
-            f"{folder} is there already and is not an empty folder; nothing was written; take "
+            f"{folder} exists already and is not an empty folder; nothing was written; take "
             "another name, or empty it"
         )
     was_there = folder.exists()

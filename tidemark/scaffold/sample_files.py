@@ -26,7 +26,7 @@ def sample_files(root: Path) -> list[str]:
 
 
 def sample_root() -> Path:
-    """Return the folder that holds the sample; one or the other has it, wherever this runs."""
+    """Return the folder that holds the sample: in the wheel or in the repository."""
     scaffold = Path(__file__).parent
     in_wheel = scaffold / "templates" / "sample"
     return in_wheel if in_wheel.is_dir() else scaffold.parents[1]

@@ -10,7 +10,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     "AllocatedCapacity": ("AWS replaced it by MaxCapacity and workers", "nothing"),
     "AutoUpgradeMetadata": FACT,
     "CodeGenConfigurationNodes": (
-        "it is the drawing of a visual job; the script that Glue Studio made of it is what runs",
+        "it is the drawing of a visual job; the script that Glue Studio generated from it runs",
         "edit the script from now on; the drawing stays with the old job",
     ),
     "Connections": (
@@ -55,7 +55,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     ),
     "SourceControlDetails": (
         "scripts come from the repository of the app",
-        "stop whatever pushes scripts to the job from elsewhere",
+        "stop pushes of scripts to the job from elsewhere",
     ),
     "Tags": ("AWS, or the pipeline, sets tags that start so", "nothing"),
 }

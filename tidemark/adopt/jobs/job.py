@@ -82,7 +82,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
     """Return what `add_job` is called with, and account for everything that the job has."""
     job.differ(
         "Name",
-        why="CloudFormation cannot import a Glue job, nor make one whose name is taken",
+        why="CloudFormation cannot import a Glue job, nor create one whose name is taken",
         do="see the steps: the new job takes over, and then the old one is deleted",
     )
     command = job.take("Command", "Name") or "glueetl"
@@ -142,7 +142,7 @@ def _runtime(job: Reading, command: str) -> Runtime:
 
 
 def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[str, str]) -> None:
-    """List whatever is left of a resource, each field with its reason."""
+    """List the remaining fields of a resource, each with its reason."""
     for field_name in dict.fromkeys(path[0] for path in resource.left()):
         why, do = fields.get(field_name, unknown)
         resource.differ(field_name, why=why, do=do)

@@ -105,7 +105,7 @@ def _flex(job: Reading, worker: str) -> bool:
 
 
 def timeout_of(job: Reading) -> int:
-    """Return after how many minutes Glue stops a run, and account for what says so."""
+    """Return the minutes after which Glue stops a run, and account for its property."""
     minutes = job.get("Timeout")
     if isinstance(minutes, int) and 1 <= minutes <= MAX_MINUTES:
         return int(job.take("Timeout"))

@@ -108,7 +108,7 @@ def first_crawl(crawler: AdoptedCrawler) -> Step:
     ]
     return Step(
         f"Let {crawler.name} take over the tables of {crawler.old_name}",
-        "The first crawl of a new crawler reads everything, whatever its policy says, and nothing "
+        "The first crawl of a new crawler reads everything, even against its policy, and nothing "
         "has changed since the last one of the old: it should find its tables, and make none. A "
         "table that it does not take for its own it makes again under another name.",
         ("date -u +%Y-%m-%dT%H:%M:%SZ | tee crawled-since", start),

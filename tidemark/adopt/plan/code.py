@@ -153,7 +153,7 @@ def _sort_key(name: str) -> tuple[bool, str]:
 
 
 def _watermarks(adoption: Adoption) -> str:
-    """Return the table that the jobs keep their watermarks in, which is there already."""
+    """Return the existing table with the watermarks of the jobs."""
     tables = [job.watermark_table for job in adoption.jobs if job.watermark_table]
     if not tables:
         return "None"
@@ -161,7 +161,7 @@ def _watermarks(adoption: Adoption) -> str:
 
 
 def _starts(adoption: Adoption) -> str:
-    """Return what starts the pipeline by itself: nothing, until a step of the plan says so."""
+    """Return the starts of the pipeline: none, until a step of the plan adds them."""
     calls = [
         f"Schedule({quoted(expression)}{'' if zone == 'UTC' else f', {quoted(zone)}'})"
         for expression, zone in adoption.schedules
@@ -184,7 +184,7 @@ def _run_properties(properties: Mapping[str, str]) -> str:
 def _data(
     adoption: Adoption, keys: Mapping[str, str], variables: Variables
 ) -> tuple[dict[Place, str], str]:
-    """Return the variables of all places, and the lines that make them."""
+    """Return the variables of all places, and the lines that create them."""
     flags = flags_of(adoption.nodes)
     others = [place for job in adoption.jobs for place in (job.temp, job.checkpoint) if place]
     others += [one for job in adoption.jobs for one in job.glue.values() if isinstance(one, Place)]

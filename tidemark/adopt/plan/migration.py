@@ -245,5 +245,5 @@ def _delete(adoption: Adoption, found: Found) -> Step:
         "CloudFormation stack are deleted there, not by these commands.",
         tuple(commands),
         tuple(f"aws glue get-job --job-name {name}  # EntityNotFoundException" for name in names),
-        (f"# make them again from {BEFORE}/; their bookmarks are gone",),
+        (f"# create them again from {BEFORE}/; their bookmarks are gone",),
     )

@@ -133,12 +133,12 @@ def _remaining(adoption: Adoption) -> str:
 
 
 def start(adoption: Adoption, stack_file: str) -> Step:
-    """Return the step that starts the new pipeline, and lets it start by itself."""
+    """Return the step that starts the new pipeline, and enables its own starts."""
     deploy = f"npx cdk deploy {stack_name(adoption)}"
     commands = [f"aws glue start-workflow-run --name {adoption.name}", "# let deliveries continue"]
     back = []
     if adoption.schedules or adoption.events:
-        commands.append("# once that run has passed the check, let it start by itself:")
+        commands.append("# once that run has passed the check, enable its own starts:")
         commands.append(_set_switch("True", stack_file))
         back.append(_set_switch("False", stack_file))
         if adoption.events:  # the type of a trigger cannot change, and a workflow has one

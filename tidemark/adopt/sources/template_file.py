@@ -22,7 +22,7 @@ PLAIN = {
     "merge": (re.compile(r"<<$"), "<"),
 }
 ALONE = {"Condition": "Condition", "Ref": "Ref"}  # short functions whose long names have no Fn::
-# What stands in place of resources, and makes them when a stack is deployed.
+# Keys in place of resources; a deployment creates resources from them.
 LATER = ("Fn::ForEach", "Fn::Transform")
 # Properties that a template may leave empty.
 SECTIONS = ("Conditions", "Mappings", "Outputs", "Parameters")

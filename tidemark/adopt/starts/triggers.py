@@ -200,7 +200,7 @@ def _why_not(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
         others = ", ".join(str(trigger["Name"]) for trigger in own)
         return (
             f"{len(own)} triggers start it ({others}), and a job of a pipeline has one",
-            "make one trigger of them, with Logical ANY if one of them is enough, or keep the job",
+            "make them one trigger, with Logical ANY if one of them is enough, or keep the job",
         )
     if conditional[0].get("State", "ACTIVATED") not in ACTIVE:
         return (
@@ -311,7 +311,7 @@ def _account_for_start_by_others(reading: Reading, *, is_off: bool) -> None:
 
 
 def _list_rules(rules: Sequence[Resource], starts: Starts, reason: tuple[str, str]) -> None:
-    """List rules that have the workflow as a target, and that the code does not say."""
+    """List rules that have the workflow as a target, and that the code does not have."""
     for rule in rules:
         of = f"rule {rule['Name']}"
         if of not in (one.of for one in starts.differences):

@@ -1,4 +1,4 @@
-"""Finds events that start workflows without end: pure, on plain data.
+"""Finds events that start workflows in an endless loop: pure, on plain data.
 
 A workflow starts another when a job or crawler of it sends an event that a rule of the other
 matches. A loop in which each step is certain is an error, any other one a warning.
@@ -73,7 +73,7 @@ def _ring(edges: Edges, path: list[str], is_error: bool) -> Problem:
     return Problem(
         RULE,
         edges[first][[*path, first][1]][0].at,
-        f"the workflows {' -> '.join([*path, first])} start each other without end: "
+        f"the workflows {' -> '.join([*path, first])} start each other endlessly: "
         f"{'; '.join(steps)}",
         "start one of them by events that no workflow of the loop sends, or let its jobs write "
         f"to another folder{'' if is_error else OR_ACKNOWLEDGE}",

@@ -49,5 +49,5 @@ def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:
                 one.at,
                 f"the {one.of} '{one.name}' is made by {other.at} as well; an account and region "
                 "has one of that name",
-                "make it once and pass it on, or give the other another name",
+                "create it once and pass it on, or rename the other one",
             )

@@ -84,7 +84,7 @@ def _nested(
 
 
 def _problems_of_pair(one: _Placed, whole: _Placed, reported: set[Address]) -> Iterator[Problem]:
-    """Yield that data are in a folder, and not in one that is shared or judged by itself."""
+    """Yield that data lie in a folder, unless it is shared or checked itself."""
     pairs = [
         (mine, theirs)
         for mine in one.addresses
@@ -187,7 +187,7 @@ def _over_tables(graph: Graph) -> Iterator[Problem]:
 
 
 def _without_table(graph: Graph) -> Iterator[_Placed]:
-    """Yield what jobs write without a table, and what crawlers describe in tables of theirs."""
+    """Yield outputs of jobs without a table, and data that crawlers describe in their tables."""
     with_table = {(at, uri) for at, _, uri in graph.placed}
     for job in graph.jobs:
         for uri in job.writes:

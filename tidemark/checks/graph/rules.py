@@ -41,7 +41,7 @@ RULES: Mapping[str, str] = {
     "bad-batch": "Glue refuses how many events a trigger waits for.",
     "event-not-heard": "A rule sends events to a workflow that no event starts.",
     "event-not-sent": "No rule sends events to a workflow that events start (a warning).",
-    "starts-itself": "Events of a workflow start it again without end (perhaps: a warning).",
+    "starts-itself": "Events of a workflow start it again endlessly (perhaps: a warning).",
     "schedules-too-close": "Two schedules of a workflow fire within five minutes (a warning).",
     "unknown-workflow": "A schedule starts a workflow that this stage does not define (a warning).",
     "trigger-in-two-workflows": "A trigger belongs to two workflows.",

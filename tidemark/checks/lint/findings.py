@@ -49,7 +49,7 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: an error loses data or fails the run, a warning does neither by itself.
+    """One finding: an error loses data or fails the run, a warning alone does neither.
 
     A note is about this machine, not about AWS.
     """
@@ -79,7 +79,7 @@ def error(rule: str, place: Place, text: str) -> Finding:
 
 
 def warning(rule: str, place: Place, text: str) -> Finding:
-    """Return a finding that does no harm by itself."""
+    """Return a finding that alone does no harm."""
     return Finding(rule, "warning", place, text)
 
 

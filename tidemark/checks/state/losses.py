@@ -70,7 +70,7 @@ def _of_jobs(old: Manifest, app: Manifest, plan: Sequence[Entry]) -> Iterator[Lo
             yield Loss(
                 Kind.BOOKMARK_DISABLED,
                 job,
-                "every run reads everything, and the stored position moves no more",
+                "every run reads everything, and the stored position no longer moves",
                 f"enable the bookmark again, or {_add('reread', job=job, reason='...')}",
             )
             continue
@@ -145,7 +145,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
         yield Loss(
             Kind.WATERMARK_GONE,
             job,
-            f"the job uses its watermarks in {was.watermark_table} no more",
+            f"the job no longer uses its watermarks in {was.watermark_table}",
             f"give the job its watermarks back, or {discard}",
         )
     elif now.watermark_table != was.watermark_table:
@@ -170,7 +170,7 @@ def _of_watermark(name: str, job: str, was: JobState, now: JobState) -> Iterator
                 Kind.CURSOR_GONE,
                 job,
                 f"the script opens windows of {', '.join(now.cursors) or 'no cursor'}, and the "
-                f"watermark of {cursor} is used no more: another cursor starts over and loads "
+                f"watermark of {cursor} is no longer used: another cursor starts over and loads "
                 "everything",
                 f"keep the cursor's name, or {reread}",
                 cursor,
@@ -223,7 +223,7 @@ def _ctx_gone(job: str, ctx: str, was: JobState, now: JobState) -> Loss:
     return Loss(
         Kind.CTX_GONE,
         job,
-        f"the position of {ctx} is used no more; the same source under another ctx is read from "
+        f"the position of {ctx} is no longer used; the same source under another ctx is read from "
         "the beginning",
         f"keep the ctx; {rename}if its data may be read again, "
         f"{_add('reread', job=job, ctx=ctx, reason='...')}; if they are not read any more, "
@@ -257,7 +257,7 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
             yield Loss(
                 Kind.RESOURCE_GONE,
                 id_,
-                f"the {was.type} is no more part of the app: "
+                f"the {was.type} is no longer part of the app: "
                 + ("it stays, but nothing uses it" if was.is_retained else "it is deleted"),
                 f"keep its id and its stack, or import it under the new id, or {discard}",
             )

@@ -1,6 +1,6 @@
 """The carry-over plan: what people decided about state that a change would lose.
 
-A JSON list; each entry is one decision, in whatever order.
+A JSON list; each entry is one decision, in any order.
 """
 
 import json

@@ -60,7 +60,7 @@ class Step:
 
 
 def steps_of(plan: Sequence[PlanEntry], app: Manifest, *, on_aws: bool) -> list[Step]:
-    """Return the steps of a plan, in an order that may be repeated whatever was done before.
+    """Return the steps of a plan, in an order that may be repeated at any point.
 
     Jobs are renamed first, then their ctxs, oldest names first; all other steps use the new names.
     """
@@ -114,7 +114,9 @@ def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> Step:
     ctx = entry.ctx
     state = app.jobs.get(job)
     if not ctx or state is None or ctx not in state.ctxs:
-        return Step(Action.NOTHING, f"{ctx or job} is read again by itself: {entry.reason}", job)
+        return Step(
+            Action.NOTHING, f"{ctx or job} is read again automatically: {entry.reason}", job
+        )
     if on_aws:
         text = (
             f"AWS forgets {ctx} only together with all other sources of {job}; if that is right, "

@@ -171,7 +171,7 @@ def explain_source(
 def explain_file(
     opened: OpenedSource, uri: str, folder_of: FolderOf, predicate: Predicate | None
 ) -> FileVerdict:
-    """Return the verdict on one file for an S3 source, be it there, listed, or neither."""
+    """Return the verdict on one file for an S3 source: existing, listed, or neither."""
     uri = with_one_scheme(uri)
     explained = explain_source(opened, folder_of, predicate)
     for verdict in explained.files:

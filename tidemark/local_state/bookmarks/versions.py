@@ -21,7 +21,7 @@ class Bookmark:
     """One version of a job's bookmark.
 
     Attributes:
-        job_name: whose it is.
+        job_name: its job.
         version: counts the changes, without gaps.
         run: counts the runs that committed.
         attempt: how many runs failed between this run and the one that committed before it.

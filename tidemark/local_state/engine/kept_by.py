@@ -56,7 +56,8 @@ def kept_by(home: Home) -> KeptBy | None:
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(
             f"{home.shown / 'dynamodb' / MARK}, which says what keeps the watermarks of the home, "
-            f"is damaged ({error!r}); delete it: the next command makes it anew, for the DynamoDB "
+            f"is damaged ({error!r}); delete it: the next command creates it again, for the "
+            "DynamoDB "
             f"that {ENDPOINT_VARIABLE} names then"
         ) from error
 

@@ -104,7 +104,7 @@ def _writable(option: str) -> Path:
     except OSError as error:
         raise UsageError(
             f"--lineage {option!r} cannot be written: {error.strerror}; name a file in a folder "
-            "that is there"
+            "that exists"
         ) from error
     return path
 
