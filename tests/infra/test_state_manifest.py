@@ -20,7 +20,7 @@ def test_committed_manifest_is_up_to_date(assembly):
     found = review_project(ROOT, assembly.folder)
 
     assert found.is_safe
-    assert found.written.to_text() == (ROOT / MANIFEST).read_text(encoding="utf-8"), "`make state`"
+    assert found.written.render() == (ROOT / MANIFEST).read_text(encoding="utf-8"), "`make state`"
 
 
 @pytest.mark.synth

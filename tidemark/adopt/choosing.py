@@ -92,7 +92,7 @@ def _choose(found: Found, not_ours: Mapping[str, tuple[str, str]]) -> Chosen:
     left_out = {
         node: reason
         for node, reading in readings.items()
-        if (reason := _why_not(node, reading, found))
+        if (reason := _refusal(node, reading, found))
     }
     streaming = [job for job in found.jobs if job not in left_out and is_streaming(readings[job])]
     declared = [job for job in readings if job not in left_out and job not in streaming]
@@ -144,7 +144,7 @@ def triggers_of(found: Found, nodes: Iterable[str]) -> list[Resource]:
     ]
 
 
-def _why_not(node: str, reading: Reading, found: Found) -> tuple[str, str] | None:
+def _refusal(node: str, reading: Reading, found: Found) -> tuple[str, str] | None:
     """Return why a job or crawler cannot be declared at all, and what to do; None if it can."""
     if node.startswith(CRAWLER):
         return crawler_refusal(reading, found.locations)

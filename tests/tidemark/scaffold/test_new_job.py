@@ -389,7 +389,7 @@ def test_a_job_with_which_the_app_fails_leaves_nothing_behind(project):
 
 
 def test_the_app_is_synthesized_once_for_manifest_and_snapshot(project):
-    (project / "state-manifest.json").write_text(Manifest().to_text())
+    (project / "state-manifest.json").write_text(Manifest().render())
     write_snapshot(project)
 
     result = new_job("made-up")

@@ -92,16 +92,16 @@ def _yaml(text: str, where: str) -> Any:
         loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", form, list(first))
     loader.add_multi_constructor("!", _short_function)
     try:
-        return _with_texts_as_keys(yaml.load(text, loader))  # noqa: S506 (a SafeLoader: it makes plain data only)
+        return _with_string_keys(yaml.load(text, loader))  # noqa: S506 (a SafeLoader: it makes plain data only)
     except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"{where} is neither JSON nor YAML: {reason}; {HOW}") from error
 
 
-def _with_texts_as_keys(value: Any) -> Any:
+def _with_string_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _with_texts_as_keys(one) for key, one in value.items()}
-    return [_with_texts_as_keys(one) for one in value] if isinstance(value, list) else value
+        return {str(key): _with_string_keys(one) for key, one in value.items()}
+    return [_with_string_keys(one) for one in value] if isinstance(value, list) else value
 
 
 def _short_function(loader: Any, name: str, node: Any) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
         found.switches.append(Switch("schedule", group, str(schedule["Name"]), started))
     expression = str(schedule.get("ScheduleExpression"))
     zone = str(schedule.get("ScheduleExpressionTimezone") or "UTC")
-    problem = _why_not(schedule, key, started, adopted, expression, zone)
+    problem = _refusal(schedule, key, started, adopted, expression, zone)
     if problem:
         found.differences.append(
             Difference(of, ("ScheduleExpression",), f"{expression} in {zone}", problem, DECLARE)
@@ -112,7 +112,7 @@ def _add(found: Outside, schedule: Resource, adopted: Adopted) -> None:
     found.differences += _details(of, schedule, {k: v for k, v in given.items() if k != key})
 
 
-def _why_not(
+def _refusal(
     schedule: Resource, key: str, started: str, adopted: Adopted, expression: str, zone: str
 ) -> str | None:
     """Return why a schedule that starts a job or the workflow cannot be declared."""

@@ -130,7 +130,7 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
     note_types(starts, triggers)
     for job in jobs:
         own = [trigger for trigger in triggers if job in nodes_of(trigger)]
-        reason = _why_not(job, own)
+        reason = _refusal(job, own)
         if reason:
             starts.left_out[job] = reason
             continue
@@ -163,7 +163,7 @@ def account_for(
             _account_for_action(reading, str(number), action, starts, timeouts)
     for trigger in triggers:
         reading = readings[trigger["Name"]]
-        if reason := _why_apart(trigger, starts, timeouts):
+        if reason := _apart_reason(trigger, starts, timeouts):
             for key in SAY_WHEN:
                 if reading.get(key) is not None:
                     reading.differ(key, why=reason[0], do=reason[1])
@@ -177,7 +177,7 @@ def account_for(
         starts.differences += reading.differences
 
 
-def _why_apart(
+def _apart_reason(
     trigger: Resource, starts: Starts, declared: Mapping[str, int | None]
 ) -> tuple[str, str] | None:
     """Return why the pipeline does not declare when a trigger fires, and what to do."""
@@ -190,7 +190,7 @@ def _why_apart(
     return None
 
 
-def _why_not(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
+def _refusal(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
     """Return why the start of a job cannot be declared, and what to do; None if it can."""
     conditional = [trigger for trigger in own if trigger.get("Type") == "CONDITIONAL"]
     if not conditional:

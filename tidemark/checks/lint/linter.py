@@ -31,7 +31,7 @@ class Linted:
     findings: tuple[Finding, ...]
 
 
-def lint_text(
+def lint_source(
     text: str,
     file: str,
     option: str | None,
@@ -55,7 +55,7 @@ def lint_text(
 
 def lint_file(file: Path, option: str | None) -> Linted:
     """Return the findings in a script that no template is known of."""
-    return lint_text(_read(file), str(file), option)
+    return lint_source(_read(file), str(file), option)
 
 
 def local_notes(file: Path) -> tuple[Finding, ...]:
@@ -88,7 +88,7 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
         text = _read(asset.source)
         file = _original(asset.source, text, project, job.name)
         is_local = job.command != STREAMING  # no streaming job runs here
-        linted = lint_text(text, file, option, one.starts, is_local=is_local)
+        linted = lint_source(text, file, option, one.starts, is_local=is_local)
     findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
     return Linted(linted.file, job.name, findings)
 

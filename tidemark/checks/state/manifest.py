@@ -93,7 +93,7 @@ class Manifest:
     resources: Mapping[str, StatefulResource] = field(default_factory=dict)
     carry_over: tuple[Mapping[str, Any], ...] = ()
 
-    def to_text(self) -> str:
+    def render(self) -> str:
         """Return the content of the file: JSON, sorted, one line for each fact."""
         document = {
             "about": ABOUT,
@@ -107,7 +107,7 @@ class Manifest:
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
-    def from_text(cls, text: str, name: str) -> "Manifest":
+    def parse(cls, text: str, name: str) -> "Manifest":
         """Return the manifest of a file's content."""
         try:
             document = parse_json(text)
@@ -138,7 +138,7 @@ def read_manifest(path: Path) -> Manifest | None:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", error)
         raise UsageError(f"cannot read {path}: {reason}; restore the file") from error
-    return Manifest.from_text(text, path.name)
+    return Manifest.parse(text, path.name)
 
 
 def parse_json(text: str) -> Any:

@@ -48,7 +48,7 @@ def review_since(project: Path, assembly: Path, revision: str) -> Review:
         )
     found = _git(project, "show", f"{known.stdout.strip()}:./{MANIFEST}")
     name = f"{MANIFEST} of {revision}"
-    old = Manifest.from_text(found.stdout, name) if found.returncode == 0 else Manifest()
+    old = Manifest.parse(found.stdout, name) if found.returncode == 0 else Manifest()
     app = read_app_folder(assembly, stage_names(project))
     return review(old, app, read_plan(project / PLAN))
 
@@ -69,6 +69,6 @@ def write_manifest(project: Path, assembly: Path) -> str:
         return f"{MANIFEST} is up to date"
     path = project / MANIFEST
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(found.written.to_text(), encoding="utf-8")
+    unfinished.write_text(found.written.render(), encoding="utf-8")
     unfinished.replace(path)
     return f"{MANIFEST} is written: {len(found.written.jobs)} jobs; review and commit it"

@@ -125,13 +125,13 @@ def reason_not_listed(
     source: S3Source, uri: str, file: Path, *, has_predicate: bool
 ) -> FileVerdict:
     """Return why a source does not list a file."""
-    reason, text = _why_not_listed(source, uri, file, has_predicate)
+    reason, text = _unlisted_reason(source, uri, file, has_predicate)
     stat = file.stat() if file.is_file() else None
     modified_ms = stat.st_mtime_ns // 1_000_000 if stat else 0
     return FileVerdict(uri, modified_ms, stat.st_size if stat else 0, False, reason, text)
 
 
-def _why_not_listed(
+def _unlisted_reason(
     source: S3Source, uri: str, file: Path, has_predicate: bool
 ) -> tuple[Reason, str]:
     roots = [root for path in source.paths if (root := root_of(uri, path))]

@@ -341,7 +341,11 @@ def problem_of(at):
     ("path", "value", "said"),
     [
         ("Command.Name", "pythonshell", "Worker Type is not supported for Job Command pythonshell"),
-        ("Description", "d" * 2_049, "Description is a string of 2049 characters; allowed: at most"),
+        (
+            "Description",
+            "d" * 2_049,
+            "Description is a string of 2049 characters; allowed: at most",
+        ),
         ("GlueVersion", "7.0", "GlueVersion is '7.0'"),
     ],
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tidemark.checks.lint.linter import lint_text
+from tidemark.checks.lint.linter import lint_source
 
 Found = list[tuple[str, str, int]]
 
@@ -14,7 +14,7 @@ def find() -> Callable[..., Found]:
     """Return a function that lints a text and returns rule, severity and line of each finding."""
 
     def find(text: str, option: str | None = "job-bookmark-enable", starts: tuple = ()) -> Found:
-        linted = lint_text(text, "job.py", option, starts, is_local=False)
+        linted = lint_source(text, "job.py", option, starts, is_local=False)
         return [(found.rule, found.severity, found.place.line) for found in linted.findings]
 
     return find

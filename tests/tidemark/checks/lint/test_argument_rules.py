@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from awsglue.utils import GlueArgumentError, getResolvedOptions
 from tidemark.checks.lint.argument_rules import Start, argument_findings
-from tidemark.checks.lint.linter import lint_text
+from tidemark.checks.lint.linter import lint_source
 from tidemark.checks.lint.script import read_script
 from tidemark.glue_service.runs.arguments import command_line
 from tidemark.model.assembly.definitions import JobDefinition
@@ -143,7 +143,7 @@ def test_a_trigger_of_a_workflow_passes_its_name(find):
 def test_every_start_has_to_pass_what_is_required():
     starts = (Start("trigger nightly", {"--day": "x"}), Start("trigger manual", {}))
 
-    (finding,) = lint_text(asks("day"), "job.py", DISABLE, starts).findings
+    (finding,) = lint_source(asks("day"), "job.py", DISABLE, starts).findings
 
     assert (finding.rule, finding.severity) == ("argument-not-passed", "error")
     assert "trigger manual does not pass it" in finding.text

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from tidemark.checks.lint.linter import lint_text
+from tidemark.checks.lint.linter import lint_source
 from tidemark.errors import UsageError
 
 HEAD = """\
@@ -376,7 +376,7 @@ def test_a_script_that_is_nested_too_deeply_is_refused(find):
 def test_a_misspelt_ctx_is_named():
     body = 'INIT\ngc.getSource("s3", transformation_context="a")\nCOMMIT'
 
-    (finding,) = lint_text(script(body), "job.py", None).findings
+    (finding,) = lint_source(script(body), "job.py", None).findings
 
     assert "(transformation_context is ignored)" in finding.text
 

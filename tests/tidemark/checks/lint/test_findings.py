@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from tidemark.checks.lint.findings import REMEDIES
-from tidemark.checks.lint.linter import lint_text
+from tidemark.checks.lint.linter import lint_source
 
 SOURCE = "gc.getSource('s3')"
 
 
 def rules(text: str) -> list[str]:
-    return [finding.rule for finding in lint_text(text, "job.py", None).findings]
+    return [finding.rule for finding in lint_source(text, "job.py", None).findings]
 
 
 def test_a_comment_with_a_reason_acknowledges_a_finding():
@@ -50,7 +50,7 @@ def test_one_comment_names_several_rules():
     ],
 )
 def test_a_comment_that_does_not_count_is_an_error(comment, mistake):
-    found = lint_text(f"{SOURCE}  # tidemark: {comment}", "job.py", None).findings
+    found = lint_source(f"{SOURCE}  # tidemark: {comment}", "job.py", None).findings
 
     assert [finding.rule for finding in found] == ["ctx-missing", "ignore-invalid"]
     assert found[1].severity == "error"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checks.lint.linter import lint_text
+from tidemark.checks.lint.linter import lint_source
 
 IMPORTS = """\
 import sys
@@ -80,7 +80,7 @@ class Pieces:
 
     def rules(self) -> list[str]:
         """Return the rules of what is found, if bookmarks are enabled."""
-        linted = lint_text(self.text(), "job.py", "job-bookmark-enable")
+        linted = lint_source(self.text(), "job.py", "job-bookmark-enable")
         return [finding.rule for finding in linted.findings]
 
 

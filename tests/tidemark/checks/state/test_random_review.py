@@ -135,7 +135,7 @@ def test_what_was_written_with_its_plan_is_up_to_date_and_loses_nothing(old, app
     entries = {str(entry): entry for entry in map(decision, losses_of(old, app))}
     plan = parse_plan(list(entries.values()), "plan")
 
-    written = Manifest.from_text(review(old, app, plan).written.to_text(), "m")
+    written = Manifest.parse(review(old, app, plan).written.render(), "m")
 
     again = review(written, app, plan)
     assert again.is_safe

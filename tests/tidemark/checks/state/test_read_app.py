@@ -140,7 +140,7 @@ def test_job_with_watermarks_is_read_with_its_cursors(write_app, job_resource):
     app = read_app_folder(write_app({"app": {"Job": job}}, {"script.py": script}))
 
     assert app.jobs["a"].cursors == ("updated_at",)
-    assert Manifest.from_text(app.to_text(), "m") == app
+    assert Manifest.parse(app.render(), "m") == app
 
 
 def test_the_checkpoint_of_a_streaming_job_is_read_and_of_no_other(write_app, job_resource):
@@ -151,7 +151,7 @@ def test_the_checkpoint_of_a_streaming_job_is_read_and_of_no_other(write_app, jo
     app = read_app_folder(write_app({"app": {"Job": job, "Clicks": clicks}}))
 
     assert [state.checkpoint for state in app.jobs.values()] == ["", "s3://lake/state/"]
-    assert Manifest.from_text(app.to_text(), "m") == app
+    assert Manifest.parse(app.render(), "m") == app
 
 
 def test_job_without_a_bookmark_has_no_bookmarked_sources(write_app, job_resource):
@@ -173,7 +173,7 @@ def test_script_that_is_not_part_of_the_app_is_unknown(write_app, job_resource):
     app = read_app_folder(write_app({"app": {"Job": job_resource("a", "other.py", **ENABLE)}}))
 
     assert app.jobs["a"].sources is None
-    assert Manifest.from_text(app.to_text(), "m") == app
+    assert Manifest.parse(app.render(), "m") == app
 
 
 def test_two_jobs_of_one_name_are_refused(write_app, job_resource):
@@ -192,9 +192,9 @@ def test_manifest_comes_back_from_its_file_and_says_nothing_of_this_machine(
     job = job_resource("ingest", source_path="s3://landing/in/", **ENABLE)
     app = read_app_folder(write_app({"app": {"Ingest": job}}))
 
-    text = app.to_text()
+    text = app.render()
 
-    assert Manifest.from_text(text, "m") == app
+    assert Manifest.parse(text, "m") == app
     assert str(tmp_path) not in text
     assert "000000000000" not in text
 
@@ -223,7 +223,7 @@ def test_file_that_is_not_text_is_refused(tmp_path):
 )
 def test_file_that_is_no_manifest_is_refused(text, message):
     with pytest.raises(UsageError, match=message):
-        Manifest.from_text(text, "state-manifest.json")
+        Manifest.parse(text, "state-manifest.json")
 
 
 def test_stages_are_known_by_the_tags_of_the_constructs(write_app, job_resource):
