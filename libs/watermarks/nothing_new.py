@@ -52,11 +52,11 @@ def end_if_nothing_new(
     and a line says so; a line also says why a run continues.
 
     Args:
-        args: what `getResolvedOptions` returned, with JOB_NAME, `skip_if_nothing_new` and
+        args: the result of `getResolvedOptions`, with JOB_NAME, `skip_if_nothing_new` and
             `nothing_new_table`, which `add_job(..., skip_if_nothing_new=True)` passes.
-        dynamodb_client: of boto3; None makes one, likewise the others.
-        glue_client: of boto3.
-        s3_client: of boto3.
+        dynamodb_client: a client of boto3; None creates one, likewise the others.
+        glue_client: a client of boto3.
+        s3_client: a client of boto3.
 
     Raises:
         ValueError: an argument is missing, or a name is not usable.

@@ -7,7 +7,7 @@
 Only the transaction, which holds the heads of all sources, decides what is read next. So an attempt
 that dies has not started or is safe: the old name can neither open nor commit a window any more,
 and the new one continues. With more than 49 sources the others follow, and until they have arrived,
-the new name opens nothing that it has not got. The history that was not copied yet is copied by
+the new name opens nothing that it does not have. The history that was not copied yet is copied by
 doing it again, which changes nothing else.
 """
 

@@ -355,7 +355,7 @@ def check_item(item: Mapping[str, Any]) -> tuple[str, str, str]:
     if not is_whole or not isinstance(item[keys[0]], Mapping):
         raise ValueError(
             f"the watermark item has the attributes {sorted(item)}: it has jobName, runId and "
-            "one dict of values; make it with create_watermark_item"
+            "one dict of values; create it with create_watermark_item"
         )
     if not is_payload(keys[0]):
         raise ValueError(

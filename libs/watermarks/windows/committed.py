@@ -1,4 +1,4 @@
-"""The windows whose data count: met on the way back from the head, each rewind jumping to its run.
+"""The windows whose data count: found on the way back from the head; each rewind jumps to its run.
 
     ~HEAD ──wmLog──▶ jr_7 ──wmPrev──▶ ~AUDIT#000000000006 ──wmToRunId──▶ jr_2 ──wmPrev──▶ …
 
@@ -47,7 +47,7 @@ class CommittedWindow:
 
 @dataclass(frozen=True)
 class Block:
-    """Windows that count whenever a row counts.
+    """The windows that count whenever a row counts.
 
     Attributes:
         row: that row.
@@ -61,7 +61,7 @@ class Block:
 
     @classmethod
     def from_row(cls, row: Row) -> Block:
-        """Return what `put` wrote."""
+        """Return the block of a stored row."""
         windows = [(cursor, *rest) for cursor, *rest in json.loads(row.text("wmWindows"))]
         return cls(row.last, row.prev, windows)
 
@@ -88,7 +88,7 @@ def committed_windows(
 
     Raises:
         WatermarkNotFoundError: a part of the history has expired, so windows are unknown.
-        WatermarkConflictError: the head was moved again and again.
+        WatermarkConflictError: the head kept moving.
     """
     head = client.head(owner)
     if head is None:
