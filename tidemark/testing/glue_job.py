@@ -1,4 +1,4 @@
-"""The fixture `glue_job`: runs a script as a Glue job, in this process where that is safe."""
+"""The fixture `glue_job`: runs a script as a Glue job, in this process if that is safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One job run in the test's own process: the steps of `job_process`, all of them taken back."""
+"""One job run in the test's own process: the steps of `job_process`, all undone afterwards."""
 
 from __future__ import annotations
 
