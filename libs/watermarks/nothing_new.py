@@ -106,10 +106,10 @@ def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
     row = table.row(Owner(job), ROW)
     uris = [uri.strip() for uri in args[ARGUMENT].split(",") if uri.strip()]
     found = digest_of(objects_of(s3, uris), sys.argv[1:], code_digests())
-    last = row.text("wmRunId") if row else ""
+    last = row.string("wmRunId") if row else ""
     if not row or not last:
         reason = "the findings of the last run are not known"
-    elif row.text("wmInputs") != found:
+    elif row.string("wmInputs") != found:
         reason = "inputs, arguments or code are not those of the last run"
     else:
         reason = _unclear(glue, job, last)

@@ -183,7 +183,7 @@ class WatermarkAdmin(Watermarks):
             owner = _checked(one.job_id, one.source, one.to_run, reason, actor)
             change = self._rewinding(owner, one.to_run, reason, actor)
             head = change.head or Row({})
-            if head.text("wmDigest") == change.digest and head.version == one.version + 1:
+            if head.string("wmDigest") == change.digest and head.version == one.version + 1:
                 continue
             if head.version != one.version:
                 raise moved_since(str(owner))

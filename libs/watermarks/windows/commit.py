@@ -143,7 +143,7 @@ class Commit:
         """Return the state that an earlier send of this commit stored, if it arrived."""
         # The run's row first: it stays true when others have committed since.
         for row in reversed(found):
-            if row and (row.text("wmDigest") == self.digest or self._is_committed_in(row)):
+            if row and (row.string("wmDigest") == self.digest or self._is_committed_in(row)):
                 return row.latest()
         return None
 

@@ -62,7 +62,7 @@ class Block:
     @classmethod
     def from_row(cls, row: Row) -> Block:
         """Return the block of a stored row."""
-        windows = [(cursor, *rest) for cursor, *rest in json.loads(row.text("wmWindows"))]
+        windows = [(cursor, *rest) for cursor, *rest in json.loads(row.string("wmWindows"))]
         return cls(row.last, row.prev, windows)
 
     def put(self, table: Table, owner: Owner) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _windows(row: Row) -> list[tuple[str, str, int]]:
 
 def _in_force_before(row: Row) -> Pointer:
     """Return the row that holds the windows in force before those of a row."""
-    return row.target if row.text("wmKind") in AUDITS else row.prev
+    return row.target if row.string("wmKind") in AUDITS else row.prev
 
 
 def _reader(client: TableClient, owner: Owner) -> Callable[[str], Row | None]:
