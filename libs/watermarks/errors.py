@@ -14,7 +14,7 @@ TableProblem: TypeAlias = Literal[
 
 
 class WatermarksError(Exception):
-    """Anything this library refuses to do."""
+    """Base class: something that this library refuses to do."""
 
     def __str__(self) -> str:
         # KeyError would print the repr of the message.
@@ -26,7 +26,7 @@ class WatermarkNotFoundError(WatermarksError, KeyError, IndexError):
 
 
 class AmbiguousWatermarkError(WatermarksError):
-    """Several rows without a head row: which one is the most recent cannot be known."""
+    """Several rows without a head row: the most recent one is not known."""
 
 
 class WatermarkConflictError(WatermarksError):

@@ -52,11 +52,11 @@ def end_if_nothing_new(
     and a line says so; a line also says why a run continues.
 
     Args:
-        args: what `getResolvedOptions` returned, with JOB_NAME, `skip_if_nothing_new` and
+        args: the result of `getResolvedOptions`, with JOB_NAME, `skip_if_nothing_new` and
             `nothing_new_table`, which `add_job(..., skip_if_nothing_new=True)` passes.
-        dynamodb_client: of boto3; None makes one, likewise the others.
-        glue_client: of boto3.
-        s3_client: of boto3.
+        dynamodb_client: a client of boto3; None creates one, likewise the others.
+        glue_client: a client of boto3.
+        s3_client: a client of boto3.
 
     Raises:
         ValueError: an argument is missing, or a name is not usable.
@@ -106,10 +106,10 @@ def _reason(args: Mapping[str, str], dynamodb: Any, glue: Any, s3: Any) -> str:
     row = table.row(Owner(job), ROW)
     uris = [uri.strip() for uri in args[ARGUMENT].split(",") if uri.strip()]
     found = digest_of(objects_of(s3, uris), sys.argv[1:], code_digests())
-    last = row.text("wmRunId") if row else ""
+    last = row.string("wmRunId") if row else ""
     if not row or not last:
         reason = "the findings of the last run are not known"
-    elif row.text("wmInputs") != found:
+    elif row.string("wmInputs") != found:
         reason = "inputs, arguments or code are not those of the last run"
     else:
         reason = _unclear(glue, job, last)

@@ -50,8 +50,8 @@ class Watermarks(V1Methods):
 
     Args:
         table_name: the table.
-        dynamodb_client: a boto3 DynamoDB client; None makes one with boto3's own settings.
-        history_days: how many days the row of a run is kept; the current watermarks never expire.
+        dynamodb_client: a boto3 DynamoDB client; None creates one with boto3's defaults.
+        history_days: days that the row of a run is kept; the current watermarks never expire.
         sleep: waits for a number of seconds between two tries.
         jitter: returns a number in [0, 1), a factor for each wait.
         now: returns the time, aware: `settle` stays behind it, and commits note it.
@@ -59,7 +59,7 @@ class Watermarks(V1Methods):
             WatermarkAge; pass `sys.stdout` in a job. None: no report.
 
     Raises:
-        ValueError: the table name cannot be one, or `history_days` is not an integer of 1 to
+        ValueError: the table name is not valid, or `history_days` is not an integer of 1 to
             36,500.
 
     Example:
@@ -113,7 +113,7 @@ class Watermarks(V1Methods):
         many as needed. To stop early, call `commit_window(window)` before `break`.
 
         Takes the arguments of `open_window`; raises the errors of it and of `commit_window`, and
-        WatermarksError if the body does not look at its window, as in `list(windows())`: nothing is
+        WatermarksError if the body does not use its window, as in `list(windows())`: nothing is
         committed then.
 
         Example:
@@ -154,7 +154,7 @@ class Watermarks(V1Methods):
         """Record the window that a run is about to read, and return it.
 
         A window that an earlier run left open is taken over with its low, high and id; `high` is
-        not asked for then, and that run can no longer commit. Otherwise the window starts where
+        not evaluated then, and that run can no longer commit. Otherwise the window starts where
         the last one ended. One read and one write; only the read if there is nothing new.
 
         Args:
@@ -171,7 +171,7 @@ class Watermarks(V1Methods):
                 bounds: "(]" leaves out rows at low and reads those at high; "[)" the other way
                     round, so that rows still arriving with the value `high` are read next time. A
                     cursor keeps its bounds: a change would lose the rows at the watermark or read
-                    them twice. None takes those it had so far; at first "(]", but "[)" for dates,
+                    them twice. None takes its present ones; at first "(]", but "[)" for dates,
                     and strings that are dates, without `settle`.
                 nulls: what readers do with rows whose cursor is NULL: "raise", "include" or
                     "exclude".
@@ -181,10 +181,10 @@ class Watermarks(V1Methods):
                     (a day with the bounds "(]" after a day), and is refused for `newest_jdbc`.
                     timedelta(0): rows come in order, so nothing is held back.
                 lookback: start reading this far behind low, for a sink that merges by key.
-                future: how far ahead of the clock a bound may lie that is a time, one day if not
+                future: how far ahead of the clock a bound that is a time may lie, one day if not
                     given: a date of 9999 would hide all later rows.
                 max_span: the longest range of a window: a timedelta or a number.
-                max_rows: about how many rows a window may have: rows with equal values stay
+                max_rows: approximate number of rows of a window: rows with equal values stay
                     together. `high` must be `newest(frame)` or `newest_jdbc(...)`.
 
         Returns:
@@ -194,7 +194,7 @@ class Watermarks(V1Methods):
             WatermarkValueError: the cursor has another type than before, a bound or a distance
                 cannot be used or lies in the future, or `bounds` has changed; nothing was written.
             AmbiguousWatermarkError: there are several rows and no head row.
-            WatermarkConflictError: other runs opened windows again and again; the clock is behind
+            WatermarkConflictError: other runs kept opening windows; the clock is behind
                 that of an earlier run; or the job was renamed.
             ValueError: a parameter is not allowed.
 
@@ -216,7 +216,7 @@ class Watermarks(V1Methods):
         nothing and returns the result of the first call.
 
         Returns:
-            The watermarks as stored; for an empty window those it was opened with.
+            The watermarks as stored; for an empty window those of its opening.
 
         Raises:
             WatermarkSupersededError: another run took the window over, or a rewind discarded it.
@@ -274,9 +274,9 @@ class Watermarks(V1Methods):
         source: str = "",
         future: timedelta = FUTURE,
     ) -> Latest:
-        """Move the watermarks of a job forward, if no one has moved them since `base` was read.
+        """Move the watermarks of a job forward, if nobody has moved them since `base` was read.
 
-        For a job that does without windows. Call it after the data is durable. Calling it again
+        For a job without windows. Call it after the data is durable. Calling it again
         with the same job, run and `to`, after a crash too, changes nothing and returns the result
         of the first call.
 
@@ -286,7 +286,7 @@ class Watermarks(V1Methods):
             to: the new values by name; names of `base` that are not given keep their values.
             base: the result of `latest` at the start of the run, or of the last `advance`;
                 None if the job had no watermarks.
-            source: for a job with several sources: which one.
+            source: one source of a job with several.
             future: how far ahead of the clock a new time may lie: as a watermark it would hide
                 every row until then.
 
@@ -295,8 +295,7 @@ class Watermarks(V1Methods):
 
         Raises:
             WatermarkConflictError: another run moved the watermarks; or this run already committed
-                something else, or just this and the job was set back afterwards. Nothing was
-                written.
+                something else, or the same and the job was rewound afterwards. Nothing was written.
             WatermarkValueError: a value is before the stored one, has another type than before,
                 is of a type that cannot be a watermark, or lies in the future.
 
@@ -311,7 +310,7 @@ class Watermarks(V1Methods):
         check_source(source)
         check_none_ahead(to, base.watermarks if base else {}, self._now(), future)
         if source and base is None:
-            self._head_row(owner_of(job_id, source))  # refuses a name that the job has no more
+            self._head_row(owner_of(job_id, source))  # refuses a name that the job no longer has
         if base and base.source != source:
             raise ValueError(
                 f"source is {source!r}, and base is of {base.source!r}: give latest(job, "
@@ -341,14 +340,14 @@ class Watermarks(V1Methods):
     ) -> None:
         """Record the data that a run has read and written, for a job without watermarks here.
 
-        Call it right after `job.commit()`. One write; the same again, by the same run, changes
-        nothing but its time. A job with watermarks needs no call: its commits record this too.
+        Call it right after `job.commit()`. One write; a repetition by the same run changes only its
+        time. A job with watermarks needs no call: its commits record this too.
 
         Args:
             job_id: the job.
             run_id: the run.
             read: datasets, such as `s3://bucket/folder/`.
-            written: by dataset how a repetition would write: `append`, `overwrite`,
+            written: the write mode of a repetition, by dataset: `append`, `overwrite`,
                 `overwrite_partitions`, `window`, `merge` or `unknown`.
 
         Raises:
@@ -384,14 +383,14 @@ class Watermarks(V1Methods):
     ) -> list[tuple[str, int]]:
         """Return id and attempt of the windows whose data count now, in the order of the commits.
 
-        A rewind undoes the windows that were committed after the run it goes back to. Final windows
+        A rewind undoes the windows committed after its target run. Final windows
         are kept in blocks of the table, so that later calls read little. The windows of a backfill
         are not among them: see `backfilled_windows`.
 
         Args:
             job_id: the job.
-            cursor: only windows of this cursor; None means of all.
-            source: for a job with several sources: which one.
+            cursor: only windows of this cursor; None means all.
+            source: one source of a job with several.
 
         Raises:
             WatermarkNotFoundError: a part of the history has expired, so windows are unknown.
@@ -429,12 +428,12 @@ class Watermarks(V1Methods):
 
         Args:
             job_id: the job.
-            backfill_id: names the backfill and its output; the same again continues it.
+            backfill_id: names the backfill and its output; the same id continues it.
             cursor: the column of the range.
             low: where the range starts.
             high: where it ends.
             run_id: the run that does the work.
-            parts: how many windows of equal range.
+            parts: number of windows of equal range.
             bounds: which end belongs to a window; see `open_window`.
 
         Raises:
@@ -464,7 +463,7 @@ class Watermarks(V1Methods):
         """Return id and attempt of the windows of a backfill that are done.
 
         Raises:
-            WatermarkNotFoundError: there is no such backfill, or its row has expired.
+            WatermarkNotFoundError: the backfill does not exist, or its row has expired.
 
         Example:
             >>> part = {"backfill_id": "may", "cursor": "id", "low": 0, "high": 9, "run_id": "jr_9"}
@@ -517,7 +516,7 @@ class Watermarks(V1Methods):
         return latest
 
     def _check_not_set_back(self, commit: Commit, found: Latest) -> None:
-        """Refuse to take a commit for done that was applied before the job was set back."""
+        """Refuse to take a commit for done that was applied before the job was rewound."""
         owner = commit.owner
         # A window has its own id, so its commit is never taken for another's.
         if commit.window is not None:
@@ -544,7 +543,7 @@ class Watermarks(V1Methods):
 
 
 def owner_of(job_id: str, source: str) -> Owner:
-    """Return whose watermarks are meant; refuse what cannot be a name."""
+    """Return the owner of the watermarks; refuse an invalid name."""
     check_job(job_id)
     check_source(source)
     return Owner(job_id, source)

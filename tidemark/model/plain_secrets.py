@@ -1,4 +1,4 @@
-"""Finds secrets that would stand in the open: in templates, in the console, in every job run.
+"""Finds secrets that would be visible to everybody: in templates, in the console, in every job run.
 
 Pure, on names and strings. A secret that is found is never repeated: the error would spread it.
 """
@@ -83,8 +83,8 @@ class NotSecret:
     """A string that looks like a secret but is not one.
 
     Attributes:
-        text: the text.
-        reason: why anybody may see it.
+        text: the string.
+        reason: why it may be visible.
     """
 
     text: str
@@ -92,7 +92,7 @@ class NotSecret:
 
 
 def shows_secret(name: str, text: str) -> bool:
-    """Return whether a text, or the name it goes by, says that it is a secret."""
+    """Return whether a string or its name looks like a secret."""
     if IN_A_VALUE.search(text) or any(shows_secret(*item) for item in _members(text)):
         return True
     is_open = text.strip().lower() in NO_SECRETS or text.startswith(PLACES)
@@ -100,7 +100,7 @@ def shows_secret(name: str, text: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a name says that its value is a secret, and not where to find one."""
+    """Return whether a name says that its value is a secret, and not the place of one."""
     words = [word.lower() for word in WORD.findall(name)]
     if not words or words[-1] in OPEN_ENDS:
         return False

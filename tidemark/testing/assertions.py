@@ -33,7 +33,7 @@ def assert_incremental(
     key: str | Sequence[str] | None = None,
     **arguments: Any,
 ) -> None:
-    """Assert that runs of a job read each file once, whatever happens between them.
+    """Assert that runs of a job read each file once, even after kills and late files.
 
     The second run reads nothing and changes no row; a new file is read alone; a run that is killed
     before `Job.commit`, or right after, loses no row and adds no other; a file that arrives late,
@@ -41,12 +41,12 @@ def assert_incremental(
 
     Args:
         job: a script (with `arguments`), a run, ``glue_job.define(…)``, or a function that runs it.
-        new: puts one new file; without, a copy of a file that the first run read.
-        late: puts one file with a time some minutes ago; without, likewise.
-        target: where the job writes; without, the folders that its runs write to.
-        key: columns that identify rows: only they are compared, and no key may be there more
-            often than it should. Without, whole rows are compared, and the run after a kill may
-            write rows again, as appending jobs do.
+        new: a function that puts one new file; without, a copy of a file that the first run read.
+        late: a function that puts one file with a time some minutes ago; without, likewise.
+        target: the folder of the job's output; without, the folders that its runs write to.
+        key: columns that identify rows: only they are compared, and no key may be repeated.
+            Without, whole rows are compared, and the run after a kill may write rows again, as
+            appending jobs do.
         **arguments: of a script.
 
     Raises:
@@ -99,13 +99,12 @@ def assert_same_as_recomputed(
 
     Args:
         job: as for `assert_incremental`; a place of the lake, if `recompute` is given.
-        target: where the job writes; without, the folders that its runs have written to.
+        target: the folder of the job's output; without, the folders that its runs have written to.
         key: columns that identify rows: only these are compared.
         recompute: the rows that should be there, or a function that returns them; without, the job
             runs once more, without its bookmark and watermarks and into an empty target; all of
-            that is then put back.
-        repeats: whether a row may be there more often than in the recomputation, as jobs that
-            append leave it after a kill.
+            that is undone then.
+        repeats: whether rows may be repeated, as jobs that append leave them after a kill.
         **arguments: of a script.
 
     Raises:
@@ -134,13 +133,12 @@ def assert_same_as_recomputed(
 def assert_idempotent(
     job: Any, target: str | Sequence[str] | None = None, **arguments: Any
 ) -> None:
-    """Assert that a job that runs again over the same input leaves the same rows, each as often.
+    """Assert that a job that runs again over the same input leaves the same rows, equally often.
 
-    Its bookmark and watermarks are put back between the two runs, as a retry after a kill finds
-    them.
+    Its bookmark and watermarks are restored between the two runs, as for a retry after a kill.
 
     Raises:
-        AssertionError: rows came, went or were doubled; an appending job does that.
+        AssertionError: rows appeared, disappeared or were doubled, as by an appending job.
     """
     __tracebackhide__ = True
     lake, run = _begun(job, arguments)

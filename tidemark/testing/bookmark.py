@@ -39,13 +39,13 @@ class BookmarkOfJob:
 
     @property
     def version(self) -> int:
-        """How often it has changed; 0 if the job never committed one."""
+        """The number of its changes; 0 if the job never committed one."""
         found = self._latest()
         return found.version if found else 0
 
     @property
     def run_id(self) -> str | None:
-        """The run whose position it is; None after a reset and before the first commit."""
+        """The run that set the position; None after a reset and before the first commit."""
         found = self._latest()
         return found.run_id or None if found else None
 
@@ -66,7 +66,7 @@ class BookmarkOfJob:
         return self._files(is_read=True)
 
     def reset(self) -> None:
-        """Forget all that the job has read: its next run reads everything.
+        """Reset the bookmark: the next run reads everything.
 
         Raises:
             EntityNotFoundError: the job never committed a bookmark.
@@ -74,13 +74,13 @@ class BookmarkOfJob:
         self._change({"JobName": self.job_name})
 
     def rewind(self, run: GlueRun | str) -> None:
-        """Go back to the end of a run: the next one reads what came after it.
+        """Go back to the end of a run: the next run reads the data after it.
 
         Args:
             run: the run, or its id.
 
         Raises:
-            EntityNotFoundError: the job never committed a bookmark, or has no such run.
+            EntityNotFoundError: the job never committed a bookmark, or the run does not exist.
         """
         run_id = run if isinstance(run, str) else getattr(run, "run_id", None)
         if not run_id:

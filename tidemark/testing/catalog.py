@@ -27,7 +27,7 @@ TYPES = {bool: "boolean", int: "bigint", float: "double", str: "string"}
 
 
 class Catalog:
-    """Databases and tables of a test, as jobs find them by `from_catalog` and Spark by its SQL."""
+    """Databases and tables of a test, as jobs find them with `from_catalog` and Spark with SQL."""
 
     def __init__(self, test: GlueTest, lake: Lake) -> None:
         """Take the test whose they are."""
@@ -35,7 +35,7 @@ class Catalog:
         self._lake = lake
 
     def put_database(self, name: str, **definition: Any) -> None:
-        """Define a database; `definition` is more of Glue's DatabaseInput."""
+        """Define a database; `definition` adds properties of Glue's DatabaseInput."""
         with Store(self._test.home.database) as store:
             put_databases(store, [CatalogDatabase(name.lower(), {"Name": name, **definition})])
 
@@ -52,17 +52,17 @@ class Catalog:
         database: str | None = None,
         definition: Mapping[str, Any] | None = None,
     ) -> str:
-        """Define a table; return its name. A database that is not there gets a bucket.
+        """Define a table; return its name. A missing database is created, with a bucket.
 
         Args:
             name: ``database.table``; or the table, with `database`.
-            columns: Hive's types by name, as a dict, as pairs, or as one text,
+            columns: Hive's types by name, as a dict, as pairs, or as one string,
                 ``"id bigint, status string"``; without, those of `rows`.
-            location: of its files; without, ``s3://DATABASE-tables/TABLE/``. The bucket is made.
+            location: of its files; without, ``s3://DATABASE-tables/TABLE/``. The bucket is created.
             format: parquet, json, csv, orc or avro.
-            partition_keys: as `columns`; folders ``key=value/`` that are there are registered.
-            rows: are put as one file into the location.
-            parameters: more of its properties.
+            partition_keys: as `columns`; existing folders ``key=value/`` are registered.
+            rows: are written as one file into the location.
+            parameters: further table properties.
             database: of the table.
             definition: Glue's TableInput, instead of all of these.
 
@@ -92,14 +92,14 @@ class Catalog:
         return made.full_name
 
     def rows(self, name: str, where: str | None = None) -> list[Row]:
-        """Return the rows of a table, as Spark reads it by the Data Catalog.
+        """Return the rows of a table, as Spark reads it through the Data Catalog.
 
         Args:
             name: ``database.table``.
             where: a condition of SQL; without, all rows.
 
         Raises:
-            EntityNotFoundError: there is no such table.
+            EntityNotFoundError: the table does not exist.
         """
         table = self._table(name)
         condition = f" WHERE {where}" if where else ""
@@ -133,7 +133,7 @@ class Catalog:
         """Return the definition of a table, Glue's TableInput.
 
         Raises:
-            EntityNotFoundError: there is no such table.
+            EntityNotFoundError: the table does not exist.
         """
         return self._table(name).definition
 

@@ -1,4 +1,4 @@
-"""The fixture `glue_clock`: when it is for Glue, in one test."""
+"""The fixture `glue_clock`: the time for Glue in one test."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class GlueClock:
         """Set the clock forward; return the time.
 
         Args:
-            delta: by how much.
-            **parts: instead: minutes, hours, days and so on, as `timedelta` takes them.
+            delta: the distance.
+            **parts: minutes, hours, days and so on instead, as `timedelta` takes them.
 
         Raises:
             UsageError: it is not a length of time.

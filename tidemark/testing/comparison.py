@@ -20,7 +20,7 @@ def compare(
     """Raise unless the same places have the same rows.
 
     Args:
-        found: the rows that are there.
+        found: the present rows.
         wanted: what should be.
         what: the cause of these rows.
         keys: columns that identify rows; without, all do.

@@ -52,7 +52,7 @@ def glue_test(request: pytest.FixtureRequest, glue_kit: Kit) -> Iterator[GlueTes
 
 @pytest.fixture
 def aws_account(request: pytest.FixtureRequest) -> Iterator[Account | None]:
-    """Return where this test runs on AWS; None without ``--aws``."""
+    """Return the AWS side of this test; None without ``--aws``."""
     if not request.config.getoption("--aws"):
         yield None
         return
@@ -113,7 +113,7 @@ def catalog(glue_test: GlueTest, lake: Lake) -> Catalog:
 
 @pytest.fixture
 def watermarks(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatermarkTable]:
-    """Return the table of watermarks of this test, which boto3 finds by the environment."""
+    """Return the table of watermarks of this test, which boto3 finds through the environment."""
     import boto3
 
     from tidemark.glue_service.commands import region
@@ -136,7 +136,7 @@ def watermarks(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 @pytest.fixture
 def glue_clock(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> GlueClock:
-    """Return the clock of Glue in this test, which shows the machine's time until it is set."""
+    """Return the clock of Glue in this test, with the machine's time until it is set."""
     from tidemark.testing.clock import GlueClock
 
     return GlueClock(monkeypatch)
@@ -144,7 +144,7 @@ def glue_clock(glue_test: GlueTest, monkeypatch: pytest.MonkeyPatch) -> GlueCloc
 
 @pytest.fixture(scope="session")
 def pipeline_context() -> Mapping[str, str]:
-    """Return the context that the app is synthesized with, as ``cdk synth -c`` takes it."""
+    """Return the context of the app's synthesis, as ``cdk synth -c`` takes it."""
     return {"stage": "dev"}
 
 

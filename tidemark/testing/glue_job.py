@@ -1,4 +1,4 @@
-"""The fixture `glue_job`: runs a script as a Glue job, in this process where that is safe."""
+"""The fixture `glue_job`: runs a script as a Glue job, in this process if that is safe."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
 from tidemark.testing import isolation
-from tidemark.testing.in_process import Ended, run_in_process, why_settings
+from tidemark.testing.in_process import Ended, isolation_by_conf, run_in_process
 from tidemark.testing.job_arguments import arguments_of
 from tidemark.testing.kills import KILL_VARIABLE, KILLED
 from tidemark.testing.kit import GlueTest
@@ -165,7 +165,7 @@ class GlueJob:
             self._test.dynamodb()
             machine = self._test.machine()
         merged = merge_arguments(job, given.arguments)
-        why = self._why_isolated(source, merged, isolated)
+        why = self._isolation_reason(source, merged, isolated)
         before = self._contents()
         with Store(self._test.home.database) as store:
             run = plan_job_run(machine, job, given.arguments, new_run_id(), 0)
@@ -193,7 +193,7 @@ class GlueJob:
                 finished = record_end(store, finished, found)
         return self._as_run(finished, job, merged, ended, why, before, started, repeat)
 
-    def _why_isolated(
+    def _isolation_reason(
         self, source: bytes, merged: Mapping[str, str], isolated: bool | None
     ) -> str | None:
         if isolated is not None:
@@ -205,9 +205,9 @@ class GlueJob:
             return "the tests have started their own Spark"
         return (
             _needing.get(_digest(source))
-            or isolation.why_of_script(source)
-            or isolation.why_of_arguments(merged)
-            or why_settings(merged)
+            or isolation.isolation_by_script(source)
+            or isolation.isolation_by_arguments(merged)
+            or isolation_by_conf(merged)
         )
 
     def _in_process(

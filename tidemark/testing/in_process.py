@@ -1,4 +1,4 @@
-"""One job run in the test's own process: the steps of `job_process`, all of them taken back."""
+"""One job run in the test's own process: the steps of `job_process`, all undone afterwards."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tidemark.testing.libraries import kept_for_workers
 from tidemark.testing.output import kept_output
 from tidemark.testing.process_state import NeedsProcessError, like_a_process, own_ends
 from tidemark.testing.spark_engine import SparkEngine
-from tidemark.testing.spark_settings import Taken, why_process
+from tidemark.testing.spark_settings import Taken, isolation_by_setting
 
 WAREHOUSE = "spark.sql.warehouse.dir"
 # Ctrl-C, a time limit of the test, the end of a debugger: for the tests, not for the script.
@@ -65,10 +65,10 @@ class Ended:
     needs_process: str | None = None
 
 
-def why_settings(arguments: Mapping[str, str]) -> str | None:
+def isolation_by_conf(arguments: Mapping[str, str]) -> str | None:
     """Return why ``--conf`` of a run needs its own process; None if it does not."""
     for name, value in spark_settings(arguments).items():
-        if why := why_process(name, value, is_of_spark=not name.startswith("spark.sql.")):
+        if why := isolation_by_setting(name, value, is_of_spark=not name.startswith("spark.sql.")):
             return why
     return None
 

@@ -23,7 +23,7 @@ IMPORTS = ("multiprocessing", "ctypes", "faulthandler", "resource")
 ARGUMENTS = ("--extra-jars", "--user-jars-first", "--datalake-formats", MODULES, EXECUTOR_VARIABLES)
 
 
-def why_of_script(source: bytes) -> str | None:
+def isolation_by_script(source: bytes) -> str | None:
     """Return why a script needs its own process; None without a known reason."""
     try:
         tree = ast.parse(source)
@@ -39,7 +39,7 @@ def why_of_script(source: bytes) -> str | None:
     return None
 
 
-def why_of_arguments(arguments: Mapping[str, str]) -> str | None:
+def isolation_by_arguments(arguments: Mapping[str, str]) -> str | None:
     """Return why a run with these arguments needs its own process; None if it does not."""
     return next((f"it has {name}" for name in ARGUMENTS if arguments.get(name)), None)
 

@@ -117,7 +117,7 @@ class JvmState:
             added = self._jvm.java.util.ArrayList(queue.listeners())
             added.removeAll(kept)
             for place in range(added.size()):  # the end of an iterator of Java is an exception
-                with contextlib.suppress(Exception):  # it has gone by itself
+                with contextlib.suppress(Exception):  # it has ended by itself
                     bus.removeListener(added.get(place))
 
 

@@ -28,8 +28,8 @@ SCHEMES = ("s3://", "s3a://", "s3n://")
 class Lake:
     """The buckets of S3, empty at the start of a test.
 
-    A place is ``bucket/key``, or the same after ``s3://``. A bucket is made by the first thing that
-    is put into it, by `bucket`, and by a job whose arguments or script name it.
+    A place is ``bucket/key``, or the same after ``s3://``. A bucket is created by its first object,
+    by `bucket`, and by a job whose arguments or script name it.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Lake:
         return f"Lake({', '.join(self.names()) or 'empty'})"
 
     def bucket(self, name: str) -> str:
-        """Make a bucket if it is not there; return its URI.
+        """Create a bucket if it is missing; return its URI.
 
         Raises:
             UsageError: S3 would not take the name.
@@ -59,12 +59,12 @@ class Lake:
         return f"s3://{name}/"
 
     def uri(self, place: str = "") -> str:
-        """Return a place as a script gets it: ``s3://bucket/key``; its bucket is made."""
+        """Return a place as a script gets it: ``s3://bucket/key``; its bucket is created."""
         name, key = self._split(place)
         return f"{self.bucket(name)}{key}"
 
     def path(self, place: str) -> Path:
-        """Return the file or folder of this machine of a place, which need not exist."""
+        """Return the local file or folder of a place, which need not exist."""
         name, key = self._split(place)
         return self._home.local_path(f"s3://{name}/{key}")
 
@@ -81,9 +81,9 @@ class Lake:
 
         Args:
             place: ``bucket/key``; the suffix of the key gives the format of rows.
-            content: rows (a list of dicts, or a DataFrame), a text, bytes, or the Path of a file.
-            minutes_ago: when it was last modified, before now on the clock of Glue.
-            at: when it was last modified, instead; without a time zone it is UTC.
+            content: rows (a list of dicts, or a DataFrame), a string, bytes, or the Path of a file.
+            minutes_ago: age of its last change, by the clock of Glue.
+            at: the time of its last change, instead; without a time zone it is UTC.
             options: of Spark's writer, for Parquet and ORC.
 
         Raises:
@@ -102,7 +102,7 @@ class Lake:
         return f"s3://{name}/{key}"
 
     def touch(self, place: str, minutes_ago: float = 0, *, at: datetime | None = None) -> None:
-        """Set when an object was last modified."""
+        """Set the time of the last change of an object."""
         if isinstance(minutes_ago, bool) or not isinstance(minutes_ago, int | float):
             raise UsageError(f"minutes_ago is {minutes_ago!r}; give a number, such as 5")
         moment_ns = int(self._now_ms() * 1_000_000 - minutes_ago * 60e9)
@@ -112,7 +112,7 @@ class Lake:
         os.utime(self.path(place), ns=(moment_ns, moment_ns))
 
     def rows(self, place: str, format: str | None = None, **options: Any) -> list[Row]:  # noqa: A002 (as in Spark)
-        """Return the rows of all files below a place, as dicts; none if nothing is there.
+        """Return the rows of all files below a place, as dicts; empty if nothing is there.
 
         Columns that are folders (``day=2024-01-01/``) are columns. Files are read by their suffix;
         values of CSV are strings.
@@ -123,7 +123,7 @@ class Lake:
             options: of that reader, such as ``header=True``.
 
         Raises:
-            UsageError: a file is of no format that is read here.
+            UsageError: the format of a file is not supported.
         """
         if format is not None or options:
             if not self.names(place):
@@ -153,14 +153,14 @@ class Lake:
         return found
 
     def count(self, place: str) -> int:
-        """Return how many rows are below a place."""
+        """Return the number of rows below a place."""
         return len(self.rows(place))
 
     def text(self, place: str) -> str:
-        """Return one object as text.
+        """Return one object as a string.
 
         Raises:
-            UsageError: there is no such object.
+            UsageError: the object does not exist.
         """
         return self._existing(place).read_text(encoding="utf-8")
 
@@ -168,7 +168,7 @@ class Lake:
         """Return the content of one object.
 
         Raises:
-            UsageError: there is no such object.
+            UsageError: the object does not exist.
         """
         return self._existing(place).read_bytes()
 
@@ -186,7 +186,7 @@ class Lake:
             path.unlink(missing_ok=True)
 
     def table_format(self, place: str) -> str | None:
-        """Return whose table a folder is: Iceberg, Delta Lake or Hudi; None of a plain one."""
+        """Return the table format of a folder: Iceberg, Delta Lake or Hudi, else None."""
         for folder, name in lake_files.TABLE_FORMATS.items():
             path = self.path(place) / folder
             if path.is_dir() and (name != "Iceberg" or list(path.glob("*.metadata.json"))):
@@ -198,7 +198,7 @@ class Lake:
 
         Args:
             place: of a folder or an object; without, all of the lake.
-            hidden: those that Spark does not read too, such as ``_SUCCESS``.
+            hidden: include those that Spark does not read, such as ``_SUCCESS``.
         """
         root = self._home.lake
         top = self.path(place) if place else root

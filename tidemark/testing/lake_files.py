@@ -113,7 +113,7 @@ def _rows_of_json(file: Path, text: str) -> list[Row]:
 
 
 def as_rows(given: Any) -> list[Row]:
-    """Return rows as dicts, whatever holds them: dicts, Rows of Spark, tuples with names, frames.
+    """Return rows as dicts, from dicts, Rows of Spark, tuples with names, frames.
 
     Raises:
         UsageError: it is not one of them.

@@ -1,4 +1,4 @@
-"""The fixture `pipeline`: the project's app, synthesized, run whole in one test."""
+"""The fixture `pipeline`: the project's app, synthesized, run as a whole in one test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PipelineRun:
     Attributes:
         workflow: its name.
         runs: the last run of each job that ran, by job.
-        fired: the names of the triggers that fired, in their order.
+        fired: the names of the triggers that fired, in order.
         blocked: for each job that never ran, the conditions that were not met.
         state: COMPLETED if every job ran and SUCCEEDED, else FAILED.
     """
@@ -95,10 +95,10 @@ class Pipeline:
         return self.deployment.buckets
 
     def bucket(self, part: str) -> str:
-        """Return the one bucket whose name ends in a word, or has it: ``landing``.
+        """Return the one bucket whose name ends in a word, or contains it: ``landing``.
 
         Raises:
-            EntityNotFoundError: none has, or several have.
+            EntityNotFoundError: none does, or several do.
         """
         word = part.lower()
         for found in (
@@ -125,9 +125,9 @@ class Pipeline:
         """Run a workflow once, from its start trigger until nothing more fires.
 
         Args:
-            workflow: its name; without, the only one there is.
+            workflow: its name; without, the only one.
             only: runs this job alone.
-            from_job: runs this job and what follows it.
+            from_job: runs this job and those after it.
 
         Raises:
             TidemarkError: nothing could be started.
@@ -150,7 +150,7 @@ class Pipeline:
         return self._as_run(result, workflow or self.workflows[0], time.monotonic() - started)
 
     def starts(self, begin: datetime, end: datetime | None = None) -> list[tuple[datetime, str]]:
-        """Return when its schedules start which workflow on AWS, from a time on, to another.
+        """Return the times when schedules start its workflows on AWS, between two times.
 
         Args:
             begin: such as ``glue_clock.now``.
@@ -199,7 +199,7 @@ class Pipeline:
 
 
 def synthesized(project: Path, base: Path, context: Mapping[str, str]) -> Path:
-    """Return the assembly of a project for a context, made once for all processes of a session.
+    """Return the assembly of a project for a context, created once for all processes of a session.
 
     Raises:
         UsageError: the project has no app.

@@ -1,4 +1,4 @@
-"""How far the jobs of a test have read, by bookmarks and watermarks: kept, forgotten, put back."""
+"""The positions of a test's jobs, by bookmarks and watermarks: kept, reset, restored."""
 
 from __future__ import annotations
 

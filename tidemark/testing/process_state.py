@@ -283,7 +283,7 @@ def own_ends() -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Show warnings as a Python process does, whatever the tests make of them."""
+    """Show warnings as a Python process does, whatever the settings of the tests."""
 
     def show(
         message: Warning | str,

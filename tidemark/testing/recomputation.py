@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rows_of(lake: Lake, places: Sequence[str]) -> RowsOf:
-    """Return the rows that are there now, by place; of windows, those of committed ones."""
+    """Return the present rows, by place; of windows, those of committed ones."""
     found = {place: lake.rows(place) for place in places}
     if not any(row.keys() >= WINDOW_FOLDERS for rows in found.values() for row in rows):
         return found

@@ -14,11 +14,11 @@ LAST_LINES = 10
 
 
 class JobRunFailedError(TidemarkError):
-    """A run that `GlueRun.check` was asked about did not end as SUCCEEDED."""
+    """A run that `GlueRun.check` checked did not end as SUCCEEDED."""
 
 
 class FilesRead(int):
-    """How many files a run read; to iterate over it, or to compare it with a list, names them.
+    """The number of files that a run read; iteration and comparison with a list use their names.
 
     Attributes:
         names: each as ``bucket/key``, in order.
@@ -62,22 +62,22 @@ class GlueRun:
     Attributes:
         job_name: the job.
         run_id: ``jr_…``.
-        state: SUCCEEDED, FAILED and so on, as Glue says it.
+        state: SUCCEEDED, FAILED and so on, in Glue's words.
         rows_read: rows that the sources handed to the script.
-        files_read: how many files its sources chose; iterate over it for their names.
+        files_read: number of files that its sources chose; iterate over it for their names.
         rows_written: rows that it wrote.
         stdout: its output.
         stderr: its log and that of its JVM.
         error: why it failed, in one line; None if it did not.
         warnings: warnings for a user of Glue about it, each a sentence.
-        files_written: objects that are new or changed, as ``bucket/key``.
+        files_written: new or changed objects, as ``bucket/key``.
         arguments: its arguments, with the leading ``--``.
-        seconds: how long it took.
+        seconds: its duration.
         why_isolated: why it ran in its own process; None if it ran in the test's process.
         exception: the exception of the script, if it ran in the test's process.
         script: the file of the script.
         bookmarked: the files among `files_read` that were read through the bookmark.
-        sources: how many sources it read through the bookmark.
+        sources: number of sources that it read through the bookmark.
         repeat: runs the job once more, with the same arguments.
     """
 
@@ -113,7 +113,7 @@ class GlueRun:
 
     @property
     def where(self) -> str:
-        """Where it ran: in the test's process, or in one of its own and why."""
+        """Where it ran: in the test's process, or isolated and why."""
         return f"isolated: {self.why_isolated}" if self.why_isolated else "in process"
 
     def check(self) -> GlueRun:

@@ -37,7 +37,7 @@ class Taken:
     refuse: Callable[[str], NeedsProcessError]
 
 
-def why_process(name: str, value: str, *, is_of_spark: bool) -> str | None:
+def isolation_by_setting(name: str, value: str, *, is_of_spark: bool) -> str | None:
     """Return why a setting needs its own process; None if a running context takes it.
 
     Args:
@@ -90,7 +90,7 @@ def taken_in_process(
             note(RunWarning.PACKAGES_IGNORED, f"{name} {value}")
             continue
         is_of_spark = name.startswith("spark.") and entries.findEntry(name) is not None
-        if why := why_process(name, value, is_of_spark=is_of_spark):
+        if why := isolation_by_setting(name, value, is_of_spark=is_of_spark):
             raise taken.refuse(why)
         if name != "spark.master":
             found[name] = value

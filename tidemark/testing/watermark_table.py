@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class WatermarkTable:
     """A table of watermarks; as a string it is the table's name, which a job can get as argument.
 
-    All that `watermarks.WatermarkAdmin` does, it does too: `latest`, `advance`, `history`,
-    `rewind` and so on.
+    It has all methods of `watermarks.WatermarkAdmin`: `latest`, `advance`, `history`, `rewind` and
+    so on.
     """
 
     def __init__(self, endpoint: str, admin: WatermarkAdmin) -> None:

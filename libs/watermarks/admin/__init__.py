@@ -1,4 +1,4 @@
-"""What people do with the watermarks of a job, and its runs do not: look back, set back, rename."""
+"""The operations of people, not of runs, on the watermarks of a job: history, rewind, rename."""
 
 from __future__ import annotations
 
@@ -53,8 +53,7 @@ class WatermarkAdmin(Watermarks):
     ) -> Iterator[HistoryEntry]:
         """Yield the changes of a job's watermarks, newest first, until their rows have expired.
 
-        One strongly consistent read per entry, made as the caller asks for it; `limit` entries at
-        most.
+        One strongly consistent read per entry, made on demand; at most `limit` entries.
 
         Example:
             >>> for id_ in (100, 120):
@@ -67,12 +66,12 @@ class WatermarkAdmin(Watermarks):
         return islice(self._entries(owner, self._client.head(owner)), limit)
 
     def run_records(self, job_id: str, run_id: str | None = None) -> list[RunRecord]:
-        """Return what runs of a job have left, the one that committed last first.
+        """Return the records of a job's runs, the one that committed last first.
 
         A run of a job with several sources has a record for each source that it moved, and one for
-        one for each call of `checkpoint`.
+        each call of `checkpoint`.
 
-        Of one run it costs some reads; without a run id all rows of the job are read.
+        For one run it costs some reads; without a run id it reads all rows of the job.
         """
         check_job(job_id)
         if run_id is None:
@@ -83,7 +82,7 @@ class WatermarkAdmin(Watermarks):
     def open_windows(self, job_id: str, *, source: str = "") -> list[OpenWindow]:
         """Return the windows of a job that runs have opened and not committed, by cursor.
 
-        One strongly consistent read. The next run of the job takes each over as it stands.
+        One strongly consistent read. The next run of the job takes each over unchanged.
 
         Example:
             >>> _ = admin.open_window("orders", run_id="jr_1", cursor="id", high=100)
@@ -99,15 +98,15 @@ class WatermarkAdmin(Watermarks):
     def jobs_with_open_windows(self) -> set[str]:
         """Return the jobs that have an open window, themselves or in one of their sources.
 
-        One scan of the table, eventually consistent: cheaper than asking for many jobs.
+        One scan of the table, eventually consistent: cheaper than requests for many jobs.
         """
         return self._client.jobs_where(_HAS_WINDOWS, {":map": {"S": "M"}, ":none": {"N": "0"}})
 
     def watermarks_of(self, job_id: str, run_id: str, *, source: str = "") -> dict[str, Any]:
-        """Return the watermarks that a run left, which a rewind to it would bring back.
+        """Return the watermarks that a run left, which a rewind to it would restore.
 
         Raises:
-            WatermarkNotFoundError: there is no such run, or its row has expired.
+            WatermarkNotFoundError: the run does not exist, or its row has expired.
         """
         check_run_id(run_id)
         owner = owner_of(job_id, source)
@@ -119,7 +118,7 @@ class WatermarkAdmin(Watermarks):
         """Restore the watermarks of an earlier run, and record who asked for it and why.
 
         Runs in flight become stale, and open windows are discarded: they cannot commit any more.
-        The same rewind again, with nothing done in between, changes nothing. A head row that
+        An immediate repetition changes nothing. A head row that
         cannot be read is written again.
 
         Args:
@@ -130,11 +129,11 @@ class WatermarkAdmin(Watermarks):
             source: one source of a job with several; the others stay unchanged.
 
         Returns:
-            The watermarks that hold now.
+            The current watermarks.
 
         Raises:
-            WatermarkNotFoundError: there is no such run, or its row has expired.
-            WatermarkConflictError: other runs were faster again and again, or the job was renamed.
+            WatermarkNotFoundError: the run does not exist, or its row has expired.
+            WatermarkConflictError: other runs kept committing first, or the job was renamed.
 
         Example:
             >>> base = None
@@ -162,8 +161,7 @@ class WatermarkAdmin(Watermarks):
     def rewind_together(self, rewinds: Sequence[Rewind], *, reason: str, actor: str) -> None:
         """Rewind several jobs and sources in one transaction; record actor and reason of each.
 
-        Doing it again changes nothing, so that a caller that died may repeat it. Otherwise as
-        `rewind`.
+        A repetition changes nothing, so a caller that died may repeat it. Otherwise like `rewind`.
 
         Args:
             rewinds: at most 50, each of another job or source.
@@ -171,8 +169,8 @@ class WatermarkAdmin(Watermarks):
             actor: the person or program that asks.
 
         Raises:
-            WatermarkNotFoundError: there is no such run, or its row has expired.
-            WatermarkConflictError: a job has moved on from the version that was named.
+            WatermarkNotFoundError: the run does not exist, or its row has expired.
+            WatermarkConflictError: a job has moved on from the given version.
             ValueError: a parameter is empty or not usable, or there are too many.
         """
         if len(rewinds) > MAX_REWINDS:
@@ -185,7 +183,7 @@ class WatermarkAdmin(Watermarks):
             owner = _checked(one.job_id, one.source, one.to_run, reason, actor)
             change = self._rewinding(owner, one.to_run, reason, actor)
             head = change.head or Row({})
-            if head.text("wmDigest") == change.digest and head.version == one.version + 1:
+            if head.string("wmDigest") == change.digest and head.version == one.version + 1:
                 continue
             if head.version != one.version:
                 raise moved_since(str(owner))
@@ -202,7 +200,7 @@ class WatermarkAdmin(Watermarks):
     def head_of(self, job_id: str, *, source: str = "") -> tuple[int, dict[str, Any]]:
         """Return the version of a job (0 without a head) and its open windows as stored.
 
-        It is what `Rewind` is given. One strongly consistent read.
+        `Rewind` takes both. One strongly consistent read.
         """
         owner = owner_of(job_id, source)
         head = self._client.row(owner, owner.head)
@@ -220,7 +218,7 @@ class WatermarkAdmin(Watermarks):
     ) -> Latest:
         """Make a run the most recent one of a job that has no head row: of the v1 class, or lost.
 
-        Which run that is only Glue knows: take the one that `GetJobRuns` says started last.
+        Only Glue knows that run: take the one that started last by `GetJobRuns`.
 
         Args:
             job_id: the job.
@@ -233,7 +231,7 @@ class WatermarkAdmin(Watermarks):
                 datetime.fromisoformat(text).replace(tzinfo=UTC)}.
 
         Raises:
-            WatermarkNotFoundError: there is no such run, or it has no watermark of such a name.
+            WatermarkNotFoundError: the run does not exist, or it has no watermark of such a name.
             WatermarkConflictError: the job has a head row.
         """
         owner = _checked(job_id, source, run_id, reason, actor)

@@ -61,8 +61,8 @@ class ManualChange:
     def is_last_change(self, table: Table) -> bool:
         """Return whether an earlier send of this same change has written the head."""
         head = self.head or Row({})
-        is_last = head.text("wmDigest") == self.digest and self.epoch is None
-        is_here = head.text("wmRegion") == table.region
+        is_last = head.string("wmDigest") == self.digest and self.epoch is None
+        is_here = head.string("wmRegion") == table.region
         return is_last and is_here and not head.map("wmWindows")
 
     def transaction(self, table: Table) -> list[TransactWriteItemTypeDef]:
@@ -74,7 +74,7 @@ class ManualChange:
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
         """Return the state that an earlier send stored, if it arrived."""
         row = found[1] if found else None
-        if not row or row.text("wmDigest") != self.digest:
+        if not row or row.string("wmDigest") != self.digest:
             return None
         return Row({**row.item, "wmLog": {"S": row.name}}).latest()
 
@@ -218,4 +218,4 @@ def converted(target: Row, as_type: Mapping[str, Callable[[Any], Value]]) -> Row
 
 def _own_rows(owner: Owner, rows: Mapping[str, Row]) -> list[Row]:
     kinds = {"", "commit", "rewind", "adopt"}
-    return [row for row in rows.values() if row.owner == owner and row.text("wmKind") in kinds]
+    return [row for row in rows.values() if row.owner == owner and row.string("wmKind") in kinds]

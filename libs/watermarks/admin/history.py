@@ -45,15 +45,15 @@ class HistoryEntry:
 
 def entry_of(row: Row) -> HistoryEntry:
     """Return the entry that a row of a history is."""
-    kind: Any = row.text("wmKind") or "legacy"
-    at = row.text("wmAt")
+    kind: Any = row.string("wmKind") or "legacy"
+    at = row.string("wmAt")
     return HistoryEntry(
         version=row.version,
         kind=kind,
-        run_id=row.text("wmToRunId") if kind in AUDITS else row.run_id,
+        run_id=row.string("wmToRunId") if kind in AUDITS else row.run_id,
         watermarks=row.latest().watermarks if row.has_watermarks else {},
         committed_at=datetime.fromisoformat(at) if at else None,
         windows=tuple(windows_of(row)),
-        actor=row.text("wmActor"),
-        reason=row.text("wmReason"),
+        actor=row.string("wmActor"),
+        reason=row.string("wmReason"),
     )

@@ -7,7 +7,7 @@
 Only the transaction, which holds the heads of all sources, decides what is read next. So an attempt
 that dies has not started or is safe: the old name can neither open nor commit a window any more,
 and the new one continues. With more than 49 sources the others follow, and until they have arrived,
-the new name opens nothing that it has not got. The history that was not copied yet is copied by
+the new name opens nothing that it does not have. The history that was not copied yet is copied by
 doing it again, which changes nothing else.
 """
 
@@ -76,7 +76,7 @@ class RenameJob:
     def found_applied(self, found: Sequence[Row | None]) -> Latest | None:
         """Return the state that an earlier send stored, if it arrived."""
         old = found[1] if found else None
-        return self.latest if old and old.text("wmCarriedTo") == self.to_job else None
+        return self.latest if old and old.string("wmCarriedTo") == self.to_job else None
 
     def rebased(self, _: Sequence[Row | None]) -> None:
         """Return None: what another run has written since has to be read first."""
@@ -133,7 +133,7 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
     _copy_history(client, from_job, to_job, now)
     # Unchecked, for the new name may itself have been renamed since.
     found = _heads(client, to_job)
-    if HEAD in found and found[HEAD].text("wmArriving") == from_job:
+    if HEAD in found and found[HEAD].string("wmArriving") == from_job:
         # All sources have arrived: the new name may open sources it does not have.
         is_arriving: Condition = ("wmArriving = :from", {":from": {"S": from_job}})
         key, sets = Owner(to_job).key(HEAD), {"wmKind": {"S": "head"}}
@@ -157,7 +157,7 @@ def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]
     if found and HEAD not in found:
         stand_in = {"wmKind": {"S": "head"}, "wmVersion": number(0)}
         found = {HEAD: Row({**Owner(from_job).key(HEAD), **stand_in}), **found}
-    unmoved = [head for head in found.values() if head.text("wmCarriedTo") != to_job]
+    unmoved = [head for head in found.values() if head.string("wmCarriedTo") != to_job]
     for head in unmoved:
         check_head(head, client.table)
         _check_is_free(client, from_job, to_job, targets.get(head.name))
@@ -169,7 +169,7 @@ def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]
 
 def _check_is_free(client: TableClient, from_job: str, to_job: str, target: Row | None) -> None:
     """Raise an error if the new name has its own watermarks."""
-    if target is None or target.text("wmCarriedTo") == from_job:
+    if target is None or target.string("wmCarriedTo") == from_job:
         return
     check_head(target, client.table)
     stored = target.latest()

@@ -75,7 +75,7 @@ def records_of_run(client: TableClient, job_id: str, run_id: str) -> list[RunRec
 def _records(found: Iterable[Row], rows: Mapping[str, Row]) -> list[RunRecord]:
     runs: dict[tuple[str, str], list[Row]] = {}
     for row in found:
-        if row.text("wmKind") in {"commit", "checkpoint"} and row.text("wmAt"):
+        if row.string("wmKind") in {"commit", "checkpoint"} and row.string("wmAt"):
             runs.setdefault((_run_id(row), row.owner.source), []).append(row)
     records = [_record(one, rows) for one in runs.values()]
     return sorted(records, key=lambda record: record.committed_at, reverse=True)
@@ -88,11 +88,11 @@ def _run_id(row: Row) -> str:
 def _record(made: list[Row], rows: Mapping[str, Row]) -> RunRecord:
     made = sorted(made, key=lambda row: row.version)
     moved = [row for row in made if row.is_ours]
-    last = max(made, key=lambda row: row.text("wmAt"))
+    last = max(made, key=lambda row: row.string("wmAt"))
     notes: dict[str, Any] = {}
     for row in made:
-        notes |= json.loads(row.text(NAME) or "{}")
-    at = datetime.fromisoformat(last.text("wmAt"))
+        notes |= json.loads(row.string(NAME) or "{}")
+    at = datetime.fromisoformat(last.string("wmAt"))
     if not moved:
         return RunRecord(_run_id(last), last.owner.source, at, notes=notes)
     prev = moved[0].prev

@@ -1,9 +1,9 @@
 """Merging a window into a table that can MERGE, such as one of Iceberg or Delta.
 
-Merging a window twice is merging it once: a row replaces another only if it is not older. A run
-that was superseded changes nothing by it, with one exception: a row that a later window has deleted
-comes back if a superseded run merges an older version of it afterwards. Where that matters, keep
-deleted rows as rows, with a column that says so, and leave `deleted` out.
+Merging a window twice has the same effect as once: a row replaces another only if it is not older.
+A run that was superseded changes nothing by it, with one exception: a row that a later window has
+deleted comes back if a superseded run merges an older version of it afterwards. Where that matters,
+keep deleted rows as rows, with a column that says so, and leave `deleted` out.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ DELETED = "_tidemark_deleted"
 def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataFrame:
     """Return one row per key: the one with the greatest value of a column, such as the cursor.
 
-    Of rows with equal keys and equal values any one stays. MERGE needs it: a frame that has a key
-    twice is refused by it.
+    Of rows with equal keys and values any one stays. MERGE needs it: it refuses a frame that has a
+    key twice.
 
     Example:
         >>> changes = spark.createDataFrame([(1, 10), (1, 20), (2, 5)], "id INT, at INT")
@@ -54,16 +54,16 @@ def merge_window(
 ) -> None:
     """Merge the rows of a window into a table by key, with one MERGE INTO.
 
-    A row of the table is replaced by one of its key that is not older by the cursor; keys that the
-    table has not are inserted; NULL keys are equal to each other. A row without a cursor value
+    A row of the table is replaced by one of its key that is not older by the cursor; keys missing
+    in the table are inserted; NULL keys are equal to each other. A row without a cursor value
     replaces none.
 
     Args:
         frame: the rows of the window; columns as in the table, and maybe that of a `deleted`
-            condition, which is not written if the table has not got it.
+            condition, which is not written if the table does not have it.
         table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
         window: the window that the run holds; commit it afterwards.
-        keys: the columns that name a row.
+        keys: the columns that identify a row.
         column: the cursor column, in the frame and the table, where its name is not the cursor.
         deleted: an SQL condition on a row of the frame, such as `op = 'D'` or `is_deleted`: rows
             that fulfil it are deleted.

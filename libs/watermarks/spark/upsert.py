@@ -7,7 +7,7 @@
         DELETE of the rows that are deleted; DROP of the attempt's table
 
 A run that was superseded is refused by the transaction, whenever it wakes up; so a window is in the
-target whole and once, or not at all.
+target completely and once, or not at all.
 """
 
 from __future__ import annotations
@@ -47,31 +47,31 @@ def upsert_jdbc(
 ) -> int:
     """Upsert the rows of a window into a PostgreSQL table by key, all in one transaction.
 
-    Doing it twice is doing it once. An attempt at the window that was superseded, or the window of
-    a run that a rewind has made stale, changes nothing once a later window of the job is there.
+    Repeating it has no further effect. An attempt at the window that was superseded, or the window
+    of a run that a rewind has made stale, changes nothing once a later window of the job is there.
     Two tables are created in the target's schema: `tidemark_windows`, which stays, and one
     for the rows on their way.
 
     Args:
-        frame: the rows of the window; columns as in the table, and maybe others that `deleted`
-            names. A row without a cursor value replaces none.
+        frame: the rows of the window; columns as in the table, and maybe others for `deleted`. A
+            row without a cursor value replaces none.
         options: of Spark's JDBC source: url, driver, user, password.
         table: the table, dotted if it is in a schema, each part quoted exactly as given. It has a
             unique index on `keys`.
         window: the window that the run holds; commit it afterwards.
-        keys: the columns that name a row; no NULLs.
+        keys: the columns that identify a row; no NULLs.
         column: the cursor column, in the frame and the table, where its name is not the cursor.
-        deleted: an SQL condition of Spark on a row of the frame, such as `op = 'D'`: rows for
-            which it holds are deleted.
+        deleted: an SQL condition of Spark on a row of the frame, such as `op = 'D'`: rows that
+            fulfil it are deleted.
 
     Returns:
         How many rows of the table were inserted, replaced or deleted.
 
     Raises:
         ValueError: the window is empty, there is no key, or the URL is not one of PostgreSQL.
-        WatermarkValueError: the table, its unique index or a column is not there; a column cannot
-            be named; a key is NULL.
-        WatermarkSupersededError: a later attempt has been there; nothing was changed.
+        WatermarkValueError: the table, its unique index or a column is not there; a column name is
+            not valid; a key is NULL.
+        WatermarkSupersededError: a later attempt has already written; nothing was changed.
     """
     edges(window)  # refuses an empty one
     check_keys(keys)
@@ -185,7 +185,7 @@ class _Target:
         names, q = schema.names, _quoted
         columns, on = ", ".join(map(q, names)), ", ".join(map(q, self._keys))
         same = " AND ".join(f"t.{q(key)} = s.{q(key)}" for key in self._keys)
-        # Texts in the order of windows, whatever that of the database is.
+        # Strings in the order of windows, whatever that of the database is.
         is_string = schema[self._cursor].dataType.typeName() == "string"
         order = ' COLLATE "C"' if is_string else ""
         mine = f"t.{q(self._cursor)}"

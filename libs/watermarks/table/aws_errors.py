@@ -65,7 +65,7 @@ def translate_client_error(
         return WatermarkTableError(
             f"the DynamoDB {table} has other keys than this library needs, jobName (hash, string) "
             "and runId (range, string): nothing was written; keys cannot be changed, so give the "
-            f"name of another table, or make one with these keys ({message})",
+            f"name of another table, or create one with these keys ({message})",
             "wrong_keys",
         )
     if _TOO_LARGE in message:

@@ -20,7 +20,7 @@ def check_head(row: Row, table: Table) -> None:
     """Raise an error unless a head row can be relied on: intact, of this job and this region."""
     check_intact(row, table)
     check_not_renamed(row, table)
-    region = row.text("wmRegion") or table.region
+    region = row.string("wmRegion") or table.region
     if region != table.region:
         raise WatermarkTableError(
             f"the watermarks of {row.owner} in table {table.name!r} were written "
@@ -54,7 +54,7 @@ def check_intact(row: Row, table: Table) -> None:
 
 def check_not_renamed(row: Row, table: Table) -> None:
     """Raise a WatermarkConflictError if a head has given its watermarks to another job."""
-    if to_job := row.text("wmCarriedTo"):
+    if to_job := row.string("wmCarriedTo"):
         job = row.owner.job_id
         raise WatermarkConflictError(
             f"the watermarks of job {job!r} in table {table.name!r} were carried over to job "
@@ -65,7 +65,7 @@ def check_not_renamed(row: Row, table: Table) -> None:
 
 def check_arrived(row: Row, table: Table) -> None:
     """Raise a WatermarkConflictError if the sources of a renamed job have not all arrived yet."""
-    if from_job := row.text("wmArriving"):
+    if from_job := row.string("wmArriving"):
         job = row.owner.job_id
         raise WatermarkConflictError(
             f"not all sources of job {from_job!r} in table {table.name!r} have been carried over "
@@ -75,7 +75,7 @@ def check_arrived(row: Row, table: Table) -> None:
 
 def check_clock(owner: Owner, head: Row | None, now: datetime) -> None:
     """Raise a WatermarkConflictError if the last commit lies over 5 minutes in the future."""
-    at = head.text("wmAt") if head else ""
+    at = head.string("wmAt") if head else ""
     if not at or now >= datetime.fromisoformat(at) - _CLOCK_TOLERANCE:
         return
     raise WatermarkConflictError(
@@ -104,7 +104,7 @@ def _read_all(row: Row) -> None:
         value, tag, at = json.loads(seen["S"])
         decode(value, tag)
         datetime.fromisoformat(at)
-    if at := row.text("wmAt"):
+    if at := row.string("wmAt"):
         datetime.fromisoformat(at)
 
 

@@ -134,7 +134,7 @@ class Row:
     def __repr__(self) -> str:
         return f"Row({self.item!r})"
 
-    def text(self, name: str) -> str:
+    def string(self, name: str) -> str:
         """Return a string attribute, empty if it is missing."""
         return str(self.item.get(name, {}).get("S", ""))
 
@@ -150,35 +150,35 @@ class Row:
     @property
     def name(self) -> str:
         """Its sort key."""
-        return self.text("runId")
+        return self.string("runId")
 
     @property
     def owner(self) -> Owner:
         """The job or the source that it belongs to."""
         kind, _, rest = self.name.partition("#")
         source = rest.partition("#")[0] if kind in {"~CURSOR", "~BY", "~COMMITTED"} else ""
-        return Owner(self.text("jobName"), source)
+        return Owner(self.string("jobName"), source)
 
     @property
     def run_id(self) -> str:
         """The run whose watermarks it holds."""
         name = self.name.split("#", 2)[2] if self.name.startswith("~BY#") else self.name
-        return self.text("wmRunId") or name
+        return self.string("wmRunId") or name
 
     @property
     def prev(self) -> Pointer:
         """The row before it."""
-        return Pointer(self.text("wmPrev"), self.number("wmPrevVersion"))
+        return Pointer(self.string("wmPrev"), self.number("wmPrevVersion"))
 
     @property
     def target(self) -> Pointer:
         """The row that a rewind or an adoption went back to."""
-        return Pointer(self.text("wmToLog"), self.number("wmToVersion"))
+        return Pointer(self.string("wmToLog"), self.number("wmToVersion"))
 
     @property
     def last(self) -> Pointer:
         """The row that made the head's state."""
-        return Pointer(self.text("wmLog"), self.version)
+        return Pointer(self.string("wmLog"), self.version)
 
     @property
     def is_head(self) -> bool:
@@ -223,7 +223,7 @@ class Row:
             watermarks={} if is_empty else decode(self.item[key], self.item.get("wmTypes")),
             source=self.owner.source,
             key=key,
-            log=self.text("wmLog") if "wmLog" in self.item else run_id and self.owner.run(run_id),
+            log=self.string("wmLog") if "wmLog" in self.item else run_id and self.owner.run(run_id),
             prev=self.prev.name,
             prev_version=self.prev.version,
             committed=self.map("wmCommitted"),

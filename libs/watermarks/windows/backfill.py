@@ -105,7 +105,7 @@ class Backfill:
             raise self._is_another(other)
         begun = Row(row)
         attempt, done = begun.number("wmAttempt"), begun.map("wmDone")
-        for part, window in self.windows(attempt, begun.text("wmToken")).items():
+        for part, window in self.windows(attempt, begun.string("wmToken")).items():
             if part in done:
                 continue
             yield give_to_loop(window)
@@ -117,7 +117,7 @@ class Backfill:
             if later is not None:
                 raise WatermarkSupersededError(
                     f"backfill {self.backfill_id!r} of job {self.job_id!r}: run "
-                    f"{later.text('wmOwner')!r} continues it as a later attempt than {attempt}: "
+                    f"{later.string('wmOwner')!r} continues it as a later attempt than {attempt}: "
                     f"part {part} is not marked as done, and what this run wrote for it does not "
                     "count; stop this run"
                 )
@@ -154,11 +154,11 @@ class Backfill:
         """Return the error that the row of this id holds another backfill."""
         stored = decode(row.item["wmRange"], row.item["wmTypes"])
         return WatermarksError(
-            f"the backfill {self.backfill_id!r} of job {self.job_id!r} is {row.text('wmCursor')!r} "
-            f"from {stored['low']!r} to {stored['high']!r} {row.text('wmBounds')} in "
-            f"{row.number('wmParts')} parts, and now it is asked for {self.cursor!r} from "
-            f"{self.low!r} to {self.high!r} {self.bounds} in {self.parts}: give the same again to "
-            "continue it, or another backfill_id for another backfill"
+            f"the backfill {self.backfill_id!r} of job {self.job_id!r} is "
+            f"{row.string('wmCursor')!r} from {stored['low']!r} to {stored['high']!r} "
+            f"{row.string('wmBounds')} in {row.number('wmParts')} parts, and now the call asks for "
+            f"{self.cursor!r} from {self.low!r} to {self.high!r} {self.bounds} in {self.parts}: "
+            "give the same again to continue it, or another backfill_id for another backfill"
         )
 
     @property
@@ -189,7 +189,7 @@ def backfilled_windows(client: TableClient, job_id: str, backfill_id: str) -> li
             "id, and keep rows longer with Watermarks(..., history_days=...)"
         )
     done = sorted((int(part), int(at["N"])) for part, at in row.map("wmDone").items())
-    token = row.text("wmToken")
+    token = row.string("wmToken")
     return [(window_id(backfill_id, token, part), attempt) for part, attempt in done]
 
 

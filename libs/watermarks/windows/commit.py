@@ -143,7 +143,7 @@ class Commit:
         """Return the state that an earlier send of this commit stored, if it arrived."""
         # The run's row first: it stays true when others have committed since.
         for row in reversed(found):
-            if row and (row.text("wmDigest") == self.digest or self._is_committed_in(row)):
+            if row and (row.string("wmDigest") == self.digest or self._is_committed_in(row)):
                 return row.latest()
         return None
 
@@ -355,7 +355,7 @@ def check_item(item: Mapping[str, Any]) -> tuple[str, str, str]:
     if not is_whole or not isinstance(item[keys[0]], Mapping):
         raise ValueError(
             f"the watermark item has the attributes {sorted(item)}: it has jobName, runId and "
-            "one dict of values; make it with create_watermark_item"
+            "one dict of values; create it with create_watermark_item"
         )
     if not is_payload(keys[0]):
         raise ValueError(

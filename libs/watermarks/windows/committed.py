@@ -1,4 +1,4 @@
-"""The windows whose data count: met on the way back from the head, each rewind jumping to its run.
+"""The windows whose data count: found on the way back from the head; each rewind jumps to its run.
 
     ~HEAD ──wmLog──▶ jr_7 ──wmPrev──▶ ~AUDIT#000000000006 ──wmToRunId──▶ jr_2 ──wmPrev──▶ …
 
@@ -47,7 +47,7 @@ class CommittedWindow:
 
 @dataclass(frozen=True)
 class Block:
-    """Windows that count whenever a row counts.
+    """The windows that count whenever a row counts.
 
     Attributes:
         row: that row.
@@ -61,8 +61,8 @@ class Block:
 
     @classmethod
     def from_row(cls, row: Row) -> Block:
-        """Return what `put` wrote."""
-        windows = [(cursor, *rest) for cursor, *rest in json.loads(row.text("wmWindows"))]
+        """Return the block of a stored row."""
+        windows = [(cursor, *rest) for cursor, *rest in json.loads(row.string("wmWindows"))]
         return cls(row.last, row.prev, windows)
 
     def put(self, table: Table, owner: Owner) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def committed_windows(
 
     Raises:
         WatermarkNotFoundError: a part of the history has expired, so windows are unknown.
-        WatermarkConflictError: the head was moved again and again.
+        WatermarkConflictError: the head kept moving.
     """
     head = client.head(owner)
     if head is None:
@@ -178,7 +178,7 @@ def _windows(row: Row) -> list[tuple[str, str, int]]:
 
 def _in_force_before(row: Row) -> Pointer:
     """Return the row that holds the windows in force before those of a row."""
-    return row.target if row.text("wmKind") in AUDITS else row.prev
+    return row.target if row.string("wmKind") in AUDITS else row.prev
 
 
 def _reader(client: TableClient, owner: Owner) -> Callable[[str], Row | None]:

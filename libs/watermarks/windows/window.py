@@ -7,7 +7,7 @@
     is read                        attempt                   recorded: all at once
 
 A run that dies leaves its window open. The next run takes the same window over: same low, same
-high, same id, a higher attempt number. The run it took it from can no longer commit.
+high, same id, a higher attempt number. The earlier run can no longer commit.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Window:
         return hash(self.__dict__["window_id"])
 
     def __repr__(self) -> str:
-        """Return the window as a string; to log one does not count as looking at it."""
+        """Return the window as a string; logging one does not count as use."""
         names = [name for name in fields(self) if name.repr]
         shown = ", ".join(f"{name.name}={self.__dict__[name.name]!r}" for name in names)
         return f"Window({shown})"
@@ -106,14 +106,14 @@ _LOOKED_AT, _LOOP = "_looked_at", "_loop"
 
 
 def give_to_loop(window: Window) -> Window:
-    """Return a window that a loop hands out: no one has looked at it yet."""
+    """Return a window that a loop hands out: nothing has used it yet."""
     window.__dict__[_LOOP] = "open"
     window.__dict__.pop(_LOOKED_AT, None)
     return window
 
 
 def check_looked_at(window: Window, loop: str) -> None:
-    """Raise a WatermarksError if the body of a loop has not looked at its window."""
+    """Raise a WatermarksError if the body of a loop has not used its window."""
     if window.__dict__.get(_LOOKED_AT):
         return
     leave(window, "abandoned")
@@ -194,7 +194,7 @@ class OpenWindow:
 
     @classmethod
     def from_attribute(cls, attribute: Attribute) -> OpenWindow:
-        """Return what `to_attribute` wrote."""
+        """Return the window of a stored attribute."""
         values = json.loads(attribute["M"]["window"]["S"])
         window_id, cursor, bounds, low, high, run_id, token = values
         return cls(

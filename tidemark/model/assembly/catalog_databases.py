@@ -9,7 +9,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 
-DEFAULT_DATABASE = "default"  # Spark makes it where it is not
+DEFAULT_DATABASE = "default"  # Spark creates it if it is missing
 
 
 @dataclass(frozen=True)

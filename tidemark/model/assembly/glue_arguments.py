@@ -127,7 +127,7 @@ _TABLE = (
         "--enable-s3-parquet-optimized-committer",
         "s3_parquet_optimized_committer",
         since="2.0",
-        until="5.1",  # of EMRFS, which Glue 6.0 has no more
+        until="5.1",  # of EMRFS, which Glue 6.0 no longer has
     ),
     GlueArgument("--enable-spark-ui", "spark_ui"),
     GlueArgument(

@@ -30,13 +30,13 @@ class StageConfig:
         runtime: the runtime of every job, unless a job says otherwise.
         termination_protection: True lets CloudFormation refuse to delete each stack that holds a
             pipeline or a lake.
-        metrics: True publishes Glue's job metrics; alarms and dashboard rest on them.
+        metrics: True publishes Glue's job metrics; alarms and dashboard need them.
         alert_email: address for mails when a run fails, stalls or takes too long, or None.
-        log_retention_days: how long logs of job runs are kept.
+        log_retention_days: days that logs of job runs are kept.
         permissions_boundary: name of an IAM policy that bounds every role, or None.
-        freshness_hours: after so long without new data an alarm is raised, or None.
+        freshness_hours: hours without new data that raise an alarm, or None.
         dpu_hours_per_day: DPU-hours of one job in a day that raise an alarm, or None.
-        monthly_budget_usd: cost of a pipeline in a month that is mailed, or None.
+        monthly_budget_usd: monthly cost of a pipeline that sends a mail, or None.
         github_repository: owner and name of the repository whose GitHub Actions deploy, or None.
         tags: tag name to value, for every resource.
         time_zone: name in the IANA database; the schedule follows its clock.
@@ -44,9 +44,9 @@ class StageConfig:
             and buckets in them, of the key's alias, security configurations and dashboards.
             Jobs, workflows and the watermark table have none.
         connections: names of Glue connections of every job that declares none itself.
-        vpc_only: True refuses a job without a connection: it would be in no VPC.
+        vpc_only: True refuses a job without a connection, which would run outside a VPC.
         public_packages: False refuses Python packages that Glue takes from a public index:
-            only wheels in S3 are installed, and nothing that is not named.
+            only named wheels in S3 are installed.
         own: the project's own settings of the stage, by their keys in cdk.json.
 
     Raises:
@@ -105,7 +105,7 @@ class StageConfig:
 
     @property
     def starts(self) -> Schedule | None:
-        """Return when the workflow starts by itself; None if it is started by hand only."""
+        """Return the schedule of the workflow; None if it is started only by hand."""
         return None if self.schedule is None else Schedule(self.schedule, self.time_zone)
 
     def name_of(self, *parts: str) -> str:

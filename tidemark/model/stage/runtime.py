@@ -36,12 +36,12 @@ class JobRuntime:
 
     Attributes:
         worker_type: Glue worker type.
-        number_of_workers: workers of a run; with auto scaling the most that it may have.
+        number_of_workers: workers of a run; with auto scaling the maximum.
         auto_scaling: True lets Glue add and remove workers during a run.
-        flex: True runs on spare capacity: cheaper, and starts when there is some.
-        timeout_minutes: after this many minutes Glue stops a run.
-        max_retries: how often Glue starts a failed run again.
-        glue_version: Glue version, which brings Spark and Python.
+        flex: True runs on spare capacity: cheaper, and starts when it is available.
+        timeout_minutes: minutes after which Glue stops a run.
+        max_retries: number of retries of a failed run.
+        glue_version: Glue version, which defines the versions of Spark and Python.
 
     Raises:
         JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
@@ -72,7 +72,7 @@ class JobRuntime:
 
     @property
     def queues(self) -> bool:
-        """Return whether a run may wait where Glue has no place for it.
+        """Return whether a run may wait until Glue has capacity.
 
         Sources: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html (runs of jobs
         without retries wait), https://github.com/aws/aws-cdk/pull/31830 (AWS's own construct
@@ -82,5 +82,5 @@ class JobRuntime:
 
     @property
     def dpus_of_worker(self) -> int:
-        """Return how many DPUs one worker is billed as."""
+        """Return the billed DPUs of one worker."""
         return DPUS[self.worker_type]

@@ -28,8 +28,8 @@ class ShellRuntime:
 
     Attributes:
         capacity: a sixteenth of a DPU (1 GB of memory), or a whole one (16 GB).
-        timeout_minutes: after this many minutes Glue stops a run.
-        max_retries: how often Glue starts a failed run again.
+        timeout_minutes: minutes after which Glue stops a run.
+        max_retries: number of retries of a failed run.
         analytics_libraries: True installs Glue's set of common libraries, pandas among them.
 
     Raises:

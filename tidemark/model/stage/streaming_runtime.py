@@ -29,12 +29,12 @@ class StreamingRuntime:
 
     Attributes:
         worker_type: Glue worker type; G.025X is for streaming jobs of low volume only.
-        number_of_workers: workers of a run; with auto scaling the most that it may have.
+        number_of_workers: workers of a run; with auto scaling the maximum.
         auto_scaling: True lets Glue add and remove workers during a run.
-        max_retries: how often Glue starts a failed run again.
+        max_retries: number of retries of a failed run.
         maintenance_window: day and hour in GMT, `Sun:10`; within three hours of it Glue starts a
             run of more than 7 days again. None leaves the hour to Glue.
-        timeout_minutes: after this many minutes Glue stops a run, for a stream that is to end.
+        timeout_minutes: minutes after which Glue stops a run, for a stream that is to end.
             None: a run does not end by itself.
         glue_version: Glue version, which brings Spark and Python.
 
