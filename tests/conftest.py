@@ -89,6 +89,7 @@ def keep_botocore_s_models() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Open a pool of JVMs for all test processes, and the commands that they start."""
     keep_botocore_s_models()
+    gc.disable()  # until the tests are collected: there is no garbage, and much to look through
     if hasattr(config, "workerinput") or find_spec("pyspark") is None:  # the venv of ministack
         return
     stack = ExitStack()
@@ -133,6 +134,7 @@ def pytest_collection_finish() -> None:
     """Let no collection of garbage look at the tests again, and let it look at the rest less."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(700, 10, 100)
 
 
