@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from tidemark.constructs.crawlers.crawler import Crawler
 from tidemark.constructs.jobs.conditions import Condition, CrawlState, JobState, check_state
@@ -21,18 +21,13 @@ class Predicate:
         conditions: jobs and crawlers, and the states they must end in.
 
     Raises:
-        JobDefinitionError: there is no condition, or another word.
+        JobDefinitionError: there is no condition.
     """
 
-    logical: str
+    logical: Literal["AND", "ANY"]
     conditions: tuple[Condition, ...]
 
     def __post_init__(self) -> None:
-        if self.logical not in ("AND", "ANY"):
-            raise JobDefinitionError(
-                f"Predicate has logical {self.logical!r}; allowed: AND, ANY; write all_of(...) or "
-                "any_of(...)"
-            )
         if not self.conditions:
             raise JobDefinitionError(
                 f"Predicate has conditions {self.conditions!r}; allowed: a tuple of what "

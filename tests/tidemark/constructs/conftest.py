@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.fixtures.pipelines import small_library
 from tidemark.model.stage.runtime import JobRuntime
 
 
@@ -20,7 +21,7 @@ def declare(cdk, tmp_path):
     from tidemark.model.stage.config import StageConfig
 
     stack = cdk.Stack(cdk.App(analytics_reporting=False), "stack")
-    (tmp_path / "libs").mkdir()
+    small_library(tmp_path)
     (tmp_path / "job.py").write_text("print('hello')\n")
     watermarks = WatermarkTable(stack, "Watermarks")
     key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:eu-west-1:123456789012:key/k")

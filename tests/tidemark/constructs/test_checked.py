@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import re
 import subprocess
@@ -105,7 +106,7 @@ def test_a_value_of_another_type_is_refused_in_one_line_that_names_it(name):
     for one in parameters:
         for value, kinds in VALUES:
             if leaves(one.annotation).isdisjoint(kinds) and not one.name.startswith("_"):
-                with pytest.raises(InputError, match=rf"has {one.name} .*; allowed: \w") as refused:
+                with pytest.raises(InputError, match=rf"has {one.name} .*; allowed: \S") as refused:
                     call(object.__new__(owner), **{**given, one.name: value})
                 assert re.fullmatch(rf".*; correct {one.name}=", str(refused.value))
 
@@ -129,6 +130,12 @@ def test_what_python_would_take_is_refused_all_the_same(hint, wrong):
 
     assert not accepts(wrong, hint)
     assert accepts(right(hint), hint)
+
+
+def test_the_examples_in_its_docstrings_hold():
+    from tidemark.constructs import checked
+
+    assert doctest.testmod(checked).failed == 0
 
 
 def test_no_value_of_a_dict_is_shown_since_it_may_be_a_secret():

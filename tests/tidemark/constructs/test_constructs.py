@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import app
+from tests.fixtures.pipelines import small_library
 from tests.fixtures.synthesis import DATABASE
 from tidemark.app import read_context
 
@@ -33,7 +34,7 @@ def add_pipeline(stack, tmp_path):
     from tidemark.model.stage.config import StageConfig
     from tidemark.model.stage.runtime import JobRuntime
 
-    (tmp_path / "libs").mkdir()
+    small_library(tmp_path)
     (tmp_path / "job.py").write_text("print('hello')\n")
     runtime = JobRuntime("G.2X", 3, timeout_minutes=30)
     watermarks = WatermarkTable(stack, "Watermarks")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures.pipelines import small_library
 from tests.tidemark.checks.graph.synthesized import disable, new_pipeline, synthesized
 from tidemark.constructs.overrides import RULE, changed
 
@@ -22,7 +23,7 @@ DECLARED = {
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     root = tmp_path_factory.mktemp("project")
-    (root / "libs").mkdir()
+    small_library(root)
     (root / "job.py").write_text("print('hello')\n")
     return root
 

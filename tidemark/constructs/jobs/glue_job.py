@@ -1,6 +1,7 @@
 """What every Glue job has, whatever runs it: a script, a role, logs, data, arguments, metadata."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
@@ -23,7 +24,7 @@ from tidemark.constructs.jobs.job_checks import (
 )
 from tidemark.constructs.jobs.job_metadata import metadata_of
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.jobs.job_props import Argument, JobProps, RunProperties
+from tidemark.constructs.jobs.job_props import Argument, HasOutput, JobProps, RunProperties
 from tidemark.constructs.jobs.job_role import role_of
 from tidemark.constructs.jobs.job_statements import statements_of
 from tidemark.constructs.jobs.own_arguments import Cluster, own_arguments
@@ -295,9 +296,9 @@ def inputs_of(props: JobProps) -> tuple[Dataset, ...]:
     return tuple(dict.fromkeys((*props["reads"], *taken_over)))
 
 
-def _with_outputs(arguments: Mapping[str, object]) -> dict[str, object]:
+def _with_outputs(arguments: Mapping[str, object]) -> dict[str, str | Dataset]:
     """Return arguments with what jobs write instead of the jobs."""
     return {
-        key: value.output if isinstance(value, GlueJob) else value
+        key: value if isinstance(value, str | Dataset) else cast(HasOutput, value).output
         for key, value in arguments.items()
     }

@@ -79,7 +79,7 @@ def with_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> dic
 
 def render_arguments(
     name: str,
-    arguments: Mapping[str, object],
+    arguments: Mapping[str, str | Dataset],
     declared: Sequence[Dataset],
     taken: Mapping[str, str],
 ) -> dict[str, str]:
@@ -93,7 +93,7 @@ def render_arguments(
 
     Raises:
         JobDefinitionError: a name would replace another argument or cannot be read by a script, or
-            a value is neither text nor declared data.
+            a value is data that the job does not declare.
     """
     for given in arguments:
         key = f"--{given}"
@@ -128,7 +128,7 @@ def fixed_arguments(job: str, names: Sequence[str], arguments: Mapping[str, str]
     return {key: arguments[key] for key in dashed}
 
 
-def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> str:
+def _text(name: str, key: str, value: str | Dataset, declared: Sequence[Dataset]) -> str:
     if isinstance(value, str):
         if not value or OPTION.match(value):
             raise JobDefinitionError(
@@ -145,11 +145,6 @@ def _text(name: str, key: str, value: object, declared: Sequence[Dataset]) -> st
                 "text into S3, and pass its address"
             )
         return value
-    if not isinstance(value, Dataset):
-        raise JobDefinitionError(
-            f"job '{name}' has the argument {key[2:]!r} with the value {value!r}; allowed: a "
-            "string (Glue's arguments are text), a Dataset, or a job"
-        )
     if alike := [one for one in declared if value not in declared and one.uri == value.uri]:
         raise JobDefinitionError(
             f"job '{name}' has the argument {key[2:]!r} with the dataset {value.prefix!r}, which "

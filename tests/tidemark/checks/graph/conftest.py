@@ -2,10 +2,12 @@
 
 import pytest
 
+from tests.fixtures.pipelines import small_library
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     root = tmp_path_factory.mktemp("project")
-    (root / "libs").mkdir()
+    small_library(root)
     (root / "job.py").write_text("print('hello')\n")
     return root

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import app
 from tests.e2e.simulation import is_allowed
+from tests.fixtures.pipelines import small_library
 from tests.fixtures.synthesis import as_list
 from tidemark.app import find_node, read_context
 from tidemark.constructs.jobs.permissions import use_data
@@ -106,7 +107,7 @@ def wide(count, project, context=None):
     from tidemark.model.stage.config import StageConfig
     from tidemark.model.stage.runtime import JobRuntime
 
-    (project / "libs").mkdir(exist_ok=True)
+    small_library(project)
     (project / "job.py").write_text("print('hello')\n")
     flags = read_context(app.ROOT / "cdk.json", None) | (context or {})
     own = cdk.App(analytics_reporting=False, outdir=str(project / "out"), context=flags)

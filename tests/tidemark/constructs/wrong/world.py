@@ -48,7 +48,6 @@ class World(Declared):
 
     def __init__(self, root: Path) -> None:
         super().__init__(import_module("aws_cdk"), root, out=str(root / "out"))
-        (root / "libs").mkdir()
         self.lake = s3.Bucket.from_bucket_name(self.stack, "Lake", "lake")
 
     def size(self) -> tuple[int, ...]:
