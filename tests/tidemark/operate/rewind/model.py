@@ -30,7 +30,7 @@ from tidemark.model.checkpoints.checkpoint import (
 )
 from tidemark.operate.rewind.carry_out import CarryOut, no_step
 from tidemark.operate.rewind.facts import Facts, KnownRun, Start
-from tidemark.operate.rewind.local import bookmark_track, steps_of
+from tidemark.operate.rewind.home_rewinds import bookmark_track, steps_of
 from tidemark.operate.rewind.undoing import undo
 from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 from watermarks import WatermarkAdmin

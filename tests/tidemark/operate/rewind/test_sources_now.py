@@ -17,7 +17,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import Facts, KnownRun
-from tidemark.operate.rewind.local import bookmark_track
+from tidemark.operate.rewind.home_rewinds import bookmark_track
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.sources_now import with_sources_as_they_are
 
