@@ -23,7 +23,7 @@ from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.names import JOB, Names
 from tidemark.operate.rewind.deployed import StageRewinds
-from tidemark.operate.rewind.facts import COMMIT, KnownRun, Start, Track, known_run
+from tidemark.operate.rewind.facts import COMMIT, Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.rewind.stage_facts import bookmark_track, entry_of
 from tidemark.operate.run_facts import RunFacts
@@ -155,7 +155,7 @@ class Account(Target):
 
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that are taken to have committed, as Glue keeps them."""
-        track = self.bookmark_track(job, [known_run(run) for run in self.runs([job])])
+        track = self.bookmark_track(job, self.runs([job]))
         moves = track.moves if track else ()
         return [
             CommittedRun(one.run_id, one.at_ms, state="SUCCEEDED")
@@ -163,7 +163,7 @@ class Account(Target):
             if one.kind == COMMIT
         ]
 
-    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
         """Return the bookmark of a job with its history, None if it has none."""
         own = [run for run in runs if run.job == job]
         newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)

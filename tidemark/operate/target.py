@@ -18,7 +18,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
-from tidemark.operate.rewind.facts import KnownRun, Start, Track
+from tidemark.operate.rewind.facts import Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from watermarks import WatermarkAdmin
@@ -173,7 +173,7 @@ class Target(Protocol):
     def triggers(self) -> list[Start]:
         """Return the triggers that start jobs of the app."""
 
-    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
         """Return the bookmark of a job with its history, None if it has none."""
 
     def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:

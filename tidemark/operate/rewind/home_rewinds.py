@@ -19,7 +19,7 @@ from tidemark.local_state.rewinds.steps import Steps
 from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.carry_out import CarryOut
 from tidemark.operate.rewind.clear import FileSeen, files_to_clear
-from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Track
+from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
 from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.sources_now import with_sources_as_they_are
@@ -71,7 +71,7 @@ class HomeRewinds(CarryOut):
 
     def _check_no_run(self) -> None:
         runs = self.store.unfinished_job_runs() if self.home.is_held() else []
-        check_none_in_flight([KnownRun(run.run_id, run.job_name, 0, run.state) for run in runs])
+        check_none_in_flight((run.job_name, run.run_id) for run in runs)
 
 
 def bookmark_track(store: Store, job: str) -> Track | None:
