@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
-from tidemark.local_state.store.stored_warnings import ShowWarnings
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
@@ -24,11 +23,11 @@ from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.names import JOB, Names
 from tidemark.operate.rewind.deployed import StageRewinds
-from tidemark.operate.rewind.facts import COMMIT, KnownRun, Start, Track, known_run
+from tidemark.operate.rewind.facts import COMMIT, Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.rewind.stage_facts import bookmark_track, entry_of
 from tidemark.operate.run_facts import RunFacts
-from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, arguments_of
+from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, Target, arguments_of
 from tidemark.operate.triggers import triggers_of
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
@@ -36,22 +35,26 @@ WATERMARK_TABLE = "--watermark_table"
 AT_ONCE = 8  # jobs that AWS is asked about
 
 
-class Account:
-    """A stage in an account; see `Target`."""
-
-    has_rows = False
-    has_positions = False
-    has_streaming = True
-    can_clear = False
-    arrived: None = None
+class Account(Target):
+    """A stage in an account."""
 
     def __init__(self, glue: Glue, assembly: Assembly) -> None:
-        self.glue = glue
-        self.assembly = assembly
+        self._glue = glue
+        self._assembly = assembly
         self.where = glue.where
         self.option = f" --deployed {glue.names.stage}"
         self.region = str(glue.glue.meta.region_name)
         self._definitions: dict[str, Mapping[str, Any] | None] = {}
+
+    @property
+    def glue(self) -> Glue:
+        """The clients of the account."""
+        return self._glue
+
+    @property
+    def assembly(self) -> Assembly:
+        """The app of the stage."""
+        return self._assembly
 
     @property
     def names(self) -> Names:
@@ -152,7 +155,7 @@ class Account:
 
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that are taken to have committed, as Glue keeps them."""
-        track = self.bookmark_track(job, [known_run(run) for run in self.runs([job])])
+        track = self.bookmark_track(job, self.runs([job]))
         moves = track.moves if track else ()
         return [
             CommittedRun(one.run_id, one.at_ms, state="SUCCEEDED")
@@ -160,7 +163,7 @@ class Account:
             if one.kind == COMMIT
         ]
 
-    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
         """Return the bookmark of a job with its history, None if it has none."""
         own = [run for run in runs if run.job == job]
         newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
@@ -188,16 +191,6 @@ class Account:
         """Open a table of watermarks of the account."""
         yield WatermarkAdmin(table, self.dynamodb)
 
-    def warnings(self) -> None:
-        """Return None: the machine that tested a script has kept its warnings."""
-
-    def show_unseen(self, show: ShowWarnings) -> None:
-        """Show nothing."""
-
-    def starts(self) -> list[str]:
-        """Return nothing: what starts the workflows is there."""
-        return []
-
     def meanwhile(self) -> list[str]:
         """Return what may start runs while a rewind is carried out."""
         return ["a schedule or an event of the stage may start runs: none is paused"]
@@ -209,10 +202,6 @@ class Account:
             for one in triggers_of(self.glue)
             if set(self.names.jobs) & set(one.starts)
         ]
-
-    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
-        """Return nothing: an account has jobs that are nobody's business here."""
-        return {}
 
     @cached_property
     def rewinds(self) -> Rewinds:

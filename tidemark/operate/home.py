@@ -45,19 +45,18 @@ from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
-from tidemark.operate.rewind.facts import KnownRun, Start, Track
-from tidemark.operate.rewind.home_rewinds import HomeRewinds
-from tidemark.operate.rewind.local import bookmark_track
+from tidemark.operate.rewind.facts import Start, Track
+from tidemark.operate.rewind.home_rewinds import HomeRewinds, bookmark_track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
-from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes
+from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, Target
 from watermarks import WatermarkAdmin, WatermarkTableError
 
 LOGS, LOG_BYTES = ("stdout.log", "script-stderr.log", "stderr.log"), 65_536
 
 
-class HomeTarget:
-    """The home of this machine; see `Target`."""
+class HomeTarget(Target):
+    """The home of this machine."""
 
     option = ""
     has_rows = True
@@ -292,7 +291,7 @@ class HomeTarget:
             for trigger in self.app.deployment.triggers
         ]
 
-    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
         """Return the bookmark of a job with every version of it, None if it has none."""
         return bookmark_track(self.store, job)
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.names import JOB
 from tidemark.operate.run_ids import ids_meant
@@ -70,6 +71,11 @@ class Run:
     def is_final(self) -> bool:
         """Whether it has ended."""
         return self.state in FINAL
+
+    @property
+    def moves_bookmark(self) -> bool:
+        """Whether a bookmark moves when it succeeds, as far as its own arguments tell."""
+        return self.arguments.get(BOOKMARK_OPTION, ENABLE) == ENABLE
 
     @property
     def started_at_ms(self) -> int:

@@ -18,7 +18,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
-from tidemark.operate.rewind.facts import KnownRun, Start, Track
+from tidemark.operate.rewind.facts import Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from watermarks import WatermarkAdmin
@@ -77,6 +77,8 @@ NO_NOTES = RunNotes()
 class Target(Protocol):
     """A Glue that answers, and what is recorded of its jobs.
 
+    What has an answer here is what a place says that does not tell it.
+
     Attributes:
         where: whose it is, for people.
         option: what to add to a command that is to work on it too; begins with a blank.
@@ -90,26 +92,27 @@ class Target(Protocol):
     where: str
     option: str
     region: str
-    has_rows: bool
-    has_positions: bool
-    has_streaming: bool
-    can_clear: bool
+    has_rows: bool = False
+    has_positions: bool = False
+    has_streaming: bool = True
+    can_clear: bool = False
 
     @property
     def arrived(self) -> Callable[[str], int | None] | None:
         """What returns when a file came to where it is; None where its last change tells that."""
+        return None
 
     @property
     def glue(self) -> Glue:
         """Its clients."""
 
     @property
-    def names(self) -> Names:
-        """The jobs and workflows that are known."""
-
-    @property
     def assembly(self) -> Assembly:
         """The app whose jobs they are."""
+
+    @property
+    def names(self) -> Names:
+        """The jobs and workflows that are known."""
 
     def job(self, name: str) -> str:
         """Return the name of a job that is known."""
@@ -154,12 +157,15 @@ class Target(Protocol):
 
     def warnings(self) -> list[RunWarning] | None:
         """Return the open warnings of runs; None where they are not kept."""
+        return None
 
     def show_unseen(self, show: ShowWarnings) -> None:
         """Show the warnings that no one has been shown yet."""
+        return
 
     def starts(self) -> list[str]:
         """Return, for people, what starts the workflows of the app on AWS and not here."""
+        return []
 
     def meanwhile(self) -> list[str]:
         """Return, for people, what may start runs while a rewind is carried out."""
@@ -167,11 +173,12 @@ class Target(Protocol):
     def triggers(self) -> list[Start]:
         """Return the triggers that start jobs of the app."""
 
-    def bookmark_track(self, job: str, runs: Sequence[KnownRun]) -> Track | None:
+    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
         """Return the bookmark of a job with its history, None if it has none."""
 
     def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
         """Return jobs that are known and not of the app, with where they are from."""
+        return {}
 
     @property
     def rewinds(self) -> Rewinds:

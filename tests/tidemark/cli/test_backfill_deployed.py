@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
-from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after
 from tests.tidemark.cli.test_backfill import RANGE
-from tests.tidemark.cli.test_cli import tidemark
 
 pytestmark = pytest.mark.stress  # starts many processes
 
 DAYS = ("--from", "2013-01-01", "--to", "2013-01-04")
-
-
-def test_a_range_is_filled_where_the_stage_is_deployed(stage, home):
-    stage.deploy({"load": "import sys\nprint('told', *sys.argv)", "report": ""})
-
-    refused = stage.ask("backfill", "load", *DAYS, "--yes")
-    command = stage.port.glue.get_job(JobName="load")["Job"]["Command"]
-    update = {"Role": "anyone", "Command": command, "DefaultArguments": RANGE}
-    stage.port.glue.update_job(JobName="load", JobUpdate=update)
-    filled = stage.ask("backfill", "load", *DAYS, "--parts", "2", "--yes")
-    ledger = stage.ask("gaps", "load", "--format", "json")
-    here = tidemark("gaps", "load")
-
-    assert_one_clear_line_after(refused, 2, "load cannot be told a range")
-    assert filled.exit_code == 0, filled.output
-    assert stage.port.states("load") == ["SUCCEEDED", "SUCCEEDED"]
-    assert [it["state"] for it in json.loads(ledger.stdout)["intervals"]] == ["done"]
-    assert here.exit_code == 2  # nothing of it is on this machine
-    assert not list(home.glob("runs/*"))
 
 
 def test_who_may_not_see_the_other_jobs_fills_and_is_warned(stage, monkeypatch):

@@ -14,6 +14,7 @@ from tests.tidemark.cli.deployed_stages import (
     bookmark_of,
     have_run,
 )
+from tests.tidemark.cli.test_backfill import RANGE
 from tests.waiting import wait_until
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.local_state.bookmarks.versions import delete_bookmark
@@ -176,6 +177,23 @@ def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(rewindable_target
     assert "nothing to do" in target.ask("rewind", "--list").stdout
     assert undone.exit_code == 0, undone.output
     assert bookmark_of(target, "report")[0] == "jr_r3"
+
+
+def test_a_range_is_filled_and_is_no_gap(target):
+    days = ("--from", "2013-01-01", "--to", "2013-01-04")
+    target.deploy({"load": "import sys\nprint('told', *sys.argv)", "report": ""})
+
+    refused = target.ask("backfill", "load", *days, "--yes")
+    target.edit(lambda it: it["Properties"].setdefault("DefaultArguments", {}).update(RANGE))
+    target.port.engine.ask(lambda glue: deploy_on_port(glue, target.app))
+    planned = target.ask("backfill", "load", *days, "--dry-run")
+    filled = target.ask("backfill", "load", *days, "--parts", "2", "--yes")
+
+    assert_one_clear_line_after(refused, 2, "load cannot be told a range")
+    assert planned.exit_code == 0, planned.output
+    assert filled.exit_code == 0, filled.output
+    assert target.port.states("load") == ["SUCCEEDED", "SUCCEEDED"]
+    assert [it["state"] for it in answer(target, "gaps", "load")["intervals"]] == ["done"]
 
 
 def test_events_of_runs_are_sent(target, tmp_path):

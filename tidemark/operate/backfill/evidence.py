@@ -9,33 +9,12 @@ from tidemark.operate.backfill.contract import Fillable, filled_range
 from tidemark.operate.backfill.folders import Late, folders_of
 from tidemark.operate.backfill.ledger import Evidence, Folder, Loaded
 from tidemark.operate.backfill.ranges import Range, Unit, point_in_text, point_of
+from tidemark.operate.job_runs import Run
 
 FILES, KEYS = "files", "keys"  # kinds of a Position
 Arrived: TypeAlias = Callable[[str], int | None]
 """When a file came to where it is, in epoch milliseconds, by its URI; None if it is gone."""
 END = 2**63  # after every day and number
-
-
-@dataclass(frozen=True)
-class FilledRun:
-    """A job run with the arguments that it was started with.
-
-    Attributes:
-        run_id: ``jr_...``.
-        state: as Glue tells it.
-        started_at_ms: epoch milliseconds.
-        arguments: of the run, with the dashes.
-    """
-
-    run_id: str
-    state: str
-    started_at_ms: int
-    arguments: Mapping[str, str]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has not ended."""
-        return self.state in ("STARTING", "RUNNING", "WAITING", "STOPPING")
 
 
 @dataclass(frozen=True)
@@ -66,7 +45,7 @@ class Facts:
     """
 
     job: Fillable
-    runs: Sequence[FilledRun] = ()
+    runs: Sequence[Run] = ()
     checkpoints: Sequence[Checkpoint] = ()
     bookmark: Bookmark | None = None
     watermarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -124,7 +103,7 @@ class Known:
 
     unit: Unit | None
     evidence: Evidence
-    open_runs: tuple[FilledRun, ...] = ()
+    open_runs: tuple[Run, ...] = ()
     ended_runs: frozenset[str] = frozenset()
     sources: tuple[str, ...] = ()
 
@@ -146,7 +125,7 @@ def known_of(
     moving = [*_windows(facts), *_keys(facts)]
     found = [*_filled(facts), *moving]
     running = [
-        (run, it) for run in facts.runs if run.is_open and (it := filled_range(run.arguments))
+        (run, it) for run in facts.runs if not run.is_final and (it := filled_range(run.arguments))
     ]
     units = [unit for unit, _ in found] + [unit for _, (unit, _) in running]
     unit = Unit.DAY if folders else (units[0] if units else None)
@@ -160,8 +139,8 @@ def known_of(
     return Known(
         unit,
         evidence,
-        tuple(run for run in facts.runs if run.is_open),
-        frozenset(run.run_id for run in facts.runs if not run.is_open),
+        tuple(run for run in facts.runs if not run.is_final),
+        frozenset(run.run_id for run in facts.runs if run.is_final),
         tuple(dict.fromkeys(read.dataset for read, _ in sources)),
     )
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.operate.backfill.contract import Fillable, filled_range
-from tidemark.operate.backfill.evidence import FilledRun
 from tidemark.operate.backfill.plan import Plan
 from tidemark.operate.backfill.ranges import Range, Unit
 from tidemark.operate.clients import Glue
@@ -30,7 +29,7 @@ class Filling:
     open: dict[Range, Run] = field(default_factory=dict)
 
 
-def room_for(job: Fillable, unit: Unit, asked: Range, open_runs: Sequence[FilledRun]) -> int:
+def room_for(job: Fillable, unit: Unit, asked: Range, open_runs: Sequence[Run]) -> int:
     """Return how many runs may be started at once."""
     for run in open_runs:
         filled = filled_range(run.arguments)

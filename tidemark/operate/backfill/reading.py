@@ -8,7 +8,7 @@ from typing import Any
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
-from tidemark.operate.backfill.evidence import Bookmark, Facts, FilledRun, Known, known_of
+from tidemark.operate.backfill.evidence import Bookmark, Facts, Known, known_of
 from tidemark.operate.backfill.folders import edges_by_source
 from tidemark.operate.target import Target
 from watermarks import WatermarksError, WatermarkTableError
@@ -60,7 +60,7 @@ def read_known(
     """Return what is known of the ranges of a job."""
     facts = Facts(
         job,
-        tuple(_runs(target, job.name)),
+        tuple(target.runs([job.name])),
         tuple(checkpoints),
         _bookmark(target, job.name) if job.has_bookmark else None,
         {source: values for source, (_, values) in positions.watermarks.items()},
@@ -74,13 +74,8 @@ def has_other_runs(target: Target, job: str, known: Known) -> bool:
     """Return whether a run that fills no range went on since `read_known` looked, or still does."""
     seen = set(known.ended_runs)
     return any(
-        filled_range(run.arguments) is None for run in _runs(target, job) if run.run_id not in seen
+        filled_range(run.arguments) is None for run in target.runs([job]) if run.run_id not in seen
     )
-
-
-def _runs(target: Target, job: str) -> Iterator[FilledRun]:
-    for run in target.runs([job]):
-        yield FilledRun(run.run_id, run.state, run.started_at_ms, run.arguments)
 
 
 def _bookmark(target: Target, job: str) -> Bookmark | None:

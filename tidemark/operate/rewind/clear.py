@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from tidemark.errors import UsageError
 from tidemark.model.checkpoints.checkpoint import WINDOW, Checkpoint, DatasetRead
+from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.datasets import meets
-from tidemark.operate.rewind.facts import Facts, KnownRun
+from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Clear
 
 HIDDEN = ("_", ".")  # what Spark writes beside the data
@@ -66,7 +67,7 @@ def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSee
     return found
 
 
-def _another_writer(facts: Facts, clear: Clear, run: KnownRun) -> KnownRun | None:
+def _another_writer(facts: Facts, clear: Clear, run: Run) -> Run | None:
     """Return another run that was at work then, and may have written to the same place."""
     writers = {clear.job} | {
         one.job_name

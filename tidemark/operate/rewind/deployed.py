@@ -18,7 +18,7 @@ from tidemark.local_state.rewinds.records import Asked, RewindRecord
 from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
-from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun
+from tidemark.operate.rewind.facts import BOOKMARK, Facts
 from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.stage_claims import (
@@ -219,7 +219,7 @@ class StageRewinds:
 
     def _check_no_runs(self, record: StageRecord) -> None:
         going = [
-            KnownRun(run.run_id, job, 0, run.state)
+            (job, run.run_id)
             for job in record.jobs
             for run in runs_of_job(self.glue, job, None, 20)
             if not run.is_final

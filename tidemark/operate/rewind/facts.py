@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.job_runs import Run
 
@@ -104,38 +103,6 @@ class Track:
 
 
 @dataclass(frozen=True)
-class KnownRun:
-    """A run of a job, as Glue records it; times in epoch milliseconds.
-
-    ``arguments`` are those that it was started with, as far as that is recorded.
-    """
-
-    run_id: str
-    job: str
-    started_at_ms: int
-    state: str = "SUCCEEDED"
-    ended_at_ms: int | None = None
-    arguments: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def moves_bookmark(self) -> bool:
-        """Whether a bookmark moves when it succeeds, as far as its own arguments tell."""
-        return self.arguments.get("--job-bookmark-option", ENABLE) == ENABLE
-
-
-def known_run(run: Run) -> KnownRun:
-    """Return a run as plans count it."""
-    return KnownRun(
-        run.run_id,
-        run.job,
-        run.started_at_ms,
-        run.state if run.is_final else "RUNNING",
-        run.ended_at_ms,
-        run.arguments,
-    )
-
-
-@dataclass(frozen=True)
 class Start:
     """A trigger: jobs that it starts after others, or by itself if it waits for none."""
 
@@ -169,9 +136,9 @@ class Facts:
     starts: Sequence[Start]
     tracks: Sequence[Track]
     checkpoints: Sequence[Checkpoint]
-    runs: Sequence[KnownRun]
+    runs: Sequence[Run]
     now_ms: int
-    in_flight: Sequence[KnownRun] = ()
+    in_flight: Sequence[Run] = ()
     schedules: Sequence[str] = ()
     keeps_since_ms: int = 0
     others: Mapping[str, str] = field(default_factory=dict)
@@ -186,7 +153,7 @@ class Facts:
         """Return what the runs of a job did, in the order of their commits."""
         return self._checkpoints_by_job.get(job, [])
 
-    def run(self, run_id: str) -> KnownRun | None:
+    def run(self, run_id: str) -> Run | None:
         """Return a run that is known."""
         return self._runs_by_id.get(run_id)
 
@@ -195,19 +162,19 @@ class Facts:
         run = self.run(move.run_id)
         return min(run.started_at_ms, move.at_ms) if run else move.at_ms
 
-    def runs_of(self, job: str) -> list[KnownRun]:
+    def runs_of(self, job: str) -> list[Run]:
         """Return the runs of a job, in the order of their starts."""
         return self._runs_by_job.get(job, [])
 
     @cached_property
-    def _runs_by_job(self) -> dict[str, list[KnownRun]]:
-        found: dict[str, list[KnownRun]] = {}
+    def _runs_by_job(self) -> dict[str, list[Run]]:
+        found: dict[str, list[Run]] = {}
         for one in self.runs:
             found.setdefault(one.job, []).append(one)
         return found
 
     @cached_property
-    def _runs_by_id(self) -> dict[str, KnownRun]:
+    def _runs_by_id(self) -> dict[str, Run]:
         return {one.run_id: one for one in self.runs}
 
     @cached_property

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint
-from tidemark.operate.rewind.facts import Facts, Track, known_run
+from tidemark.operate.rewind.facts import Facts, Track
 from tidemark.operate.rewind.watermark_tracks import Windows, tracks_of_table
 from tidemark.operate.statuses import WATERMARK_TABLE
 from tidemark.operate.target import Target, arguments_of
@@ -23,7 +23,7 @@ def facts_of(
     ``reads`` and ``writes`` are the datasets that the template declares, by job.
     """
     jobs = list(reads)
-    runs = sorted(map(known_run, target.runs(None)), key=lambda run: run.started_at_ms)
+    runs = sorted(target.runs(None), key=lambda run: run.started_at)
     checkpoints = sorted(target.checkpoints(), key=lambda one: one.committed_at_ms)
     bookmarks = [track for job in jobs if (track := target.bookmark_track(job, runs))]
     watermarks: list[Track] = []
@@ -50,7 +50,7 @@ def facts_of(
         checkpoints=checkpoints,
         runs=runs,
         now_ms=now_ms,
-        in_flight=[run for run in runs if run.state == "RUNNING" and run.job in reads],
+        in_flight=[run for run in runs if not run.is_final and run.job in reads],
         schedules=target.meanwhile(),
         others=target.other_jobs(jobs),
         declared_reads=reads,

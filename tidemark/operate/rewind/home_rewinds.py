@@ -1,9 +1,12 @@
 """The rewinds of this machine: one transaction at the end, and an undo of everything."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from tidemark.errors import UsageError
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_state.bookmarks.versions import bookmark_versions
+from tidemark.local_state.home import Home
 from tidemark.local_state.rewinds.records import (
     Asked,
     RewindRecord,
@@ -13,10 +16,11 @@ from tidemark.local_state.rewinds.records import (
     rewinds,
 )
 from tidemark.local_state.rewinds.steps import Steps
+from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.carry_out import CarryOut
-from tidemark.operate.rewind.facts import Facts, KnownRun
-from tidemark.operate.rewind.local import steps_of
-from tidemark.operate.rewind.plan import Plan
+from tidemark.operate.rewind.clear import FileSeen, files_to_clear
+from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
+from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.sources_now import with_sources_as_they_are
 from tidemark.operate.rewind.undoing import record_to_undo, undo
@@ -67,4 +71,60 @@ class HomeRewinds(CarryOut):
 
     def _check_no_run(self) -> None:
         runs = self.store.unfinished_job_runs() if self.home.is_held() else []
-        check_none_in_flight([KnownRun(run.run_id, run.job_name, 0, run.state) for run in runs])
+        check_none_in_flight((run.job_name, run.run_id) for run in runs)
+
+
+def bookmark_track(store: Store, job: str) -> Track | None:
+    """Return the bookmark of a job with its history, None if it has none."""
+    moves = [
+        Move(one.version, one.kind, one.run_id, one.committed_at_ms)  # type: ignore[arg-type]
+        for one in bookmark_versions(store, job)
+    ]
+    return Track(job, BOOKMARK, moves) if moves else None
+
+
+def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
+    """Return the steps of a plan, with every file that is to go."""
+    files = [
+        (path, "")
+        for clear in plan.clears
+        for path in _paths(home, files_to_clear(facts, clear, _files(home, clear.dataset)))
+    ]
+    return replace(steps_of_plan(plan, windows), files=tuple(dict.fromkeys(files)))
+
+
+def _files(home: Home, dataset: str) -> list[FileSeen]:
+    """Return the files of a dataset in the lake."""
+    if "://" not in dataset or not dataset.startswith("s3"):
+        raise UsageError(
+            f"--clear deletes files, and {dataset} is no folder; nothing was changed: delete its "
+            "rows yourself, and leave out --clear"
+        )
+    try:
+        folder = home.existing_path(dataset)
+    except EntityNotFoundError:
+        return []
+    base = dataset.rstrip("/")
+    return [
+        FileSeen(f"{base}/{path.relative_to(folder).as_posix()}", path.stat().st_mtime_ns / 1e6)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
+
+
+def _paths(home: Home, uris: Iterable[str]) -> list[str]:
+    paths = [home.local_path(uri) for uri in uris]
+    check_same_disk(home, paths)
+    return [path.relative_to(home.root).as_posix() for path in paths]
+
+
+def check_same_disk(home: Home, paths: Iterable[Path]) -> None:
+    """Refuse files that cannot be moved into the home in one step."""
+    disk = home.root.stat().st_dev
+    for path in paths:
+        if path.stat().st_dev != disk:
+            raise UsageError(
+                f"--clear: {path} is on another disk than {home.root}, to which it cannot be moved "
+                "in one step; nothing was changed: leave out --clear, and delete the partitions "
+                "that are written again yourself"
+            )

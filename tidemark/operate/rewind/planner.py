@@ -3,12 +3,13 @@
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tidemark.model.checkpoints.filling import FROM, TO, is_filling
+from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
 from tidemark.operate.rewind.datasets import Datasets, behind, datasets_of
 from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, how_read
-from tidemark.operate.rewind.facts import Facts, KnownRun
+from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
 from tidemark.operate.rewind.refusals import check_graph, check_request
 from tidemark.operate.rewind.window_reads import window_reads
@@ -146,7 +147,7 @@ def _filled_behind(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> d
     }
 
 
-def _fills(facts: Facts, job: str, since_ms: int) -> Iterator[tuple[KnownRun, Mapping[str, str]]]:
+def _fills(facts: Facts, job: str, since_ms: int) -> Iterator[tuple[Run, Mapping[str, str]]]:
     """Yield the runs of a job that have filled a range and ended after a moment."""
     arguments = {one.run_id: one.arguments for one in facts.checkpoints_of(job)}
     for run in facts.runs_of(job):

@@ -1,13 +1,13 @@
 """What a rewind refuses before anything is changed, each with one message."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from tidemark.errors import UsageError
 from tidemark.operate.names import listed
 from tidemark.operate.rewind.cut import Cut, Target
-from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun
+from tidemark.operate.rewind.facts import BOOKMARK, Facts
 from tidemark.operate.rewind.plan import Plan
 from tidemark.operate.run_ids import ids_meant
 
@@ -28,7 +28,7 @@ def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
         raise UsageError(f"--to {to.text} is to come; give a moment that is past, or a run")
     if to.run_id:
         _check_run(facts, jobs, to.run_id)
-    check_none_in_flight(facts.in_flight)
+    check_none_in_flight((run.job, run.run_id) for run in facts.in_flight)
 
 
 def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
@@ -80,12 +80,12 @@ def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
     )
 
 
-def check_none_in_flight(runs: Sequence[KnownRun]) -> None:
-    """Refuse while runs go on: they would commit what is undone."""
-    if runs:
-        names = listed(f"{run.job} {run.run_id}" for run in runs)
+def check_none_in_flight(runs: Iterable[tuple[str, str]]) -> None:
+    """Refuse while runs go on, each a job and an id: they would commit what is undone."""
+    if going := [f"{job} {run_id}" for job, run_id in runs]:
         raise UsageError(
-            f"runs go on: {names}; wait until they have ended, or `tidemark stop`, then rewind"
+            f"runs go on: {listed(going)}; wait until they have ended, or `tidemark stop`, then "
+            "rewind"
         )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidemark.operate.clients import Glue, or_none
-from tidemark.operate.rewind.facts import BOOKMARK, KnownRun, Move, Track
+from tidemark.operate.job_runs import Run
+from tidemark.operate.rewind.facts import BOOKMARK, Move, Track
 
 
 def entry_of(glue: Glue, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
@@ -14,9 +15,7 @@ def entry_of(glue: Glue, job: str, run_id: str | None = None) -> Mapping[str, An
     return answer and answer["JobBookmarkEntry"]
 
 
-def bookmark_track(
-    job: str, entry: Mapping[str, Any] | None, runs: Sequence[KnownRun]
-) -> Track | None:
+def bookmark_track(job: str, entry: Mapping[str, Any] | None, runs: Sequence[Run]) -> Track | None:
     """Return the bookmark of a job with its history: the runs that SUCCEEDED, as Glue keeps them.
 
     Glue lists no versions. A run that SUCCEEDED is taken to have committed, which one that commits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -15,9 +16,10 @@ from tidemark.model.checkpoints.checkpoint import (
     WatermarkMove,
 )
 from tidemark.operate.backfill.contract import Fillable, fillable_of, filled_range
-from tidemark.operate.backfill.evidence import Bookmark, Facts, FilledRun, known_of
+from tidemark.operate.backfill.evidence import Bookmark, Facts, known_of
 from tidemark.operate.backfill.ledger import ledger
 from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.job_runs import Run
 
 LANDING = "s3://landing/orders/"
 BOOKMARK = Fillable("orders", is_declared=True, has_bookmark=True)
@@ -43,8 +45,13 @@ def read(run_id: str, until_ms: int, at: int = 0, **others) -> Checkpoint:
     return Checkpoint("orders", run_id, at, bookmark=move, read=(source,), **others)
 
 
-def filling(run_id: str, low: str, high: str, state: str = "SUCCEEDED", at: int = 50) -> FilledRun:
-    return FilledRun(run_id, state, at, {"--backfill_from": low, "--backfill_to": high})
+def ran(run_id: str, state: str, at_ms: int, arguments: Mapping[str, str]) -> Run:
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return Run(run_id, "orders", state, at, arguments=arguments)
+
+
+def filling(run_id: str, low: str, high: str, state: str = "SUCCEEDED", at: int = 50) -> Run:
+    return ran(run_id, state, at, {"--backfill_from": low, "--backfill_to": high})
 
 
 def test_days_of_a_bookmark_job_are_done_up_to_the_position_in_force():
@@ -94,7 +101,7 @@ def test_only_runs_that_succeeded_have_filled_their_range():
         filling("jr_4", "2013-01-04", "2013-01-05", "FAILED"),
         filling("jr_3", "2013-01-03", "2013-01-04", "STOPPED"),
         filling("jr_1", "2013-01-01", "2013-01-03"),
-        FilledRun("jr_0", "SUCCEEDED", 1, {"--backfill_from": "none", "--backfill_to": "none"}),
+        ran("jr_0", "SUCCEEDED", 1, {"--backfill_from": "none", "--backfill_to": "none"}),
     ]
 
     assert states(Facts(BOOKMARK, runs), 6) == "ddmmrm"
@@ -129,7 +136,7 @@ def test_on_aws_a_source_is_read_up_to_when_the_run_of_the_bookmark_began():
     """Glue's own document of a bookmark is not public; the job names its source."""
     landed = [*files(1, 2, at=10), *files(2, 4, at=30)]
     named = replace(BOOKMARK, source=LANDING)
-    runs = [FilledRun("jr_1", "SUCCEEDED", 20, {})]
+    runs = [ran("jr_1", "SUCCEEDED", 20, {})]
 
     facts = Facts(named, runs, (), Bookmark("jr_1"))
 

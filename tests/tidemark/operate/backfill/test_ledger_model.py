@@ -7,12 +7,14 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tidemark.operate.backfill.test_evidence import ran
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable
-from tidemark.operate.backfill.evidence import Bookmark, Facts, FilledRun, known_of
+from tidemark.operate.backfill.evidence import Bookmark, Facts, known_of
 from tidemark.operate.backfill.ledger import Interval, State, ledger
 from tidemark.operate.backfill.plan import plan
 from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.job_runs import Run
 
 LANDING = "s3://landing/orders/"
 JOB = Fillable("orders", is_declared=True, has_bookmark=True, source=LANDING)
@@ -41,7 +43,7 @@ class World:
         self.now = 1000
         self.files: dict[tuple[int, str], int] = {}
         self.loaded: set[tuple[tuple[int, str], int]] = set()  # versions of files, for good
-        self.runs: list[FilledRun] = []
+        self.runs: list[Run] = []
         self.checkpoints: list[Checkpoint] = []
         self.bookmarks = [("", 0)]
         self.bookmark = ("", 0)
@@ -78,9 +80,7 @@ class World:
         if during is not None:
             self.land(during)
         self.now += 10
-        self.runs.append(
-            FilledRun(run_id, "SUCCEEDED" if end == WHOLE else "FAILED", started, arguments)
-        )
+        self.runs.append(ran(run_id, "SUCCEEDED" if end == WHOLE else "FAILED", started, arguments))
         if end != BEFORE_COMMIT:
             self.checkpoints.append(
                 Checkpoint("orders", run_id, self.now, read=(read,), arguments=arguments)

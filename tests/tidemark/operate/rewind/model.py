@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,9 +28,10 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
+from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.carry_out import CarryOut, no_step
-from tidemark.operate.rewind.facts import Facts, KnownRun, Start
-from tidemark.operate.rewind.local import bookmark_track, steps_of
+from tidemark.operate.rewind.facts import Facts, Start
+from tidemark.operate.rewind.home_rewinds import bookmark_track, steps_of
 from tidemark.operate.rewind.undoing import undo
 from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 from watermarks import WatermarkAdmin
@@ -40,6 +41,20 @@ DAYS = 3
 SOURCE = "source"
 # What a head says, but for what only counts or notes the changes.
 STATE = ("watermarks", "wmTypes", "wmRunId", "wmBounds", "wmWindows")
+
+
+def past_run(
+    run_id: str,
+    job: str,
+    started_at_ms: int,
+    state: str = "SUCCEEDED",
+    ended_at_ms: int | None = None,
+    arguments: Mapping[str, str] | None = None,
+) -> Run:
+    """Return a run as a target tells it."""
+    begin = datetime.fromtimestamp(started_at_ms / 1000, UTC)
+    end = None if ended_at_ms is None else datetime.fromtimestamp(ended_at_ms / 1000, UTC)
+    return Run(run_id, job, state, begin, end, arguments=arguments or {})
 
 
 @dataclass(frozen=True)
@@ -324,7 +339,7 @@ class World:
             tracks=[*bookmarks, *tracks],
             checkpoints=self.checkpoints,
             runs=[
-                KnownRun(r.run_id, r.job_name, r.started_at_ms, r.state, r.completed_at_ms)
+                past_run(r.run_id, r.job_name, r.started_at_ms, r.state, r.completed_at_ms)
                 for r in self.store.all_job_runs()
             ],
             now_ms=self.clock,

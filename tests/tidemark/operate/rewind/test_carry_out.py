@@ -21,7 +21,7 @@ from tidemark.local_state.rewinds.records import (
 )
 from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.cut import Target
-from tidemark.operate.rewind.local import check_same_disk
+from tidemark.operate.rewind.home_rewinds import check_same_disk
 from tidemark.operate.rewind.planner import plan_rewind
 
 NUMBER = itertools.count(1)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.tidemark.operate.rewind.model import past_run
 from tidemark.errors import UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.operate.rewind.cut import Target
-from tidemark.operate.rewind.facts import BOOKMARK, Facts, KnownRun, Move, Start, Track
+from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Start, Track
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.refusals import check_fits
 
@@ -48,7 +49,7 @@ def facts():
         ):
             run = f"jr_{job[0]}{number}"
             checkpoints.append(checkpoint(job, run, at + offset, read, written, mode))
-            runs.append(KnownRun(run, job, at + offset - 5, ended_at_ms=at + offset + 1))
+            runs.append(past_run(run, job, at + offset - 5, ended_at_ms=at + offset + 1))
     for job, offset in (("ingest", 10), ("publish", 20)):
         tracks.append(track(job, *((f"jr_{job[0]}{n}", 100 * n + offset) for n in (1, 2, 3))))
     return Facts(
@@ -152,7 +153,7 @@ def test_a_job_that_replaces_all_by_its_new_rows_holds_one_run(facts, beside, ve
 @pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED"])
 def test_what_a_backfill_has_written_since_is_not_called_right(facts, state):
     """By the bad script too: its rows may lie before what is read again."""
-    filled = KnownRun("jr_fill", "publish", 350, state, 360, arguments=FILL)
+    filled = past_run("jr_fill", "publish", 350, state, 360, arguments=FILL)
     facts = replace(facts, runs=[*facts.runs, filled])
 
     plan = plan_rewind(facts, ["publish"], to("jr_p2"))
@@ -172,7 +173,7 @@ def test_a_backfill_that_wrote_to_what_others_merge_is_told_of_there(facts):
         replace(one, written=(DatasetWritten(MART, "merge"),)) if one.job_name == "publish" else one
         for one in facts.checkpoints
     ]
-    filled = KnownRun("jr_fill", "ingest", 350, arguments=FILL)
+    filled = past_run("jr_fill", "ingest", 350, arguments=FILL)
     facts = replace(facts, checkpoints=merges)
 
     plan = plan_rewind(facts, ["ingest"], to("jr_i1"))
@@ -205,7 +206,7 @@ def test_a_job_that_reads_its_own_target_is_not_said_to_be_safe(facts, mode):
 
 @pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "STOPPED", "ERROR"])
 def test_what_a_run_has_left_that_failed_is_not_cleared_so_the_target_is_not_safe(facts, state):
-    dead = KnownRun("jr_dead", "ingest", 250, state, 260)
+    dead = past_run("jr_dead", "ingest", 250, state, 260)
     facts = replace(facts, runs=[*facts.runs, dead])
 
     plan = plan_rewind(facts, ["ingest"], to("jr_i1"), with_downstream=True, clears=True)
@@ -354,7 +355,7 @@ def test_jobs_behind_go_back_to_before_a_dead_run_too_for_it_may_have_written(fa
     ingest, publish = facts.tracks
     meanwhile = Move(2, "commit", "jr_px", 160)
     moves = [*publish.moves[:2], meanwhile, publish.moves[2]]
-    dead = KnownRun("jr_dead", "ingest", 150, "FAILED", 155)
+    dead = past_run("jr_dead", "ingest", 150, "FAILED", 155)
     facts = replace(
         facts,
         tracks=[ingest, replace(publish, moves=moves)],
@@ -410,7 +411,7 @@ def test_a_backfill_of_a_job_behind_may_have_read_what_is_undone(
         facts,
         checkpoints=[*kept, by_fill] if has_checkpoint else kept,
         tracks=[ingest, replace(publish, moves=publish.moves[2:])],
-        runs=[*runs, KnownRun("jr_fill", "publish", 350, "SUCCEEDED", 360, FILL)],
+        runs=[*runs, past_run("jr_fill", "publish", 350, "SUCCEEDED", 360, FILL)],
     )
 
     plan = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True, with_downstream=with_downstream)
@@ -421,7 +422,7 @@ def test_a_backfill_of_a_job_behind_may_have_read_what_is_undone(
 
 
 def test_a_backfill_that_went_on_when_the_position_was_committed_has_written_since(facts):
-    slow = KnownRun("jr_fill", "publish", 210, "SUCCEEDED", 230, FILL)
+    slow = past_run("jr_fill", "publish", 210, "SUCCEEDED", 230, FILL)
 
     plan = plan_rewind(replace(facts, runs=[*facts.runs, slow]), ["publish"], to("jr_p2"))
 
@@ -463,7 +464,7 @@ def window_writer(*readers, kind="glue-watermarks", arguments=None):
         starts=[],
         tracks=[Track("load", kind, moves)],
         checkpoints=checkpoints,
-        runs=[KnownRun(one.run_id, one.job_name, one.committed_at_ms - 5) for one in checkpoints],
+        runs=[past_run(one.run_id, one.job_name, one.committed_at_ms - 5) for one in checkpoints],
         now_ms=1000,
         others={name: "app b" for name in names if name.startswith("other")},
     )
@@ -491,7 +492,7 @@ def test_windows_are_safe_for_those_who_read_committed_ones(readers, verdicts):
 @pytest.mark.parametrize("is_committed", [False, True])
 def test_windows_of_a_dead_run_that_are_cleared_are_safe_for_committed_readers(is_committed):
     facts = window_writer(("a", is_committed, "overwrite"))
-    died = KnownRun("jr_dead", "load", 250, "FAILED", ended_at_ms=260)
+    died = past_run("jr_dead", "load", 250, "FAILED", ended_at_ms=260)
 
     plan = plan_rewind(replace(facts, runs=[*facts.runs, died]), ["load"], to("jr_w1"), clears=True)
 
@@ -527,7 +528,7 @@ def test_windows_of_rows_that_come_twice_are_not_safe():
         jobs=["source", *writer.jobs],
         tracks=[Track("source", BOOKMARK, moves), *writer.tracks],
         checkpoints=[*source, *writer.checkpoints],
-        runs=[*writer.runs, *(KnownRun(f"jr_s{n}", "source", 100 * n - 30) for n in (1, 2))],
+        runs=[*writer.runs, *(past_run(f"jr_s{n}", "source", 100 * n - 30) for n in (1, 2))],
     )
 
     plan = plan_rewind(facts, ["source"], to("jr_s1"), with_downstream=True)
@@ -550,6 +551,6 @@ def test_runs_that_found_nothing_leave_nothing_twice(facts, rows, verdicts):
 
     assert [effect.verdict for job in plan.jobs for effect in job.effects] == verdicts
     # A run that failed since may have appended.
-    died = KnownRun("jr_i4", "ingest", 320, "FAILED", ended_at_ms=330)
+    died = past_run("jr_i4", "ingest", 320, "FAILED", ended_at_ms=330)
     plan = plan_rewind(replace(found_nothing, runs=[*facts.runs, died]), ["ingest"], to("jr_i2"))
     assert of(plan, "ingest").effects[0].verdict == "doubles"

@@ -11,13 +11,14 @@ from tests.tidemark.local_state.bookmarks.conftest import (
     glue,  # noqa: F401 (a fixture)
     home,  # noqa: F401 (a fixture)
 )
+from tests.tidemark.operate.rewind.model import past_run
 from tidemark.local_state.bookmarks.versions import rewind_bookmark
 from tidemark.local_state.store.checkpoints import stored_checkpoints
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.operate.rewind.cut import Target
-from tidemark.operate.rewind.facts import Facts, KnownRun
-from tidemark.operate.rewind.local import bookmark_track
+from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.home_rewinds import bookmark_track
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.sources_now import with_sources_as_they_are
 
@@ -36,7 +37,7 @@ def plan_of(ran, mode):
     with Store(ran.home.database) as store:
         written = (DatasetWritten("s3://raw/", mode),)
         checkpoints = [replace(one, written=written) for one in stored_checkpoints(store)]
-        runs = [KnownRun(one.run_id, "ingest", one.committed_at_ms) for one in checkpoints]
+        runs = [past_run(one.run_id, "ingest", one.committed_at_ms) for one in checkpoints]
         facts = Facts(
             ["ingest"],
             [],

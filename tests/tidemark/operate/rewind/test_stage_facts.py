@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from tidemark.operate.rewind.facts import KnownRun
+from tests.tidemark.operate.rewind.model import past_run
 from tidemark.operate.rewind.stage_facts import bookmark_track
 
 
 def run(number, state="SUCCEEDED"):
-    return KnownRun(f"jr_{number}", "load", number * 100, state, number * 100 + 50)
+    return past_run(f"jr_{number}", "load", number * 100, state, number * 100 + 50)
 
 
 RUNS = [run(4), run(3, "FAILED"), run(2), run(1)]
