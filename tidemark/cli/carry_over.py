@@ -1,6 +1,5 @@
 """Carries out a carry-over plan: on this machine, or in the account of your credentials."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ from tidemark.local_state.bookmarks.carry_bookmarks import carry_bookmark, forge
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
+from tidemark.model.clock import now_ms
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -98,12 +98,12 @@ def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -
 
 
 def _carry_bookmark(step: Step, store: Store) -> str:
-    now_ms = time.time_ns() // 1_000_000
+    at_ms = now_ms()
     match step.action:
         case Action.CARRY_BOOKMARK:
             return carry_bookmark(store, step.job, step.to_job)
         case Action.RENAME_CTX:
-            return rename_ctx(store, step.job, step.ctx, step.to_ctx, now_ms)
+            return rename_ctx(store, step.job, step.ctx, step.to_ctx, at_ms)
         case Action.FORGET_CTX:
-            return forget_ctx(store, step.job, step.ctx, step.places, step.keys, now_ms)
+            return forget_ctx(store, step.job, step.ctx, step.places, step.keys, at_ms)
     return ""

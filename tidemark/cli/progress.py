@@ -19,6 +19,7 @@ from tidemark.glue_service.workflows.recovery import KILLED
 from tidemark.glue_service.workflows.whole_run import WorkflowResult
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.model.clock import now_ms
 from tidemark.operate.job_runs import Run
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def duration(run: JobRun) -> str:
     """Return how long a job run took, or has been running; ``-`` if no one saw its end."""
     if run.completed_at_ms is None and run.state != "RUNNING":
         return "-"
-    end_ms = run.completed_at_ms or time.time() * 1000
+    end_ms = run.completed_at_ms or now_ms()
     return f"{(end_ms - run.started_at_ms) / 1000:.1f} s"
 
 

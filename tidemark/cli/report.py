@@ -1,6 +1,5 @@
 """`tidemark report`: one page of HTML about the jobs of an app and how their runs went."""
 
-import time
 import webbrowser
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, app_options
 from tidemark.errors import UsageError
+from tidemark.model.clock import now_ms
 
 if TYPE_CHECKING:
     from tidemark.local_state.home import Home
@@ -47,7 +47,7 @@ def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:
     check_writable(file)
     with open_target(where) as target:
         jobs = read_jobs(target.assembly, target.region)
-        found = with_gaps(report_of(target, jobs, limit, time.time_ns() // 1_000_000), target)
+        found = with_gaps(report_of(target, jobs, limit, now_ms()), target)
     file.write_text(page_of(found, draw), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):

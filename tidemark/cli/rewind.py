@@ -2,7 +2,6 @@
 
 import getpass
 import json
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, app_options
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_state.rewinds.records import Asked
+from tidemark.model.clock import now_ms
 
 if TYPE_CHECKING:
     from tidemark.local_state.rewinds.records import RewindRecord
@@ -66,7 +66,7 @@ def _rewind(request: Request, where: Where) -> None:
             elif request.undo is not None:
                 _undo(target, request)
             elif request.resume:
-                done = target.rewinds.resume(_now_ms())
+                done = target.rewinds.resume(now_ms())
                 _tell(done, request, f"rewind {done.rewind_id} is finished")
             else:
                 _carry_out(target, request)
@@ -88,20 +88,20 @@ def _carry_out(target: "Target", request: Request) -> None:
             "stage delete the partitions that the plan names yourself, and leave out --clear"
         )
     rewinds.check_none_is_open()
-    facts, windows = read_facts(target, _now_ms())
+    facts, windows = read_facts(target, now_ms())
     plan, steps = rewinds.steps_of(facts, plan_of(facts, request), windows)
     if request.dry_run or request.output == "table":
         show_plan(plan, request, [path for path, _ in steps.files])
     if request.dry_run:
         return
     if not plan.states:
-        rewinds.note_nothing(plan, Asked(request.actor, request.why or "", _now_ms()))
+        rewinds.note_nothing(plan, Asked(request.actor, request.why or "", now_ms()))
         return
     why = request.reason
     if not request.yes:
         names = ", ".join(one.job for one in plan.jobs if one.states)
         click.confirm(f"Rewind {names} in {target.where}?", abort=True)
-    record = rewinds.carry_out(plan, steps, Asked(request.actor, why, _now_ms()))
+    record = rewinds.carry_out(plan, steps, Asked(request.actor, why, now_ms()))
     if record is None:
         click.echo("rewound; the stage has no watermark table, so who and why is not recorded")
         return
@@ -116,7 +116,7 @@ def _undo(target: "Target", request: Request) -> None:
     if not request.yes:
         jobs = ", ".join(found.jobs)
         click.confirm(f"Undo rewind {found.rewind_id} of {jobs} in {target.where}?", abort=True)
-    asked = Asked(request.actor, request.why or "undo", _now_ms())
+    asked = Asked(request.actor, request.why or "undo", now_ms())
     record, stayed = rewinds.undo(found.rewind_id, asked)
     besides = ": everything is as it was before it"
     if stayed:
@@ -150,7 +150,3 @@ def _tell_half_done(target: "Target") -> None:
             target.rewinds.check_none_is_open()
         except UsageError as half_done:
             click.echo(str(half_done), err=True)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

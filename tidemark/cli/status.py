@@ -1,7 +1,6 @@
 """`tidemark status`: last run, bookmark and watermark of each job, and how fresh datasets are."""
 
 import json
-import time
 
 import click
 
@@ -9,6 +8,7 @@ from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, app_options
+from tidemark.model.clock import now_ms
 
 
 @click.command()
@@ -28,27 +28,27 @@ def status(where: Where, output: str) -> None:
     from tidemark.report.freshness import RUNS_OF_FRESHNESS
     from tidemark.report.gather import freshness_at, jobs_of, read_recorded
 
-    now_ms = time.time_ns() // 1_000_000
+    at_ms = now_ms()
     with open_target(where) as target:
         jobs = jobs_of(target)
         found = read_recorded(target, jobs, RUNS_OF_FRESHNESS)
         statuses = statuses_of(target, [job.name for job in jobs], found.runs)
         watermarks = read_watermarks(target, statuses)
-        fresh = freshness_at(jobs, found, now_ms)
+        fresh = freshness_at(jobs, found, at_ms)
         warnings = target.warnings()
         if output == "json":
             shown = [
-                status_json(it, watermarks, fresh, now_ms, warnings, has_rows=target.has_rows)
+                status_json(it, watermarks, fresh, at_ms, warnings, has_rows=target.has_rows)
                 for it in statuses
             ]
             click.echo(json.dumps(shown, indent=2))
             return
         console = console_for_tables()
-        table = status_table(statuses, watermarks, now_ms, has_rows=target.has_rows)
+        table = status_table(statuses, watermarks, at_ms, has_rows=target.has_rows)
         console.print(table, soft_wrap=True)
         if fresh:
             console.print()
-            console.print(freshness_listing(fresh, now_ms), soft_wrap=True)
+            console.print(freshness_listing(fresh, at_ms), soft_wrap=True)
         for line in target.starts():
             console.print(line, highlight=False, soft_wrap=True)
         print_killed(console, [it.last_run for it in statuses if it.last_run])

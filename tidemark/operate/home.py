@@ -29,7 +29,6 @@ from tidemark.local_state.bookmarks.versions import (
 )
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
@@ -41,6 +40,7 @@ from tidemark.local_state.store.stored_warnings import (
 )
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.local_state.machine.clock import OFFSET_VARIABLE, now_ms
+from tidemark.model.clock import OFFSET_VARIABLE, now_ms
 
 
 class GlueClock:

@@ -20,7 +20,6 @@ from tidemark.glue_service.runs.job_run_process import (
     Machine,
     failed_run,
     new_run_id,
-    now_ms,
     plan_job_run,
     start_job_run,
     stop_job_run,
@@ -31,6 +30,7 @@ from tidemark.glue_service.submit import Submission, publish_script, served_to
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
+from tidemark.model.clock import now_ms
 from tidemark.testing import isolation
 from tidemark.testing.in_process import Ended, isolation_by_conf, run_in_process
 from tidemark.testing.job_arguments import arguments_of

@@ -17,10 +17,10 @@ from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.local_state.dynamodb import NOWHERE, create_tables, dynamodb_client
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home import Home, delete_entry
-from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.store.database import TEMPORARY, Store
 from tidemark.local_state.watermark_tables import watermark_table
+from tidemark.model.clock import now_ms
 from tidemark.testing.empty_dynamodb import empty_dynamodb
 from tidemark.testing.kills import Kill
 from tidemark.testing.run import GlueRun

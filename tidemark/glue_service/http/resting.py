@@ -14,13 +14,14 @@ from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.resting_store import RestingStore
-from tidemark.glue_service.runs.job_run_process import Machine, now_ms
+from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.glue_service.workflows.schedules import Schedules
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.local_requests import LOOPBACK
+from tidemark.model.clock import now_ms
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.other_services import OtherServices
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
-from tidemark.glue_service.runs.job_run_process import Machine, now_ms
+from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.recovery import go_on
 from tidemark.glue_service.runs.runner import Runner
@@ -34,6 +34,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES
 from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.clock import now_ms
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tidemark.glue_service.runs.job_run_process import now_ms
 from tidemark.local_state.store.database import JobRun
+from tidemark.model.clock import now_ms
 
 OUTPUT, ERROR = "stdout.log", "stderr.log"
 LOGS = (OUTPUT, ERROR)

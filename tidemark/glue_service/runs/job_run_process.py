@@ -58,7 +58,6 @@ from tidemark.glue_service.runs.python_modules import module_folders
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
-from tidemark.local_state.machine.clock import now_ms as now_ms
 from tidemark.local_state.machine.disk import full_disk_text, has_room
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.rewinds.records import refuse_half_rewound
@@ -66,6 +65,7 @@ from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARI
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.arguments import bookmark_option
 from tidemark.model.assembly.definitions import SHELL, JobDefinition
+from tidemark.model.clock import now_ms
 from tidemark.sites import SITES
 
 STOP_GRACE_S = 5.0

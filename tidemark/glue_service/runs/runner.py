@@ -32,7 +32,6 @@ from tidemark.glue_service.runs.job_run_process import (
     Machine,
     begin_stop,
     failed_run,
-    now_ms,
     plan_job_run,
     poll_job_run,
     stop_job_run,
@@ -43,6 +42,7 @@ from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_state.store.stored_warnings import keep_warnings
+from tidemark.model.clock import now_ms
 
 OnEnd = Callable[[JobRun, RunRequest], list[Start]]
 

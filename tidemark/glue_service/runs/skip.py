@@ -8,7 +8,7 @@ from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_job.process.commit_record import open_arguments
 from tidemark.glue_service.runs.arguments import merge_arguments
 from tidemark.glue_service.runs.inputs import inputs_of, read_inputs, write_inputs, write_text
-from tidemark.glue_service.runs.job_run_process import JobProcess, Machine, now_ms, start_job_run
+from tidemark.glue_service.runs.job_run_process import JobProcess, Machine, start_job_run
 from tidemark.glue_service.workflows.nothing_new import (
     Inputs,
     LastRun,
@@ -24,6 +24,7 @@ from tidemark.local_state.store.checkpoints import checkpoint_of_run
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import SPARK, JobDefinition
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint, DatasetRead
+from tidemark.model.clock import now_ms
 
 # In the folder of a run: that it was not started; or why it was, although its job asks to skip it.
 SKIPPED_FILE, REASON_FILE = "tidemark-nothing-new", "tidemark-not-skipped.txt"

@@ -6,11 +6,12 @@ from pathlib import Path
 from tidemark.glue_job.process.found_warnings import warnings_of
 from tidemark.glue_job.process.spark import TEMPORARY_FOLDER
 from tidemark.glue_service.runs.end_record import found_at_end, record_end
-from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run, now_ms
+from tidemark.glue_service.runs.job_run_process import end_left_over_processes, failed_run
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import ShowWarnings, keep_warnings, show_unseen
 from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.clock import now_ms
 
 KILLED = "the command that ran this job was killed"
 

@@ -30,10 +30,10 @@ from tidemark.local_state.bookmarks.versions import (
     latest_bookmark,
     unpack,
 )
-from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.known_jobs import why_no_source
 from tidemark.model.assembly.arguments import DISABLE
+from tidemark.model.clock import now_ms
 
 PredicateOf: TypeAlias = Callable[[S3Source], Predicate | None]
 """Returns the push_down_predicate of a source, ready to be asked; None if it has none."""

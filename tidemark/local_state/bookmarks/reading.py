@@ -24,8 +24,8 @@ from tidemark.local_state.bookmarks.sources import (
     S3Source,
     list_source,
 )
-from tidemark.local_state.machine.clock import is_moved
 from tidemark.local_state.run_warnings import RunWarning
+from tidemark.model.clock import is_moved
 
 
 @dataclass(frozen=True)

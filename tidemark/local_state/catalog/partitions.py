@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from tidemark.local_state.bookmarks.sources import FolderOf
-from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.clock import now_ms
 
 IMPLICIT = "null"  # in place of the parameters of a folder that was kept
 

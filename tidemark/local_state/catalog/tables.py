@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 from collections.abc import Iterable
 
 from tidemark.errors import EntityNotFoundError
@@ -10,6 +9,7 @@ from tidemark.local_state.catalog.databases import existing_database
 from tidemark.local_state.catalog.table_versions import keep_version
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.clock import now_ms
 
 
 def put_tables(
@@ -19,7 +19,6 @@ def put_tables(
 
     A table that is replaced gets the next version; the old one is kept unless that is switched off.
     """
-    now_ms = time.time_ns() // 1_000_000
     with store.transaction():
         for table in tables:
             if keeps_replaced:
@@ -29,7 +28,7 @@ def put_tables(
                 "changed_at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (database, name) DO UPDATE SET "
                 "definition = excluded.definition, changed_at_ms = excluded.changed_at_ms, "
                 "version = version + 1",
-                (table.database, table.name, json.dumps(table.definition), now_ms, now_ms),
+                (table.database, table.name, json.dumps(table.definition), now_ms(), now_ms()),
             )
 
 

@@ -1,12 +1,12 @@
 """The warnings of job runs in the state database: which are unseen, and which are still open."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.clock import now_ms
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,9 @@ def show_unseen(store: Store, show: ShowWarnings | None) -> None:
         show(unseen)
     except BrokenPipeError:  # such as `| head`: a later command shows them
         return
-    now_ms = time.time_ns() // 1_000_000
     with store.transaction():
         for warning in unseen:
             store.query(
                 "UPDATE run_warning SET seen_at_ms = ? WHERE run_id = ? AND text = ?",
-                (now_ms, warning.run_id, warning.text),
+                (now_ms(), warning.run_id, warning.text),
             )

@@ -16,6 +16,7 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.local_state.rewinds.records import Asked, RewindRecord
 from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
+from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.rewind.facts import BOOKMARK, Facts
@@ -25,7 +26,6 @@ from tidemark.operate.rewind.stage_claims import (
     Claim,
     check_nobody_is_at_work,
     new_holder,
-    now_ms,
 )
 from tidemark.operate.rewind.stage_facts import entry_of
 from tidemark.operate.rewind.stage_records import (

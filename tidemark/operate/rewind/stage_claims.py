@@ -6,7 +6,6 @@
 AWS has no lock: a command that says nothing for a minute is taken for dead.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,11 +22,6 @@ MAX_SKEW_S = 600  # of two clocks that AWS both accepts: each may be wrong by 5 
 def new_holder() -> str:
     """Return a name for a command that no other has."""
     return uuid4().hex
-
-
-def now_ms() -> int:
-    """Return the time in epoch milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 def check_nobody_is_at_work(record: StageRecord, at_ms: int) -> None:

@@ -23,9 +23,9 @@ from tidemark.local_state.bookmarks.files import (
 from tidemark.local_state.bookmarks.reading import read_s3_source
 from tidemark.local_state.bookmarks.skips import Earlier, Partitions, renamed_contexts
 from tidemark.local_state.bookmarks.sources import Edges, S3Source
-from tidemark.local_state.machine.clock import OFFSET_VARIABLE, now_ms
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE, RunWarning, read_warnings
 from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.clock import OFFSET_VARIABLE, now_ms
 
 MINUTE_MS = 60_000
 START_MS = 1_357_000_000_000

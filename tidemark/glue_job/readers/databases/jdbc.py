@@ -53,9 +53,9 @@ from tidemark.local_state.bookmarks.passed_rows import (
     stored_cuts,
     to_json,
 )
-from tidemark.local_state.machine.clock import now_ms
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.checkpoints.checkpoint import DatasetRead
+from tidemark.model.clock import now_ms
 
 # Glue's connection types -> the driver that AWS brings for them.
 DRIVERS = {
