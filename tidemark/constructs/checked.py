@@ -49,7 +49,10 @@ class WrongArgumentError(JobDefinitionError, TypeError):
 
 
 def checked_class(public: Any) -> Any:
-    """Return a public class whose constructor is checked; anything else as it is."""
+    """Return a public class whose constructor is checked; anything else as it is.
+
+    The package calls this for each name that somebody asks it for.
+    """
     if isinstance(public, type):
         for owner in public.__mro__:
             made = vars(owner).get("__init__")
