@@ -6,6 +6,7 @@ The modules are only parsed, so no Node is needed.
 from __future__ import annotations
 
 import ast
+import inspect
 import itertools
 import re
 from collections.abc import Collection, Iterator
@@ -278,7 +279,8 @@ def _signature(function: ast.FunctionDef) -> str:
 def _prose(docstring: str) -> str:
     """Return a docstring of Google style as Markdown, its sections as lists."""
     lines: list[str] = []
-    for line in docstring.splitlines():
+    text, found, example = docstring.partition("\nExample:\n")
+    for line in text.splitlines():
         if re.fullmatch(r"(Args|Attributes|Returns|Raises):", line):
             lines += [f"**{line[:-1]}**", ""]
         elif match := re.fullmatch(r"    (\w+): (.*)", line):
@@ -287,6 +289,8 @@ def _prose(docstring: str) -> str:
             lines.append(f"  {line.strip()}")
         else:
             lines.append(line.strip())
+    if found:
+        lines += ["", "```pycon", *inspect.cleandoc(example).splitlines(), "```"]
     return "\n".join(lines)
 
 

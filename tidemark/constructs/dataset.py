@@ -32,6 +32,10 @@ class Dataset:
 
     Raises:
         JobDefinitionError: the prefix is not a folder.
+
+    Example:
+        >>> Dataset(bucket, "flights/").uri
+        's3://lake/flights/'
     """
 
     bucket: s3.IBucket

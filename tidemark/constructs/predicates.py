@@ -45,6 +45,15 @@ def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
 
     Raises:
         JobDefinitionError: no job is given, something else than a job, or one job twice.
+
+    Example:
+        >>> orders = pipeline.add_job("orders", script="job.py", bookmark=BookmarkOption.ENABLE)
+        >>> alarm = pipeline.add_job(
+        ...     "alarm",
+        ...     script="job.py",
+        ...     bookmark=BookmarkOption.DISABLE,
+        ...     after=all_of(orders, on=JobState.FAILED),
+        ... )
     """
     after = Predicate("AND", _conditions(jobs, on))
     for ended in after.conditions:
@@ -64,6 +73,16 @@ def any_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
     Raises:
         JobDefinitionError: no job is given, something else than a job, or one job twice in one
             state.
+
+    Example:
+        >>> orders = pipeline.add_job("orders", script="job.py", bookmark=BookmarkOption.ENABLE)
+        >>> returns = pipeline.add_job("returns", script="job.py", bookmark=BookmarkOption.ENABLE)
+        >>> mart = pipeline.add_job(
+        ...     "mart",
+        ...     script="job.py",
+        ...     bookmark=BookmarkOption.ENABLE,
+        ...     after=any_of(orders, returns),
+        ... )
     """
     after = Predicate("ANY", _conditions(jobs, on))
     for ended in after.conditions:

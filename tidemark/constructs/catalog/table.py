@@ -36,6 +36,10 @@ class Column:
 
     Raises:
         JobDefinitionError: the name or the type is none.
+
+    Example:
+        >>> Column("price", "DECIMAL(10, 2)").type
+        'decimal(10,2)'
     """
 
     name: str
@@ -93,6 +97,12 @@ class Table:
 
     Raises:
         JobDefinitionError: something of this makes no table.
+
+    Example:
+        >>> orders = Table("sales", "orders", [Column("id", "bigint")], [Column("day", "date")])
+        >>> orders.full_name
+        'sales.orders'
+        >>> raw = Dataset(bucket, "orders/", table=orders)
     """
 
     database: "glue.CfnDatabase | str"

@@ -75,6 +75,24 @@ class Pipeline(Workflow):
         Raises:
             JobDefinitionError: the name is taken, a job is named that is not in this pipeline or
                 not waited for, or the job itself cannot be deployed.
+
+        Example:
+            >>> raw, trusted = Dataset(bucket, "raw/"), Dataset(bucket, "trusted/")
+            >>> orders = pipeline.add_job(
+            ...     "orders",
+            ...     script="job.py",
+            ...     bookmark=BookmarkOption.ENABLE,
+            ...     reads=[raw],
+            ...     writes=[trusted],
+            ...     arguments={"target": trusted},
+            ... )
+            >>> mart = pipeline.add_job(
+            ...     "mart",
+            ...     script="job.py",
+            ...     bookmark=BookmarkOption.ENABLE,
+            ...     after=[orders],
+            ...     reads=[trusted],
+            ... )
         """
         check_age(name, max_watermark_age_hours, watermark=props["watermark"])
         check_tags(name, self._stage, props["options"])
@@ -109,6 +127,9 @@ class Pipeline(Workflow):
 
         Raises:
             JobDefinitionError: as for `add_job`, or it is to keep a watermark.
+
+        Example:
+            >>> notice = pipeline.add_shell_job("notice", script="job.py", arguments={"to": "ops"})
         """
         check_tags(name, self._stage, props["options"])
         place = self._nodes.place("job", name, after, props["arguments"], started)

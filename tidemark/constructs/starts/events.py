@@ -47,6 +47,11 @@ class OnObjects:
 
     Raises:
         JobDefinitionError: Glue does not allow a number.
+
+    Example:
+        >>> start = OnObjects(Dataset(bucket, "flights/"), batch_size=10)
+        >>> start.event_pattern["detail-type"]
+        ['Object Created']
     """
 
     dataset: Dataset
@@ -93,6 +98,10 @@ class OnEvent:
     Raises:
         JobDefinitionError: it is no pattern, names no source or is too long, or Glue does not allow
             a number.
+
+    Example:
+        >>> OnEvent({"source": ["acme.shop"], "detail-type": ["Closed"]}).batch_size
+        1
     """
 
     pattern: Mapping[str, Any] = field(hash=False)

@@ -48,6 +48,11 @@ class Schedule:
     Raises:
         ScheduleError: AWS does not document it, it never fires again, it is finer than five
             minutes, or the time zone is unknown.
+
+    Example:
+        >>> at_six = Schedule("cron(0 6 * * ? *)", "Europe/Zurich")
+        >>> print(at_six.next_after(datetime(2026, 1, 1, 12, tzinfo=UTC)))
+        2026-01-02 05:00:00+00:00
     """
 
     expression: str
