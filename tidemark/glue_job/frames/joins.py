@@ -16,7 +16,7 @@ from tidemark.errors import ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, values_of
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_list
-from tidemark.glue_job.frames.type_words import converted
+from tidemark.glue_job.frames.type_names import converted
 from tidemark.glue_job.frames.types import Choice, as_struct_type, merged
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

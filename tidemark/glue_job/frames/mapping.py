@@ -16,7 +16,7 @@ from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of, va
 from tidemark.glue_job.frames.fields import value_at
 from tidemark.glue_job.frames.paths import find_path, parse_path
 from tidemark.glue_job.frames.schemas import spark_schema
-from tidemark.glue_job.frames.type_words import (
+from tidemark.glue_job.frames.type_names import (
     converted,
     kind_text,
     names_type,

@@ -14,7 +14,7 @@ from tidemark.errors import ArgumentError, ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import Value, as_struct, schema_of
 from tidemark.glue_job.frames.fields import Edit, edited
 from tidemark.glue_job.frames.paths import find_path, parse_path, path_text
-from tidemark.glue_job.frames.type_words import WORDS, converted, target_type
+from tidemark.glue_job.frames.type_names import WORDS, converted, target_type
 from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps, parts_of, type_name
 from tidemark.local_state.run_warnings import RunWarning, note
 

@@ -12,7 +12,7 @@ from pyspark.sql.types import NullType
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.choices import has_choices, schema_of
-from tidemark.glue_job.frames.text_values import (
+from tidemark.glue_job.frames.csv_text import (
     NO_SEPARATOR,
     json_lines,
     unquoted_lines,

@@ -10,8 +10,9 @@ from pyspark.sql import DataFrame
 
 from awsglue.gluetypes import DataType, DynamicRecord, StructType, _deserialize_json_value
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames import fields, functions, joins, nested, resolve, shown
+from tidemark.glue_job.frames import fields, functions, joins, nested, resolve, show_schema
 from tidemark.glue_job.frames.choices import schema_of, unmarked
+from tidemark.glue_job.frames.csv_text import write_sample
 from tidemark.glue_job.frames.errors import Failed, count_errors, errors_frame
 from tidemark.glue_job.frames.mapped import Mapped
 from tidemark.glue_job.frames.mapping import apply_mapping, full_mappings, with_schema
@@ -20,7 +21,6 @@ from tidemark.glue_job.frames.plan import Limits, Plan, check_frame
 from tidemark.glue_job.frames.relationalize import relationalize
 from tidemark.glue_job.frames.schemas import glue_schema
 from tidemark.glue_job.frames.seen import fields_left_out
-from tidemark.glue_job.frames.text_values import write_sample
 from tidemark.glue_job.frames.unbox import unbox
 from tidemark.glue_job.readers.request import catalog_request, options_request
 from tidemark.glue_job.readers.tables.catalog import types_of_table
@@ -134,11 +134,11 @@ class DynamicFrame:
 
     def printSchema(self) -> None:
         """Print the schema as a tree."""
-        print(shown.tree(self._plan.schema))  # noqa: T201 (what the method is for)
+        print(show_schema.tree(self._plan.schema))  # noqa: T201 (what the method is for)
 
     def show(self, num_rows: int = 20) -> None:
         """Print the first records, each as a line of JSON."""
-        for record in shown.first_records(self._frame, num_rows):
+        for record in show_schema.first_records(self._frame, num_rows):
             print(record)  # noqa: T201 (what the method is for)
 
     def count(self) -> int:

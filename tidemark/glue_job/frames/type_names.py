@@ -12,8 +12,8 @@ from pyspark.sql import types as T
 from pyspark.sql.types import _parse_datatype_string
 
 from tidemark.errors import UsageError
+from tidemark.glue_job.frames.csv_text import json_text
 from tidemark.glue_job.frames.schemas import ATOMIC
-from tidemark.glue_job.frames.text_values import json_text
 from tidemark.glue_job.frames.types import Choice, choices_in, type_name
 
 # Integers, and the first number that each does not hold.
