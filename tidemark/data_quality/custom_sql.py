@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl-rule-types-CustomSql.htm
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -33,11 +34,12 @@ OTHER_COLUMNS = (
 def views(frame: DataFrame, others: Mapping[str, DataFrame]) -> Iterator[None]:
     """Let SQL name the rows ``primary`` and other data by their aliases; then as it was before."""
     spark = frame.sparkSession
+    session: Any = spark._jsparkSession
     before: dict[str, DataFrame | None] = {}
     for alias, data in {**others, PRIMARY: frame}.items():
         if not alias.isidentifier():
             continue  # SQL cannot name it
-        is_view = any(one.isTemporary and one.name == alias for one in spark.catalog.listTables())
+        is_view = session.sessionState().catalog().getTempView(alias).isDefined()
         before[alias] = spark.table(alias) if is_view else None
         data.createOrReplaceTempView(alias)
     try:

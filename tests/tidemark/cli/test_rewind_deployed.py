@@ -14,7 +14,8 @@ from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after, book
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_state.rewinds.steps import WatermarkStep
 from tidemark.local_state.store.database import JobRun
-from tidemark.operate.rewind.stage_claims import Claim, now_ms
+from tidemark.model.clock import now_ms
+from tidemark.operate.rewind.stage_claims import Claim
 from tidemark.operate.rewind.stage_records import StageRecord, key_of
 
 pytestmark = pytest.mark.stress  # starts many processes
