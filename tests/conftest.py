@@ -160,7 +160,11 @@ def jdbc_jar() -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def spark_settings(jdbc_jar: Path | None) -> Mapping[str, str]:
-    """Let the Spark of the test process interpret: to compile takes longer than a few rows do."""
-    quick = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+def spark_settings(pytestconfig: pytest.Config, jdbc_jar: Path | None) -> Mapping[str, str]:
+    """Let the Spark of the test process interpret: to compile takes longer than a few rows do.
+
+    At night it compiles, as that of a job does.
+    """
+    modes = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    quick = {} if pytestconfig.getoption("hypothesis_profile") == "random" else modes
     return quick | ({"spark.driver.extraClassPath": str(jdbc_jar)} if jdbc_jar else {})
