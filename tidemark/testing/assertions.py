@@ -51,6 +51,10 @@ def assert_incremental(
 
     Raises:
         AssertionError: a promise is broken; the message says which.
+
+    Example:
+        >>> _ = lake.put("landing/orders/1.json", [{"id": 1}], minutes_ago=5)
+        >>> assert_incremental("copy_orders.py", bookmark="enable", **paths)
     """
     __tracebackhide__ = True
     lake, run = _begun(job, arguments)
@@ -109,6 +113,11 @@ def assert_same_as_recomputed(
 
     Raises:
         AssertionError: a row is missing, or should not be there.
+
+    Example:
+        >>> _ = lake.put("landing/orders/1.json", [{"id": 1}], minutes_ago=5)
+        >>> run = glue_job("copy_orders.py", bookmark="enable", **paths)
+        >>> assert_same_as_recomputed(run, "raw/orders/")
     """
     __tracebackhide__ = True
     keys = names_of(key)
@@ -139,6 +148,12 @@ def assert_idempotent(
 
     Raises:
         AssertionError: rows appeared, disappeared or were doubled, as by an appending job.
+
+    Example:
+        >>> _ = lake.put("landing/orders/1.json", [{"id": 1}], minutes_ago=5)
+        >>> assert_idempotent("copy_orders.py", bookmark="enable", **paths)  # it appends
+        Traceback (most recent call last):
+        AssertionError: ...
     """
     __tracebackhide__ = True
     lake, run = _begun(job, arguments)

@@ -27,7 +27,14 @@ def bookmarks_of(test: GlueTest) -> Callable[[Any], BookmarkOfJob]:
 
 
 class BookmarkOfJob:
-    """The bookmark of one job of a test, read at each request."""
+    """The bookmark of one job of a test, read at each request.
+
+    Example:
+        >>> _ = lake.put("landing/orders/1.json", [{"id": 1}], minutes_ago=5)
+        >>> run = glue_job("copy_orders.py", bookmark="enable", **paths)
+        >>> bookmark(run).version, bookmark(run).files
+        (1, ['landing/orders/1.json'])
+    """
 
     def __init__(self, test: GlueTest, job_name: str) -> None:
         """Take the job's name; a job that never ran has an empty bookmark."""

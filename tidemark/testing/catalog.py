@@ -27,7 +27,15 @@ TYPES = {bool: "boolean", int: "bigint", float: "double", str: "string"}
 
 
 class Catalog:
-    """Databases and tables of a test, as jobs find them with `from_catalog` and Spark with SQL."""
+    """Databases and tables of a test, as jobs find them with `from_catalog` and Spark with SQL.
+
+    Example:
+        >>> _ = lake.put("raw/orders/1.json", [{"id": 1}, {"id": 2}])
+        >>> catalog.put_table("sales.orders", {"id": "bigint"}, "s3://raw/orders/", format="json")
+        'sales.orders'
+        >>> catalog.rows("sales.orders", where="id > 1")
+        [{'id': 2}]
+    """
 
     def __init__(self, test: GlueTest, lake: Lake) -> None:
         """Take the test whose they are."""

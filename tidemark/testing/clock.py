@@ -17,6 +17,12 @@ class GlueClock:
 
     It runs at the speed of the machine's. A script's own ``datetime.now()``, and the times of files
     that jobs write, are those of the machine.
+
+    Example:
+        >>> glue_clock.set("2026-01-01T06:00")
+        datetime.datetime(2026, 1, 1, 6, 0, tzinfo=datetime.timezone.utc)
+        >>> glue_clock.advance(days=1).date()
+        datetime.date(2026, 1, 2)
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:

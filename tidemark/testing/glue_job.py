@@ -67,7 +67,16 @@ class Job:
 
 
 class GlueJob:
-    """Runs scripts of one test, whose jobs start without a bookmark."""
+    """Runs scripts of one test, whose jobs start without a bookmark.
+
+    Example:
+        >>> _ = lake.put("landing/orders/1.json", [{"id": 1}], minutes_ago=5)
+        >>> run = glue_job("copy_orders.py", bookmark="enable", **paths)
+        >>> run.state, run.rows_read
+        ('SUCCEEDED', 1)
+        >>> glue_job("copy_orders.py", bookmark="enable", **paths).rows_read
+        0
+    """
 
     def __init__(self, test: GlueTest, lake: Lake) -> None:
         """Take the test whose runs they are."""

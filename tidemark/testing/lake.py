@@ -30,6 +30,12 @@ class Lake:
 
     A place is ``bucket/key``, or the same after ``s3://``. A bucket is created by its first object,
     by `bucket`, and by a job whose arguments or script name it.
+
+    Example:
+        >>> lake.put("landing/orders/1.json", [{"id": 1}, {"id": 2}])
+        's3://landing/orders/1.json'
+        >>> lake.rows("landing/orders/")
+        [{'id': 1}, {'id': 2}]
     """
 
     def __init__(

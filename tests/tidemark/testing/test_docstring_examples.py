@@ -1,0 +1,37 @@
+"""The examples in the docstrings of the test kit run, and show what is printed there."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from tests.tidemark.testing.test_fixtures import COPY, PATHS
+from tidemark import testing
+from tidemark.testing.bookmark import BookmarkOfJob
+from tidemark.testing.catalog import Catalog
+from tidemark.testing.clock import GlueClock
+from tidemark.testing.glue_job import GlueJob
+from tidemark.testing.lake import Lake
+
+FINDER = doctest.DocTestFinder(recurse=False)
+FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+ASSERTIONS = {name: getattr(testing, name) for name in testing.__all__}
+KIT = (Lake, GlueJob, BookmarkOfJob, Catalog, GlueClock, *ASSERTIONS.values())
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("shown", KIT, ids=lambda shown: shown.__name__)
+def test_example_runs(shown, lake, glue_job, bookmark, catalog, glue_clock, tmp_path, monkeypatch):
+    quiet = "".join(line for line in COPY.splitlines(keepends=True) if "print" not in line)
+    (tmp_path / "copy_orders.py").write_text(quiet, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    fixtures = {"lake": lake, "glue_job": glue_job, "bookmark": bookmark, "catalog": catalog}
+    given = {**ASSERTIONS, **fixtures, "glue_clock": glue_clock, "paths": PATHS}
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for test in FINDER.find(shown, shown.__name__, globs=given):
+        runner.run(test, out=said.append)
+
+    assert runner.tries > 0
+    assert not runner.failures, "".join(said)
