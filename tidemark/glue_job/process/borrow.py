@@ -12,7 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tidemark.glue_job.process.after_import import LAUNCHER, PY4J, AfterImport, remember_class_names
+from tidemark.glue_job.process.after_import import (
+    ACCUMULATORS,
+    LAUNCHER,
+    PY4J,
+    AfterImport,
+    remember_class_names,
+    stop_accumulators_soon,
+)
 from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.spark import as_properties
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -90,6 +97,7 @@ class Borrower:
         """Make PySpark ask here for its JVM, as soon as it is imported."""
         sys.meta_path.insert(0, AfterImport(PY4J, remember_class_names))
         sys.meta_path.insert(0, AfterImport(LAUNCHER, self._replace_launcher))
+        sys.meta_path.insert(0, AfterImport(ACCUMULATORS, stop_accumulators_soon))
 
     def give_back(self, failure: str | None) -> None:
         """Give the JVM back; what it printed is in the files of the run afterwards."""
