@@ -168,13 +168,15 @@ def _asked_of_gaps(
 
 
 def _blind_readers(target: "Target", job: str) -> "list[Flow]":
-    """Return what jobs behind one do not see; none, with a warning, if that cannot be read."""
-    from tidemark.operate.backfill.behind import blind_readers
+    """Return what downstream jobs do not see; none, with a warning, if that cannot be read."""
+    from tidemark.operate.backfill.blind_readers import blind_readers
 
     try:
         return blind_readers(job, target.names.jobs, target.checkpoints())
     except TidemarkError as error:
-        click.echo(f"warning: what the jobs behind {job} see is not known: {error}", err=True)
+        click.echo(
+            f"warning: what the jobs downstream of {job} see is not known: {error}", err=True
+        )
         return []
 
 

@@ -106,4 +106,4 @@ def drop(name: str) -> None:
     from tidemark.local_state.catalog.edit import dropped
     from tidemark.local_state.home import Home
 
-    click.echo(f"{dropped(Home.from_environment(), name)} is no table any more; its data stay")
+    click.echo(f"{dropped(Home.from_environment(), name)} is not a table any more; its data stay")

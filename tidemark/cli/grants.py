@@ -71,10 +71,10 @@ def _statements(file: Path) -> list[Mapping[str, Any]]:
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{file} is no policy: {error}; write JSON with a Statement") from error
+        raise UsageError(f"{file} is not a policy: {error}; write JSON with a Statement") from error
     if isinstance(document, dict) and isinstance(document.get("PolicyDocument"), dict):
         document = document["PolicyDocument"]  # as `aws iam get-role-policy` prints it
     found = statements_of(document) if isinstance(document, dict) else []
     if not found or not all(isinstance(one, dict) for one in found):
-        raise UsageError(f"{file} is no policy: it has no Statement; write one as IAM has it")
+        raise UsageError(f"{file} is not a policy: it has no Statement; write one as IAM has it")
     return found

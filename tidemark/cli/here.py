@@ -58,7 +58,7 @@ def _say(sentence: str) -> None:
 
 
 def wait_for_runs(engine: Engine, has_ended: threading.Event) -> None:
-    """Wait until no run goes on: what a trigger has fired, and all that follows from it."""
+    """Wait until no run is in progress: what a trigger has fired, and all that follows from it."""
     while engine.ask(lambda glue: glue.runner.has_runs):
         has_ended.wait(LOOK_S)
         has_ended.clear()

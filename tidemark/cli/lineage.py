@@ -32,7 +32,7 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
 
     destination = destination_of(place, lambda _: None)
     if destination is None:  # never: the place is given
-        raise UsageError(f"{place!r} is no place for events")
+        raise UsageError(f"{place!r} is not a place for events")
     begin = since_of(since, datetime.now(UTC))
     with open_target(where) as target:
         names = [target.job(job) for job in jobs] or target.names.jobs

@@ -61,7 +61,7 @@ def finished_lines(run: JobRun) -> list[str]:
 
 
 class RunConsole(Console):
-    """A console of a run: where its reader leaves, such as `| head`, the run goes on unseen."""
+    """A console of a run: where its reader leaves, such as `| head`, the run continues unseen."""
 
     def on_broken_pipe(self) -> None:
         """Print nothing more; rich would end the process, and with it the run."""

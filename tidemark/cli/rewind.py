@@ -30,7 +30,7 @@ UNDO_HELP = "Make everything as it was before a rewind: the last one, or that of
 @click.command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
 @click.option("--to", metavar="RUN|previous|DATE|beginning", help=TO_HELP)
-@click.option("--with-downstream", is_flag=True, help="Take all jobs behind them back too.")
+@click.option("--with-downstream", is_flag=True, help="Take all jobs downstream of them back too.")
 @click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")
 @click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
 @click.option("--why", metavar="TEXT", help="Why, for the record.")
@@ -47,8 +47,8 @@ def rewind(
 ) -> None:
     """Take JOBs back to an earlier run, and show first what follows from it.
 
-    The plan says what is read again, what the jobs behind them will see, and which targets would
-    have rows twice. It is carried out in one step, recorded, and can be undone.
+    The plan says what is read again, what the jobs downstream of them will see, and which targets
+    would have rows twice. It is carried out in one step, recorded, and can be undone.
     """
     request = Request(jobs, to, undo, **options)
     request.check()

@@ -113,7 +113,7 @@ def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.Target":
             moment = datetime.fromisoformat(text)
         except ValueError as error:
             raise UsageError(
-                f"--to {text} is no moment ({error}); write it as 2026-11-20 or 2026-11-20T06:00"
+                f"--to {text} is not a moment ({error}); write it as 2026-11-20 or 2026-11-20T06:00"
             ) from error
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return Target(f"{moment:%Y-%m-%d %H:%M:%S%z}", at_ms=int(moment.timestamp() * 1000))

@@ -77,7 +77,7 @@ def refuse_options(ctx: click.Context) -> None:
             name = max(parameter.opts, key=len)
             raise UsageError(
                 f"{name} before {ctx.invoked_subcommand} is an option of a run that is started: "
-                f"put what belongs to `tidemark run {ctx.invoked_subcommand}` behind it"
+                f"put what belongs to `tidemark run {ctx.invoked_subcommand}` after it"
             )
 
 

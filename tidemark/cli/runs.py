@@ -119,7 +119,7 @@ def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where
     for found in asked:
         click.echo(f"{name} {found} is being stopped")
     if not asked:
-        click.echo(f"{name} has no run in {target.where} that goes on: nothing to stop")
+        click.echo(f"{name} has no run in progress in {target.where}: nothing to stop")
 
 
 @click.command()

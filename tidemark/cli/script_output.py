@@ -25,7 +25,7 @@ class ScriptOutput:
             stream.flush()
             stream.buffer.write(data)
             stream.buffer.flush()
-        except BrokenPipeError:  # such as `| head`: the run goes on
+        except BrokenPipeError:  # such as `| head`: the run continues
             self._left.add(name)
         if name == "stdout":
             self._is_within_line = not data.endswith(b"\n")

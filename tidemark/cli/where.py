@@ -46,7 +46,7 @@ class Where:
         if self.stage is None:
             self._check_of_machine()
         elif not self.stage:
-            raise UsageError("--deployed '' is no stage; give its name, such as --deployed prod")
+            raise UsageError("--deployed '' is not a stage; give its name, such as --deployed prod")
         elif other := [it for it in self.context if it.startswith("stage=")]:
             raise UsageError(
                 f"--context {other[0]} and --deployed {self.stage}: give one of the two"

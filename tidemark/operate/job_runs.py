@@ -36,7 +36,7 @@ class Run:
         job: its job.
         state: STARTING, RUNNING, SUCCEEDED, ...
         started_at: aware, UTC.
-        ended_at: None while it goes on.
+        ended_at: None while it runs.
         message: why it failed; empty if it did not.
         trigger: what started it; empty if a client did.
         log_group: begins the names of its log groups.
@@ -84,12 +84,12 @@ class Run:
 
     @property
     def ended_at_ms(self) -> int | None:
-        """When it ended; None while it goes on."""
+        """When it ended; None while it runs."""
         return round(self.ended_at.timestamp() * 1000) if self.ended_at else None
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None while it goes on."""
+        """How long it took; None while it runs."""
         return (self.ended_at - self.started_at).total_seconds() if self.ended_at else None
 
 

@@ -31,5 +31,7 @@ def test_who_may_not_see_the_other_jobs_fills_and_is_warned(stage, monkeypatch):
 
     assert filled.exit_code == 0, filled.output
     assert stage.port.states("load") == ["SUCCEEDED"]
-    (warning,) = [line for line in filled.stderr.splitlines() if "the jobs behind load" in line]
+    (warning,) = [
+        line for line in filled.stderr.splitlines() if "the jobs downstream of load" in line
+    ]
     assert "AccessDeniedException" in warning

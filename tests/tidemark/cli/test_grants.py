@@ -80,5 +80,5 @@ def test_a_file_that_is_no_policy_is_told_in_one_line(tmp_path, text):
     done = CliRunner().invoke(main, ["grants", "one", "--given", str(file)])
 
     assert done.exit_code == 2
-    assert done.stderr.startswith(f"error: {file} is no policy")
+    assert done.stderr.startswith(f"error: {file} is not a policy")
     assert done.stderr.count("\n") == 1

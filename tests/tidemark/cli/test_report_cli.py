@@ -68,7 +68,7 @@ def test_without_a_browser_a_line_says_so(app, monkeypatch) -> None:
         (("--output", "nowhere/page.html"), "there is no folder"),
         (("--output", "."), "is a folder"),
         (("--context", "a=b"), "--context goes with --deployed STAGE"),
-        (("--deployed", ""), "is no stage"),
+        (("--deployed", ""), "is not a stage"),
         (("--app", "nowhere"), "not a CDK cloud assembly"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_plan_is_shown_in_80_columns_and_changes_nothing(app, home):
     assert "bookmark jr_l2 -> jr_l1, undoing 1 run" in result.stdout
     assert "reads again 1 file, 7 rows of s3://landing/ü/ (ctx)" in result.stdout
     assert "s3://raw/ DOUBLES: appends" in result.stdout
-    assert "report (behind; its state stays)" in result.stdout
+    assert "report (downstream; its state stays)" in result.stdout
     assert versions(home) == [(2, "jr_l2"), (2, "jr_r2")]
 
 
@@ -121,7 +121,7 @@ def test_the_answer_no_changes_nothing(app, home):
         (("load-ü", "--to", "jr_nobody"), "there is no run 'jr_nobody'; nearest: "),
         (("lod-ü", "--to", "beginning"), "there is no job 'lod-ü'; did you mean load-ü?"),
         (("load-ü", "--to", "2999-01-01"), "is to come"),
-        (("load-ü", "--to", "2026-13-01"), "is no moment"),
+        (("load-ü", "--to", "2026-13-01"), "is not a moment"),
         (("load-ü", "--to", "jr_r1"), "run jr_r1 is of job report"),
         (("load-ü",), "say which jobs and where to"),
         ((), "say which jobs and where to"),

@@ -75,7 +75,7 @@ def test_a_home_that_no_one_serves_is_looked_at_and_resumed(home: Path) -> None:
     assert (run["state"], run["rows_read"]) == ("FAILED", None)
     assert none == f"load has no run in {home} that started since 2200-01-01 00:00Z\n"
     assert "AssertionError" in logs.stderr
-    assert stopped.output == f"load has no run in {home} that goes on: nothing to stop\n"
+    assert stopped.output == f"load has no run in progress in {home}: nothing to stop\n"
     assert resumed.exit_code == 0, resumed.output
     assert "✓ report  SUCCEEDED" in resumed.stdout
 

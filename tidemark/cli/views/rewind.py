@@ -47,7 +47,7 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
 
 
 def _job_lines(job: "JobPlan", short: Mapping[str, str]) -> Iterator[str]:
-    yield job.job if job.is_rewound else f"{job.job} (behind; its state stays)"
+    yield job.job if job.is_rewound else f"{job.job} (downstream; its state stays)"
     for state in job.states:
         yield from _wrapped(_state_text(state, short))
     for read in job.reads_again:

@@ -24,7 +24,7 @@ def moment(at: datetime) -> str:
 
 
 def took(run: Run) -> str:
-    """Return how long a run took; ``-`` while it goes on."""
+    """Return how long a run took; ``-`` while it runs."""
     return "-" if run.seconds is None else f"{run.seconds:.1f} s"
 
 
@@ -39,7 +39,7 @@ def since_of(text: str | None, now: datetime) -> datetime | None:
         return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:  # also before the first year, or after the last
         raise UsageError(
-            f"--since {text!r} is no time; allowed: 30m, 12h, 7d, or a date in UTC such as "
+            f"--since {text!r} is not a time; allowed: 30m, 12h, 7d, or a date in UTC such as "
             "2026-01-31 or 2026-01-31T06:00"
         ) from error
 

@@ -21,7 +21,7 @@ class Filling:
     Attributes:
         done: by part, the run that SUCCEEDED.
         failed: by part, the run that did not.
-        open: by part, the run that goes on.
+        open: by part, the run in progress.
     """
 
     done: dict[Range, Run] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def fill(
                 break
             time.sleep(glue.poll_s)
             _look(glue, state, tell)
-    except BaseException:  # Ctrl-C too: what was started does not go on behind the caller's back
+    except BaseException:  # Ctrl-C too: what was started does not continue unseen
         for run in state.open.values():
             stop_runs(glue, job.name, run)
         raise

@@ -26,7 +26,7 @@ class Plan:
         unit: of the ranges.
         asked: the range that was asked for.
         parts: the range of each job run, in order.
-        warnings: what becomes of rows that the targets hold, and which jobs behind do not see
+        warnings: what becomes of rows that the targets hold, and which downstream jobs do not see
             those that are loaded; sentences for people.
         skipped: intervals of the asked range that no run loads, as they are done or empty.
         is_only_missing: whether only what is missing or stale is loaded.

@@ -66,7 +66,7 @@ def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
 
 
 def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
-    """Return who reads what is written again and is no job of the app."""
+    """Return who reads what is written again and is not a job of the app."""
     again = [DatasetWritten(e.dataset) for plan in plans for e in plan.effects if e.is_written]
     readers = dict.fromkeys(
         f"{one.job_name} ({facts.others[one.job_name]})"

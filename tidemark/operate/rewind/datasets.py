@@ -1,4 +1,4 @@
-"""Which jobs lie behind which: one reads what the other writes, or a trigger starts it after."""
+"""Which jobs are downstream: they read what others write, or a trigger starts them after."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -146,8 +146,8 @@ def is_tracked(read: DatasetRead) -> bool:
     return read.before is not None or read.after is not None
 
 
-def behind(facts: Facts, datasets: Datasets, jobs: Iterable[str]) -> list[str]:
-    """Return the jobs behind some, by datasets or by triggers, in the order of the template."""
+def downstream_of(facts: Facts, datasets: Datasets, jobs: Iterable[str]) -> list[str]:
+    """Return the jobs after some, by datasets or by triggers, in the order of the template."""
     found = set(jobs)
     todo = list(found)
     while todo:

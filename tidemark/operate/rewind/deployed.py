@@ -4,7 +4,7 @@ AWS has no transaction over bookmarks and watermarks. So what is to be done is r
 watermark table of the stage first: a rewind that was interrupted is repeated or taken back.
 
     ~rewind / 000001   the steps, who and why: begun ──▶ done ──▶ undoing ──▶ undone
-    ResetJobBookmark   job by job, what lies behind first; may be repeated
+    ResetJobBookmark   job by job, the most downstream first; may be repeated
     watermarks         one transaction a table; may be repeated
 """
 

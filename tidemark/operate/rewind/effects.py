@@ -1,4 +1,4 @@
-"""What becomes of every target when rewound jobs and those behind them have run again.
+"""What becomes of every target when rewound jobs and those downstream of them have run again.
 
 Each target gets a verdict. It is worked out over the datasets, from writer to reader, until none
 becomes worse: jobs may read each other in a circle.
@@ -78,7 +78,7 @@ def effects(
     filled: Mapping[str, str] = MappingProxyType({}),
     windows: WindowReads = NO_WINDOWS,
 ) -> dict[str, list[Effect]]:
-    """Return what becomes of the targets of the rewound jobs and of those behind them, by job."""
+    """Return what becomes of the targets of the rewound jobs and of those downstream, by job."""
     jobs = list(dict.fromkeys([*rewound, *following]))
     settings = _Settings(
         datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled, windows

@@ -97,8 +97,8 @@ def _files(home: Home, dataset: str) -> list[FileSeen]:
     """Return the files of a dataset in the lake."""
     if "://" not in dataset or not dataset.startswith("s3"):
         raise UsageError(
-            f"--clear deletes files, and {dataset} is no folder; nothing was changed: delete its "
-            "rows yourself, and leave out --clear"
+            f"--clear deletes files, and {dataset} is not a folder; nothing was changed: delete "
+            "its rows yourself, and leave out --clear"
         )
     try:
         folder = home.existing_path(dataset)

@@ -1,4 +1,4 @@
-"""The plan of a rewind: what moves, what is read again, what becomes of everything behind."""
+"""The plan of a rewind: what moves, what is read again, what becomes of everything downstream."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -57,7 +57,7 @@ class JobPlan:
 
     Attributes:
         job: its name.
-        is_rewound: whether its state goes back; else it lies behind one whose does.
+        is_rewound: whether its state goes back; else it is downstream of one whose does.
         states: what moves.
         reads_again: how much; for one whose state stays, nothing is listed.
         sees: for one whose state stays: whether its next run sees what is written again.
@@ -80,7 +80,7 @@ class Plan:
 
     Attributes:
         to: where to, as it was asked for.
-        jobs: the rewound ones and those behind them, in the order of the template.
+        jobs: the rewound ones and those downstream of them, in the order of the template.
         clears: what is deleted.
         advice: what to do about what would not be right.
         unknown: what cannot be known.

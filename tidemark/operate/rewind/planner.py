@@ -1,4 +1,4 @@
-"""Works a rewind out: what moves, what is read again, and what becomes of everything behind it."""
+"""Works a rewind out: what moves, what is read again, and what becomes of everything downstream."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 
@@ -7,7 +7,7 @@ from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
-from tidemark.operate.rewind.datasets import Datasets, behind, datasets_of
+from tidemark.operate.rewind.datasets import Datasets, datasets_of, downstream_of
 from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, how_read
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
@@ -27,7 +27,7 @@ def plan_rewind(
     """Return what a rewind would do."""
     check_request(facts, jobs, to)
     datasets = datasets_of(facts)
-    following = behind(facts, datasets, jobs)
+    following = downstream_of(facts, datasets, jobs)
     movable = [job for job in following if facts.tracks_of(job)] if with_downstream else []
     all_cuts = cuts(facts, datasets, jobs, movable, to)
     found = [cut for cut in all_cuts if cut.is_change]
@@ -255,7 +255,7 @@ def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
     if not facts.checkpoints_of(job) and not datasets.read[job]:
         return "it has no checkpoint: what it reads is not known"
     if not reads:
-        return "only a trigger puts it behind: it reads none of what is written again"
+        return "only a trigger puts it downstream: it reads none of what is written again"
     texts = {
         "files": "sees the files that are written again as new, and reads them",
         "keys": "does not see what is written again: its own state would have to go back too",

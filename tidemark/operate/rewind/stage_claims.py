@@ -1,7 +1,7 @@
 """Which command carries a rewind of a stage out: one at a time, as the row of the rewind says.
 
     wmHolder   a random text of the command; not there while nobody is at work
-    wmHeldMs   when it last said that it goes on
+    wmHeldMs   when it last said that it is at work
 
 AWS has no lock: a command that says nothing for a minute is taken for dead.
 """
@@ -83,7 +83,7 @@ class Claim:
         )
 
     def hold(self, at_ms: int) -> None:
-        """Say that the work goes on."""
+        """Say that the work continues."""
         self._update(
             "SET wmHeldMs = :now", "wmHolder = :holder", {":now": {"N": str(at_ms)}}, self._lost
         )

@@ -1,4 +1,4 @@
-"""Which jobs behind a backfill do not see what it loads, by their checkpoints."""
+"""Which jobs downstream of a backfill do not see what it loads, by their checkpoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
-from tidemark.operate.backfill.behind import blind_readers
+from tidemark.operate.backfill.blind_readers import blind_readers
 from tidemark.operate.backfill.plan import plan
 from tidemark.operate.backfill.ranges import Range, Unit
 

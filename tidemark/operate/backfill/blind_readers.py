@@ -1,4 +1,4 @@
-"""Which jobs behind a backfill do not see what it loads."""
+"""Which jobs downstream of a backfill do not see what it loads."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,7 @@ def blind_readers(job: str, jobs: Iterable[str], checkpoints: Sequence[Checkpoin
     """Return what is read by a key of the rows that a backfill brings about, in order of the jobs.
 
     A job that reads files, or everything, sees the rows at its next run and passes them on to the
-    jobs behind it. One that reads by a watermark or a column sees none behind its position.
+    jobs downstream of it. One that reads by a watermark or a column sees none behind its position.
     """
     in_order = sorted(checkpoints, key=lambda it: it.committed_at_ms)
     datasets = joined(*last_datasets(jobs, in_order))
