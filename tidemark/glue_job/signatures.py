@@ -30,9 +30,7 @@ def takes_arguments_of(
     return declared
 
 
-def frame_method(
-    method: Callable[P, R], frame: str = "frame", **names: str
-) -> Callable[Concatenate[Any, P], R]:
+def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> Callable[..., R]:
     """Return the ``__call__`` of a transform that calls a method of a frame.
 
     Args:
