@@ -227,6 +227,8 @@ def _shown(value: object, hint: Any) -> str:
 
 def _has_members(value: object, protocol: Any) -> bool:
     """Return whether a value has what a Protocol names; nothing of it is asked, which may fail."""
+    if isinstance(value, type):  # it has the names, and no value of them
+        return False
     parts = getattr(value, "__dict__", {}).get("_delegates", [value])  # of an interface of the CDK
     return _classes_have(tuple(map(type, parts)), protocol) or all(
         inspect.getattr_static(value, name, _CHECKED) is not _CHECKED for name in _members(protocol)

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -17,15 +18,19 @@ def takes_arguments_of(
     def declared(method: Callable[..., R]) -> Callable[Concatenate[Any, P], R]:
         parameters = [SELF, *inspect.signature(model).parameters.values()]
         shown = inspect.signature(method).replace(parameters=parameters)
-        method.__signature__ = shown  # type: ignore[attr-defined]
-        return method
+
+        @wraps(method)
+        def call(*args: Any, **kwargs: Any) -> R:
+            _bind(method.__qualname__, shown, args, kwargs)
+            return method(*args, **kwargs)
+
+        call.__signature__ = shown  # type: ignore[attr-defined]
+        return call
 
     return declared
 
 
-def frame_method(
-    method: Callable[P, R], frame: str = "frame", **names: str
-) -> Callable[Concatenate[Any, P], R]:
+def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> Callable[..., R]:
     """Return the ``__call__`` of a transform that calls a method of a frame.
 
     Args:
@@ -40,14 +45,25 @@ def frame_method(
     shown = signature.replace(parameters=[SELF, *parameters])
 
     def call(*args: Any, **kwargs: Any) -> R:
-        bound = shown.bind(*args, **kwargs)
+        bound = _bind(type(args[0]).__name__, shown, args, kwargs)
         _, given, *rest = bound.args
         found: R = getattr(given, method.__name__)(*rest, **bound.kwargs)
         return found
 
+    call.__name__ = "__call__"
     call.__signature__ = shown  # type: ignore[attr-defined]
     call.__doc__ = f"Return what `{method.__qualname__}` does."
     return call
+
+
+def _bind(
+    name: str, shown: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    """Return arguments bound to a signature; an error names what the script calls."""
+    try:
+        return shown.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{name}() {error}") from None
 
 
 # Of the arguments that transforms share; others are described by the guide of AWS.

@@ -14,6 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 
 import pytest
+from aws_cdk import aws_s3 as s3
 
 import tidemark.constructs as tc
 from tidemark.errors import InputError
@@ -123,6 +124,7 @@ def test_a_value_of_another_type_is_refused_in_one_line_that_names_it(name):
         (float, False),
         (bool, 1),
         (Literal[False], 0),
+        (tc.Dataset.__init__.__signature__.parameters["bucket"].annotation, s3.Bucket),
     ],
 )
 def test_what_python_would_take_is_refused_all_the_same(hint, wrong):

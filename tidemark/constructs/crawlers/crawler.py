@@ -235,8 +235,9 @@ def _connection(
 def _check(name: str, targets: Sequence[Target], database: glue.CfnDatabase | str) -> None:
     """Raise unless the crawler reads something and writes a database."""
     check_targets(name, targets)
-    is_known = isinstance(database, str) and not cdk.Token.is_unresolved(database)
-    if is_known and not DATABASE.fullmatch(str(database)):
+    if isinstance(database, str) and not (
+        cdk.Token.is_unresolved(database) or DATABASE.fullmatch(database)
+    ):
         raise JobDefinitionError(
             f"crawler '{name}' has database {database!r}; allowed: up to 255 lower case letters, "
             "digits, _ and -, or a CfnDatabase, as lake.catalog_database; correct database="

@@ -1,6 +1,7 @@
 """Crawlers: what they are deployed as, what starts them, what they may do, what is refused."""
 
 import json
+from enum import Enum
 
 import pytest
 
@@ -164,6 +165,12 @@ def test_tables_are_deleted_only_if_that_is_asked_for(declared, crawl):
     crawl(options=CrawlerOptions(on_missing=MissingData.DELETE))
 
     assert "table/lake/*" in allowed(declared)["glue:DeleteTable"]
+
+
+def test_the_database_may_be_a_member_of_an_enumeration_of_strings(crawl):
+    databases = Enum("Databases", {"LAKE": "lake"}, type=str)
+
+    assert crawl(database=databases.LAKE).database == "lake"
 
 
 def test_a_crawler_of_named_tables_writes_those(declared, crawl, data):

@@ -5,9 +5,15 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import re
 from pathlib import Path
 
+import pytest
+
 import awsglue
+from awsglue.context import GlueContext
+from awsglue.dynamicframe import DynamicFrameReader
+from awsglue.transforms import ApplyMapping
 from tidemark.glue_job.refusals import NotYet, NotYetMember
 from tidemark.model.awsglue_api.differences import DIFFERS
 from tidemark.model.awsglue_api.table import State, entries
@@ -133,3 +139,26 @@ def members(value):
         and not isinstance(one, NotYetMember)
     ]
     return ["", *(f".{name}" for name in own)]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (DynamicFrameReader(None).from_options, "DynamicFrameReader.from_options() missing a"),
+        (
+            lambda: GlueContext.write_dynamic_frame_from_options(None, None, "s3", junk=1),
+            "GlueContext.write_dynamic_frame_from_options() got an unexpected",
+        ),
+        (
+            lambda: ApplyMapping.apply(None),
+            "ApplyMapping() missing a required argument: 'mappings'",
+        ),
+    ],
+)
+def test_an_error_of_wrong_arguments_names_what_the_script_calls(call, error):
+    with pytest.raises(TypeError, match=re.escape(error)):
+        call()
+
+
+def test_a_transform_calls_itself_by_the_name_of_its_method():
+    assert ApplyMapping.__call__.__name__ == "__call__"
