@@ -181,7 +181,8 @@ def accepts(value: Any, hint: Any) -> bool:
 
 def _is_a(value: Any, hint: Any) -> bool:
     if hint in (int, float):
-        return isinstance(value, int | hint) and not isinstance(value, bool)
+        # The CDK would pass a member of an IntEnum on as an object of its own.
+        return isinstance(value, int | hint) and not isinstance(value, bool | Enum)
     if getattr(hint, "_is_protocol", False):
         return _has_members(value, hint)
     return hint in (Any, object) or isinstance(value, dict if is_typeddict(hint) else hint)

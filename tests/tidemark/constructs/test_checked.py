@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
+from enum import Enum, IntEnum
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
@@ -122,6 +122,7 @@ def test_a_value_of_another_type_is_refused_in_one_line_that_names_it(name):
         (tuple[int, ...], [1]),
         (int, True),
         (float, False),
+        (int, IntEnum("Runs", {"TWO": 2}).TWO),
         (bool, 1),
         (Literal[False], 0),
         (tc.Dataset.__init__.__signature__.parameters["bucket"].annotation, s3.Bucket),
