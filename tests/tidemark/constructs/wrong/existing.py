@@ -89,7 +89,7 @@ WRONG = {
     ),
     "sqs class": (
         lambda w: tc.SqsQueue(sqs.Queue),
-        "SqsQueue has the queue <class 'aws_cdk.aws_sqs.Queue'>",
+        "SqsQueue has queue <class 'aws_cdk.aws_sqs.Queue'>",
     ),
     "slack ws name": (
         lambda w: w.slack(workspace_id="acme"),
