@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tidemark.data_quality.dynamic import FUNCTIONS
 from tidemark.data_quality.rule_types import NOT_HERE, TYPES
-from tidemark.emulated.moto_server import NAMES as EMULATED
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
 from tidemark.glue_job.readers.files.formats import ATTACHED, READ_OPTIONS, SAME_AS
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
 from tidemark.glue_service.http.services import OPERATIONS
+from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.s3.service import OPERATIONS as S3_OPERATIONS
 from tidemark.local_state.machine.java import SUPPORTED_MAJORS
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, GlueArgument, Here

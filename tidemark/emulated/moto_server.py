@@ -11,10 +11,10 @@ from tidemark.emulated.deliveries import Deliveries
 from tidemark.emulated.journal import Request
 from tidemark.errors import UsageError
 from tidemark.extras import not_installed, require
+from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
-NAMES = {"secretsmanager": "Secrets Manager", "ssm": "SSM", "sns": "SNS", "sqs": "SQS"}
 PACKAGES = ("moto", "flask", "flask_cors")
 SEED = "/moto-api/seed"
 KEPT = ("x-amzn-errortype", "x-amzn-query-error")
@@ -28,7 +28,7 @@ def require_moto(service: str) -> None:
         try:
             require(package)
         except UsageError as error:
-            raise UsageError(f"{NAMES[service]} is not on this machine: {error}") from error
+            raise UsageError(f"{EMULATED[service]} is not on this machine: {error}") from error
 
 
 class Moto:
@@ -48,7 +48,7 @@ class Moto:
         vars(sns)["requests"] = self.deliveries  # what posts to subscribers
         self._create: Callable[[Any], Wsgi] = create_backend_app
         self._applications: dict[str, Wsgi] = {}
-        for service in NAMES:
+        for service in EMULATED:
             for backends in get_backend(service).values():
                 backends.reset()
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from tidemark.emulated.journal import Journal, Request
-from tidemark.emulated.moto_server import NAMES, Moto, require_moto
+from tidemark.emulated.moto_server import Moto, require_moto
 from tidemark.errors import UsageError
+from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.protocol.replies import Reply
 
 FILE = "services.jsonl"  # of the home
@@ -101,8 +102,9 @@ class EmulatedServices:
         if reply.status >= FAILED:
             operation = operation_of(request.headers, request.body)
             raise UsageError(
-                f"moto refuses {operation} of {NAMES[request.service]}, which {self._path} keeps: "
-                f"{reply.body!r}; install the version of moto that did it, or take the line out"
+                f"moto refuses {operation} of {EMULATED[request.service]}, which {self._path} "
+                f"keeps: {reply.body!r}; install the version of moto that did it, or take the "
+                "line out"
             )
 
 

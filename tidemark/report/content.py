@@ -13,7 +13,6 @@ from tidemark.report.states import BAD, NEVER, OK, STOPPED, kind_of
 
 MAX_CARDS = 50  # jobs with charts of their own
 MAX_ROWS = 200  # of a table that grows with the runs
-MAX_LISTED = 1000  # of a table that grows with the jobs
 
 
 @dataclass(frozen=True)

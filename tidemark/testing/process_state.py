@@ -28,7 +28,6 @@ from typing import Any
 import pytest
 
 THREAD_PATIENCE_S = 10.0
-OWN_THREADS = ("Thread-serve", "py4j", "pydevd", "asyncio")
 # Calls that end or double the process: a run that makes one needs its own process.
 ENDS = ("_exit", "abort", "fork", "forkpty", "killpg", "execv", "execve", "setsid")
 

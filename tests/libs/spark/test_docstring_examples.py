@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import inspect
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -11,10 +10,9 @@ from typing import Any
 import pytest
 
 import watermarks as library
+from tests.examples import assert_examples_run
 from watermarks import WatermarkAdmin, create_table_request
 
-FINDER = doctest.DocTestFinder(recurse=False)
-FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 # Nothing to call: constants, errors, and values that other calls return.
 WITHOUT_EXAMPLE = {
     "CommittedWindow",
@@ -60,11 +58,5 @@ def test_example_runs(name, shown, client, spark, tmp_path):
     ours = {"client": client, "admin": admin, "watermarks": admin, "spark": spark}
     times = {"UTC": UTC, "datetime": datetime, "timedelta": timedelta}
     given = {**names, **ours, **times, "path": str(tmp_path)}
-    said: list[str] = []
 
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
-    for test in FINDER.find(shown, name, globs=given):
-        runner.run(test, out=said.append)
-
-    assert runner.tries > 0
-    assert not runner.failures, "".join(said)
+    assert_examples_run(name, shown, given)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import doctest
 import inspect
 from datetime import UTC, datetime
 
 import pytest
 
+from tests.examples import assert_examples_run
 from tests.fixtures.pipelines import Declared
 from tidemark import constructs
 
-FINDER = doctest.DocTestFinder(recurse=False)
-FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 SHOWN = {  # what every pipeline declares
     "Column",
     "Dataset",
@@ -47,16 +45,10 @@ def test_the_examples_run(examples, cdk, tmp_path):
     from aws_cdk import aws_s3 as s3
 
     names = {name: getattr(constructs, name) for name in constructs.__all__}
-    said: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
     for number, (name, shown) in enumerate(examples.items()):
         root = tmp_path / str(number)
         root.mkdir()
         world = Declared(cdk, root, out=str(root / "out"))
         bucket = s3.Bucket.from_bucket_name(world.stack, "Lake", "lake")
         given = {"bucket": bucket, "pipeline": world.pipeline(), "UTC": UTC, "datetime": datetime}
-        for test in FINDER.find(shown, name, globs=names | given):
-            runner.run(test, out=said.append)
-
-    assert runner.tries >= len(examples)
-    assert not runner.failures, "".join(said)
+        assert_examples_run(name, shown, names | given)

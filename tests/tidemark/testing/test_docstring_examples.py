@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
+from tests.examples import assert_examples_run
 from tests.tidemark.testing.test_fixtures import COPY, PATHS
 from tidemark import testing
 from tidemark.testing.bookmark import BookmarkOfJob
@@ -14,8 +13,6 @@ from tidemark.testing.clock import GlueClock
 from tidemark.testing.glue_job import GlueJob
 from tidemark.testing.lake import Lake
 
-FINDER = doctest.DocTestFinder(recurse=False)
-FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 ASSERTIONS = {name: getattr(testing, name) for name in testing.__all__}
 KIT = (Lake, GlueJob, BookmarkOfJob, Catalog, GlueClock, *ASSERTIONS.values())
 
@@ -28,10 +25,5 @@ def test_example_runs(shown, lake, glue_job, bookmark, catalog, glue_clock, tmp_
     monkeypatch.chdir(tmp_path)
     fixtures = {"lake": lake, "glue_job": glue_job, "bookmark": bookmark, "catalog": catalog}
     given = {**ASSERTIONS, **fixtures, "glue_clock": glue_clock, "paths": PATHS}
-    said: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
-    for test in FINDER.find(shown, shown.__name__, globs=given):
-        runner.run(test, out=said.append)
 
-    assert runner.tries > 0
-    assert not runner.failures, "".join(said)
+    assert_examples_run(shown.__name__, shown, given)

@@ -11,13 +11,12 @@ from typing import Protocol
 from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.http.forward import forward
 from tidemark.glue_service.http.services import OPERATIONS
-from tidemark.glue_service.protocol.models import services_signed_as
+from tidemark.glue_service.protocol.models import EMULATED, services_signed_as
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.local_state.home import Home
 
 SNS = "sns"
-EMULATED = ("secretsmanager", "ssm", "sns", "sqs")
 WING = "tidemark.emulated.services"  # imported by name, when one of them is asked for
 
 

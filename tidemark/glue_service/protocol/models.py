@@ -15,6 +15,8 @@ from tidemark.model.assembly.shape_limits import beyond_limits
 
 NAMES = re.compile(rb'"(?:endpointPrefix|signingName)" *: *"([^"]+)"')
 HEAD_BYTES = 4_000  # of the file of a model, in which its metadata are
+# Services that the wing `emulated` answers by moto, and what people call them.
+EMULATED = {"secretsmanager": "Secrets Manager", "ssm": "SSM", "sns": "SNS", "sqs": "SQS"}
 TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs"}  # of the header X-Amz-Target
 OF_TEXT: Mapping[str, Callable[[str], Any]] = {
     "integer": int,
