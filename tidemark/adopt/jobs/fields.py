@@ -88,7 +88,7 @@ NO_VALUE = (
     "leave it out, and let the script have a default; or write the value in another form",
 )
 SECRET = (
-    "everybody who may see the job would see it",
+    "everyone who can see the job would see it",
     "put it into Secrets Manager, name it in secrets=, and let the script read it from there; then "
     "change it, since it was open",
 )

@@ -1,4 +1,4 @@
-"""Finds strings of templates that show a secret to everybody who may read a template."""
+"""Finds strings of templates that show a secret to everyone who can read the template."""
 
 import re
 from collections.abc import Iterator, Mapping

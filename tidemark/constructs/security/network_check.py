@@ -46,7 +46,7 @@ def _network(connection: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _not_allowed(
     statements: Sequence[Statement], connection: str, network: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the parts of its network that who may use a connection may not join."""
+    """Return the parts of its network that a user of a connection cannot join."""
     used = [one for it in statements if "glue:GetConnection" in it.actions for one in it.resources]
     if not any(one.endswith(f":connection/<{connection}>") for one in used):
         return []
