@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.server import TcpWSGIServer
 
@@ -114,11 +115,19 @@ class Listener:
             self._server.task_dispatcher.shutdown(timeout=SHUTDOWN_S)
             self._server.trigger.pull_trigger(self._close_all)  # in the thread that serves
             self._thread.join(SHUTDOWN_S)
+            if not self._thread.is_alive() and not self._server.task_dispatcher.threads:
+                self._server.trigger.close()
         self._socket.close()
 
     def _close_all(self) -> None:
+        """Leave the loop nothing to wait for.
+
+        The trigger stays open: a thread may be about to write to it, and its number could be
+        another file's by then.
+        """
+        self._server.trigger.del_channel()
         for channel in list(self._server._map.values()):
             if isinstance(channel, Channel):
                 channel.handle_close()
             else:
-                channel.close()
+                wasyncore.dispatcher.close(channel)

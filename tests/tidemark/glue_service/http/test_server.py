@@ -27,6 +27,25 @@ def test_a_port_at_every_address_is_asked_at_one_that_a_request_may_name(host):
         assert "127.0.0.1" in names_of_port(host, ["glue.test"])
 
 
+def test_a_server_that_ends_while_another_thread_wakes_it_ends_in_peace(monkeypatch):
+    with server.listening("127.0.0.1", 0) as listener:
+        listener.serve(lambda environ, start_response: [], gate=None)
+        trigger = listener._server.trigger
+        wake = trigger._physical_pull
+
+        def wake_late():
+            wake()  # another thread's, which comes first
+            listener._thread.join(10)
+            wake()
+
+        monkeypatch.setattr(trigger, "_physical_pull", wake_late)
+        listener.close()
+
+        assert not listener._thread.is_alive()
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(trigger.trigger)
+
+
 def account_of(port):
     return port.client("sts", read_timeout=8).get_caller_identity()["Account"]
 
