@@ -6,6 +6,7 @@ same Spark settings and libraries, but without the class archive. The three take
 """
 
 import os
+import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,9 @@ from pathlib import Path
 
 from benchmarks.measure import Result, time_command
 from tidemark.glue_job.process.spark import CONF_FILE, write_spark_conf
+from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
+from tidemark.glue_service.runs.pythons import REFILL_S
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
@@ -62,24 +65,42 @@ def measure() -> list[Result]:
             _run(home, script, jvms, 0)  # the first one is the cold one of its JVM
             rounds = [_round(home, script, jvms, number) for number in range(1, ROUNDS + 1)]
             memory = [_memory_gb(home, Path(folder), jvms)]
-    cold, warm, nothing, spark = zip(*rounds, strict=True)
-    ratios = [mine / theirs for mine, theirs in zip(warm, spark, strict=True)]
+    cold, warm, nothing, whole, spark = zip(*rounds, strict=True)
+    ratios = [mine / theirs for mine, theirs in zip(whole, spark, strict=True)]
     return [
-        Result("one job, warm JVM", COMMAND, warm, "target 2.0 s"),
-        Result("one job, warm JVM, nothing new", COMMAND, nothing, "target 1.5 s"),
+        Result("one job, warm JVM", COMMAND, warm, "target 1.0 s"),
+        Result("one job, warm JVM, nothing new", COMMAND, nothing, "target 0.6 s"),
+        Result("tidemark submit, warm JVM", COMMAND, whole, "the whole command; target 1.0 s"),
         Result("one job, cold JVM", COMMAND, cold, "the first of a command, or --isolated"),
         Result("one job, spark-submit", COMMAND, spark, "without the class archive"),
-        Result("warm JVM, share of spark-submit", COMMAND, ratios, "target 0.25"),
+        Result("tidemark submit, share of spark-submit", COMMAND, ratios, "target 0.125"),
         Result("memory of an engine with two JVMs, GB", COMMAND, memory, "peak; target 2.5 GB"),
     ]
 
 
-def _round(home: Home, script: Path, jvms: Jvms, number: int) -> tuple[float, float, float, float]:
-    """Return the seconds of a run: cold, warm, warm with nothing new, by spark-submit."""
-    warm = _run(home, script, jvms, 3 * number)
+def _round(home: Home, script: Path, jvms: Jvms, number: int) -> tuple[float, ...]:
+    """Return the seconds of a run: cold, warm, with nothing new, as a command, by spark-submit."""
+    numbers = range(4 * number, 4 * number + 4)
+    warm = _run(home, script, jvms, numbers[0])
+    time.sleep(REFILL_S + 1)
     nothing = _run(home, script, jvms, None)
-    cold = _run(home, script, NO_JVMS, 3 * number + 1)
-    return cold, warm, nothing, _spark_submit(home, script, 3 * number + 2)
+    whole = _command(home, script, jvms, numbers[1])
+    cold = _run(home, script, NO_JVMS, numbers[2])
+    return cold, warm, nothing, whole, _spark_submit(home, script, numbers[3])
+
+
+def _command(home: Home, script: Path, jvms: Jvms, number: int) -> float:
+    """Run the script on 20 new files by the command, on a JVM of this process's pool."""
+    _land(home, number)
+    command = [sys.executable, "-m", "tidemark", "submit", str(script), "--JOB_NAME", "bench"]
+    environment = {
+        **os.environ,
+        "TIDEMARK_HOME": str(home.root),
+        POOL_VARIABLE: str(jvms.pool_file),
+    }
+    return time_command(
+        [*command, "--job-bookmark-option", "job-bookmark-enable"], home.root, environment
+    )
 
 
 def _land(home: Home, number: int) -> None:

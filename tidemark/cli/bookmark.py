@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from tidemark.cli.where import Where, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from tidemark.glue_service.runs.pythons import Pythons
     from tidemark.local_state.store.database import JobRun
     from tidemark.operate.target import Target
 
@@ -150,6 +152,17 @@ def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
     script. What the script uses and this machine does not run is named before it starts.
     """
+    from tidemark.glue_service.runs.pythons import Pythons
+
+    with closing(Pythons(refills=False)) as pythons:
+        if not isolated:
+            pythons.want(1)  # it imports while this command does
+        state = _submit(script, arguments, None if isolated else pythons)
+    if state != "SUCCEEDED":
+        sys.exit(1)
+
+
+def _submit(script: Path, arguments: tuple[str, ...], pythons: "Pythons | None") -> str:
     from tidemark.checks.lint.linter import local_notes
     from tidemark.cli.progress import JobProgress, RunConsole
     from tidemark.cli.script_output import ScriptOutput
@@ -170,10 +183,9 @@ def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
                 output.end_line()
             progress.observe(run)
 
-        with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
+        with jvms_of(home, is_isolated=pythons is None, pythons=pythons, say=progress.say) as jvms:
             finished, _ = run_script(submission, home, observe, progress.warn, output.write, jvms)
-    if finished.state != "SUCCEEDED":
-        sys.exit(1)
+    return finished.state
 
 
 def console_for_tables() -> Console:

@@ -10,7 +10,6 @@ import ipaddress
 import logging
 import secrets
 import socket
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
 from tidemark.glue_job.metastore.asked import SETTING, settings_of_script
-from tidemark.glue_job.process.after_import import LAUNCHER, AfterImport
+from tidemark.glue_job.process.after_import import LAUNCHER, after_import
 from tidemark.glue_job.process.datalake_formats import local_settings
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.socket_diag import holder_of_socket
@@ -107,9 +106,9 @@ def serve_catalog(home: Home, *, is_asked: bool) -> None:
 
         module.launch_gateway = launch_gateway  # type: ignore[attr-defined]
 
-    sys.meta_path.insert(0, AfterImport(LAUNCHER, change))
-    sys.meta_path.insert(0, AfterImport("pyspark.sql.session", _change_options))
-    sys.meta_path.insert(0, AfterImport("pyspark.sql.conf", _change_settings))
+    after_import(LAUNCHER, change)
+    after_import("pyspark.sql.session", _change_options)
+    after_import("pyspark.sql.conf", _change_settings)
 
 
 def _change_options(module: ModuleType) -> None:

@@ -47,6 +47,24 @@ class AfterImport(importlib.abc.MetaPathFinder):
         return spec
 
 
+def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
+    """Change a module now if it is imported, else as soon as it is.
+
+    Modules that took a changed name from it before get the new one too.
+    """
+    module = sys.modules.get(name)
+    if module is None:
+        sys.meta_path.insert(0, AfterImport(name, change))
+        return
+    before = dict(vars(module))
+    change(module)
+    for key, old in before.items():
+        if (new := vars(module).get(key)) is not old:
+            for other in list(sys.modules.values()):
+                if getattr(other, "__dict__", {}).get(key) is old:
+                    setattr(other, key, new)
+
+
 LOOK_S = 0.02
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from tidemark.glue_job.process.after_import import (
     ACCUMULATORS,
     LAUNCHER,
     PY4J,
-    AfterImport,
+    after_import,
     remember_class_names,
     stop_accumulators_soon,
 )
@@ -95,9 +94,9 @@ class Borrower:
 
     def install(self) -> None:
         """Make PySpark ask here for its JVM, as soon as it is imported."""
-        sys.meta_path.insert(0, AfterImport(PY4J, remember_class_names))
-        sys.meta_path.insert(0, AfterImport(LAUNCHER, self._replace_launcher))
-        sys.meta_path.insert(0, AfterImport(ACCUMULATORS, stop_accumulators_soon))
+        after_import(PY4J, remember_class_names)
+        after_import(LAUNCHER, self._replace_launcher)
+        after_import(ACCUMULATORS, stop_accumulators_soon)
 
     def give_back(self, failure: str | None) -> None:
         """Give the JVM back; what it printed is in the files of the run afterwards."""

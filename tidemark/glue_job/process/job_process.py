@@ -24,7 +24,7 @@ from typing import Any
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_hint
 from tidemark.glue_job.metastore.connect import serve_catalog
-from tidemark.glue_job.process.after_import import AfterImport
+from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower
 from tidemark.glue_job.process.commit_record import note_facts
@@ -118,7 +118,7 @@ def _kill_at_commit(kill: str) -> None:
 
         module.Job.commit = end
 
-    sys.meta_path.insert(0, AfterImport("awsglue.job", change))
+    after_import("awsglue.job", change)
 
 
 def hide_what_does_not_ship() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.process import job_process
+from tidemark.glue_job.process.ahead import Order
 from tidemark.glue_job.process.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE, read_record
 from tidemark.glue_job.process.failures import (
     Failure,
@@ -156,32 +157,38 @@ def start_job_run(
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
     given = command_line(job, job_id, run.run_id, merged)
     (folder / ARGUMENTS_FILE).write_text(json.dumps(given), encoding="utf-8")
+    variables_of_run = {
+        **environment_of(machine, folder, run, libraries),
+        **engine,
+        SCRIPT_VARIABLE: job.submitted_file or machine.submitted_files.get(job.name) or str(script),
+        DECLARED_VARIABLE: "1" if job.is_declared else "",
+    }
+    order = Order(str(script), str(folder), variables_of_run)
+    pythons = None if is_shell else machine.jvms.pythons
+    process = (pythons.take(order) if pythons else None) or _start(order)
+    deadline = time.monotonic() + 60 * job.timeout_minutes
+    return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms)
+
+
+def _start(order: Order) -> subprocess.Popen[bytes]:
+    folder = Path(order.folder)
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
-        process = subprocess.Popen(  # noqa: S603 (the job script of the template)
+        return subprocess.Popen(  # noqa: S603 (the job script of the template)
             [
                 sys.executable,
                 "-P",
                 "-m",
                 job_process.__name__,  # -P: no shadowed modules
                 str(os.getpid()),
-                str(script),
+                order.script,
             ],
             cwd=folder,
-            env={
-                **environment_of(machine, folder, run, libraries),
-                **engine,
-                SCRIPT_VARIABLE: job.submitted_file
-                or machine.submitted_files.get(job.name)
-                or str(script),
-                DECLARED_VARIABLE: "1" if job.is_declared else "",
-            },
+            env=order.environment,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             start_new_session=True,
         )
-    deadline = time.monotonic() + 60 * job.timeout_minutes
-    return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms)
 
 
 def _within_lake(home: Home, job: JobDefinition, location: str) -> Path:

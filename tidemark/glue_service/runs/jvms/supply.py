@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.glue_job.process.pool import (
@@ -17,6 +17,7 @@ from tidemark.glue_job.process.pool import (
 )
 from tidemark.glue_service.runs.jvms.pool import Pool
 from tidemark.glue_service.runs.jvms.server import serve_pool
+from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
 
@@ -32,14 +33,18 @@ class Jvms:
         pool_file: the file of a pool; None if every run starts a JVM of its own.
         why_none: why there is no pool; empty if there is one.
         pool: the pool, if this process owns it.
+        pythons: job processes of this command that wait for a run; None if none do.
     """
 
     pool_file: Path | None = None
     why_none: str = ""
     pool: Pool | None = None
+    pythons: Pythons | None = None
 
     def want(self, number: int) -> None:
-        """Start JVMs for runs that will need them soon, without waiting for them."""
+        """Start what runs will need soon, JVMs and Pythons, without waiting for it."""
+        if self.pythons is not None:
+            self.pythons.want(number)
         if self.pool is not None:
             self.pool.want(number)
 
@@ -61,11 +66,15 @@ NO_JVMS = Jvms(why_none="no pool was opened")
 
 @contextmanager
 def jvms_of(
-    home: Home, *, is_isolated: bool = False, say: Callable[[str], None] = lambda _: None
+    home: Home,
+    *,
+    is_isolated: bool = False,
+    pythons: Pythons | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Jvms]:
-    """Yield the JVMs for the runs of a command, the first one starting.
+    """Yield the JVMs for the runs of a command, and its Pythons, the first ones starting.
 
-    They come from the pool that ``TIDEMARK_JVM_POOL`` names, else from one that another command
+    The JVMs come from the pool that ``TIDEMARK_JVM_POOL`` names, else from one that another command
     has open for this home, else from one of this command's own.
     """
     if is_isolated:
@@ -73,18 +82,22 @@ def jvms_of(
         return
     java_home = find_java_home()
     file = Path(os.environ.get(POOL_VARIABLE) or home.root / JVM_POOL_FILE)
-    try:
-        if is_usable(file, java_home):
-            yield Jvms(file)
-            return
-    except ValueError as error:
-        say(f"{error}: this command does not use it")
     with ExitStack() as stack:
-        jvms = _open_pool(stack, home, java_home)
+        pythons = pythons or stack.enter_context(closing(Pythons()))
+        pythons.want(1)
+        jvms = _jvms_of_others(file, java_home, say) or _open_pool(stack, home, java_home)
         if jvms.why_none:
             say(f"every job run starts a JVM of its own: {jvms.why_none}")
         jvms.want(1)
-        yield jvms
+        yield replace(jvms, pythons=pythons)
+
+
+def _jvms_of_others(file: Path, java_home: Path, say: Callable[[str], None]) -> Jvms | None:
+    try:
+        return Jvms(file) if is_usable(file, java_home) else None
+    except ValueError as error:
+        say(f"{error}: this command does not use it")
+        return None
 
 
 def is_usable(file: Path, java_home: Path) -> bool:

@@ -1,0 +1,199 @@
+"""Job processes that are there before their runs; nothing starts a JVM here."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tidemark.glue_job.process.ahead import Order, provide
+from tidemark.glue_service.runs.pythons import PYTHON_VARIABLES, Pythons
+from tidemark.local_state.machine.environment import inherited
+from tidemark.local_state.machine.processes import is_running
+
+PATIENCE_S = 60
+SCRIPT = """
+import json, os, sys
+import fastavro
+from pathlib import Path
+try:
+    from shipped import VALUE
+except ImportError:
+    VALUE = None
+found = {
+    "argv": sys.argv, "folder": os.getcwd(), "own": os.environ.get("OWN"), "value": VALUE,
+    "fastavro": fastavro.__file__, "file": __file__, "stdin": sys.stdin.read(),
+    "left": os.environ.get("OF_THE_COMMAND"), "path": sys.path,
+}
+print(json.dumps(found))
+print("to stderr", file=sys.stderr)
+sys.exit(3 if "--fail" in sys.argv else 0)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "job.py").write_text(SCRIPT)
+    return folder
+
+
+def order_for(folder, *arguments, libraries=(), **variables):
+    (folder / "arguments.json").write_text(json.dumps([*arguments]))
+    path = os.pathsep.join([PYTHON_VARIABLES["PYTHONPATH"], *map(str, libraries)])
+    environment = {
+        **inherited(),
+        **PYTHON_VARIABLES,
+        "PYTHONPATH": path,
+        "TIDEMARK_HOME": str(folder.parent / "home"),
+        "TIDEMARK_RUN_FOLDER": str(folder),
+        **variables,
+    }
+    environment.pop("OF_THE_COMMAND", None)
+    return Order(str(folder / "job.py"), str(folder), environment)
+
+
+def taken(pythons, order):
+    """Return a process that waited, and got an order."""
+    pythons.want(1)
+    end = time.monotonic() + PATIENCE_S
+    while (process := pythons.take(order)) is None:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return process
+
+
+def run(order):
+    with closing(Pythons(refills=False)) as pythons:
+        process = taken(pythons, order)
+        code = process.wait(PATIENCE_S)
+    folder = Path(order.folder)
+    lines = (folder / "stdout.log").read_text().splitlines()
+    return code, json.loads(lines[-1]), (folder / "stderr.log").read_text()
+
+
+def test_a_process_that_waited_is_the_runs_own(folder, monkeypatch):
+    monkeypatch.setenv("OF_THE_COMMAND", "1")
+
+    code, found, stderr = run(order_for(folder, "--day", "1", OWN="yes"))
+
+    assert (code, found["argv"]) == (0, [str(folder / "job.py"), "--day", "1"])
+    assert (found["folder"], found["own"], found["value"]) == (str(folder), "yes", None)
+    assert (found["file"], found["stdin"], found["left"]) == (str(folder / "job.py"), "", None)
+    assert "to stderr" in stderr
+    assert not (folder / "arguments.json").exists()
+
+
+def test_its_exit_code_is_the_scripts(folder):
+    assert run(order_for(folder, "--fail"))[0] == 1
+    assert json.loads((folder / "error.json").read_text())
+
+
+def test_modules_that_the_job_ships_are_found_where_a_fresh_python_finds_them(folder, tmp_path):
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "shipped.py").write_text("VALUE = 7")
+    order = order_for(folder, libraries=[library])
+
+    code, found, _ = run(order)
+    order_for(folder, libraries=[library])
+    fresh = subprocess.run(
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "tidemark.glue_job.process.job_process",
+            str(os.getpid()),
+            order.script,
+        ],
+        cwd=folder,
+        env=order.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+
+    assert (code, found["value"]) == (0, 7)
+    assert json.loads(fresh.stdout) == found
+
+
+def test_a_job_that_ships_what_was_imported_gets_its_own(folder, tmp_path):
+    library = tmp_path / "library"
+    (library / "fastavro").mkdir(parents=True)
+    (library / "fastavro" / "__init__.py").write_text("")
+    (library / "shipped.py").write_text("VALUE = 8")
+
+    code, found, _ = run(order_for(folder, libraries=[library]))
+
+    assert (code, found["value"]) == (0, 8)
+    assert found["fastavro"] == str(library / "fastavro" / "__init__.py")
+
+
+def test_settings_of_python_count_from_its_start(folder):
+    (folder / "job.py").write_text("import sys; print(sys.flags.dont_write_bytecode)")
+
+    assert run(order_for(folder, PYTHONDONTWRITEBYTECODE="1"))[1] == 1
+
+
+def test_only_what_is_imported_already_is_in_the_way(tmp_path):
+    (tmp_path / "helper.py").write_text("")
+
+    assert not provide([str(tmp_path), str(tmp_path / "none")], {"json", "pyspark", "__main__"})
+    assert provide([str(tmp_path)], {"helper"})
+    (tmp_path / "sitecustomize.py").write_text("")
+    assert provide([str(tmp_path)], {"json"})
+
+
+def test_one_that_has_died_is_passed_over(folder):
+    with closing(Pythons(refills=False)) as pythons:
+        pythons.want(1)
+        end = time.monotonic() + PATIENCE_S
+        while not pythons._ready:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        pythons._ready[0].kill()
+        pythons._ready[0].wait(PATIENCE_S)
+
+        assert pythons.take(order_for(folder)) is None
+
+
+def test_one_that_was_taken_is_replaced_and_all_end_with_their_command(folder):
+    pythons = Pythons()
+    process = taken(pythons, order_for(folder))
+    end = time.monotonic() + PATIENCE_S
+    while not pythons._ready:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    waiting = pythons._ready[0]
+    assert process.wait(PATIENCE_S) == 0
+
+    pythons.close()
+
+    assert waiting.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_none_outlives_a_killed_command():
+    program = (
+        "import time; from tidemark.glue_service.runs.pythons import Pythons; p = Pythons()\n"
+        "p.want(1)\n"
+        "while not p._ready: time.sleep(0.02)\n"
+        "print(p._ready[0].pid, flush=True); time.sleep(600)"
+    )
+    command = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    pid = int(command.stdout.readline())
+    command.kill()
+    command.communicate()
+
+    end = time.monotonic() + PATIENCE_S
+    while is_running(pid):
+        assert time.monotonic() < end
+        time.sleep(0.05)

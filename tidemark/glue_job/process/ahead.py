@@ -1,0 +1,98 @@
+"""A job process that is there before its run: it has imported what jobs import, and waits.
+
+A program of its own, called with ``PARENT_PID``. The run comes as one line of JSON on stdin, as
+`Order.line` makes it; without one, it ends with its stdin.
+"""
+
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from tidemark.local_state.machine.child import die_with_parent
+
+IMPORTED = ("pyspark.sql", "awsglue.context", "awsglue.job", "awsglue.utils", "awsglue.transforms")
+AT_START = ("sitecustomize", "usercustomize")  # modules that Python imports before any other
+PATH = "PYTHONPATH"
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run for a process that waits for one.
+
+    Attributes:
+        script: the script's file.
+        folder: the folder of the run, where the script runs and its logs are.
+        environment: all variables of the run.
+    """
+
+    script: str
+    folder: str
+    environment: dict[str, str]
+
+    def line(self) -> bytes:
+        """Return the order as the process reads it."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+
+def main() -> int:
+    """Import, wait for the order, and be that run's process; return its exit code."""
+    die_with_parent(int(sys.argv[1]))
+    from tidemark.glue_job.process import job_process  # slow: whoever starts this needs none of it
+
+    for name in IMPORTED:
+        importlib.import_module(name)
+    line = sys.stdin.buffer.readline()
+    if not line:
+        return 0
+    order = Order(**json.loads(line))
+    _move(Path(order.folder))
+    added = _added_paths(os.environ, order.environment)
+    command = ["-P", "-m", job_process.__name__, sys.argv[1], order.script]
+    if added is None or provide(added, {name.partition(".")[0] for name in sys.modules}):
+        os.execve(sys.executable, [sys.executable, *command], order.environment)  # noqa: S606
+    os.environ.clear()
+    os.environ.update(order.environment)
+    time.tzset()
+    own = len(os.environ[PATH].split(os.pathsep)) - len(added)
+    sys.path[own:own] = added
+    sys.argv = [job_process.__file__, sys.argv[1], order.script]
+    return job_process.main()
+
+
+def _move(folder: Path) -> None:
+    os.chdir(folder)
+    files = ((0, os.devnull, os.O_RDONLY), (1, "stdout.log", None), (2, "stderr.log", None))
+    for number, name, flags in files:
+        file = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT if flags is None else flags)
+        os.dup2(file, number)
+        os.close(file)
+
+
+def _added_paths(mine: Mapping[str, str], wanted: Mapping[str, str]) -> list[str] | None:
+    """Return the paths of modules that a run adds; None if its Python must start otherwise."""
+    settings = {name for name in (*mine, *wanted) if name.startswith("PYTHON")} - {PATH}
+    before, after = (variables[PATH].split(os.pathsep) for variables in (mine, wanted))
+    if after[: len(before)] != before or any(mine.get(n) != wanted.get(n) for n in settings):
+        return None
+    return after[len(before) :]
+
+
+def provide(paths: Iterable[str], imported: Iterable[str]) -> bool:
+    """Return whether paths hold a module that is imported already, or that changes Python."""
+    names = {*imported, *AT_START} - {"__main__"}
+    return any(
+        spec.origin or spec.submodule_search_locations
+        for path in paths
+        for name in names
+        if (spec := PathFinder.find_spec(name, [path]))
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
