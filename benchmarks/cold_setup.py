@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import PROJECT, Result, time_command
-from tools.set_up import pip_settings, uv_settings
+from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 
 DEMO_RUNS = 2
 INSTALLED = (".venv", "node_modules")

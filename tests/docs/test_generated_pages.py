@@ -61,7 +61,7 @@ def test_what_runs_here_is_what_the_code_refuses():
     assert local_doc.DOCUMENT.read_text(encoding="utf-8") == text, "run `make local`"
     assert "| `--class` | only Python scripts run here |" in text
     assert "`getStreamingSource`" in text
-    assert "| 6.0 | 4.1.1 | 3.13 | yes | no |" in text
+    assert "| 6.0 | 4.1.1 | 3.13 | yes | yes |" in text
 
 
 def test_the_table_of_glues_arguments_is_the_one_of_the_code():

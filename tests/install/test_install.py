@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
-from tools.set_up import pip_settings, uv_settings
+from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 
 PROJECT = Path(__file__).parents[2]
 ROW = '{{"id": {}, "status": "open", "updated_at": "2013-01-0{}T10:00:00Z"}}\n'

@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.model.assembly.glue_versions import RUN_HERE
 
 if TYPE_CHECKING:
     from tidemark.glue_service.runs.pythons import Pythons
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
+ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
 ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
 FORMAT = click.Choice(["table", "json"])
 
@@ -145,25 +148,31 @@ def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("script", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
+def submit(script: Path, arguments: tuple[str, ...], engine: str | None, isolated: bool) -> None:
     """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
 
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
     script. What the script uses and this machine does not run is named before it starts.
     """
     from tidemark.glue_service.runs.pythons import Pythons
+    from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
 
+    version = engine or own_glue_version()
     with closing(Pythons(refills=False)) as pythons:
-        if not isolated:
-            pythons.want(1)  # it imports while this command does
-        state = _submit(script, arguments, None if isolated else pythons)
+        if not isolated and (spark := installed_spark(version)):
+            pythons.want(1, spark)  # it imports while this command does
+        state = _submit(script, arguments, version, None if isolated else pythons)
     if state != "SUCCEEDED":
         sys.exit(1)
 
 
-def _submit(script: Path, arguments: tuple[str, ...], pythons: "Pythons | None") -> str:
+def _submit(
+    script: Path, arguments: tuple[str, ...], version: str, pythons: "Pythons | None"
+) -> str:
     from tidemark.checks.lint.linter import local_notes
+    from tidemark.cli.engines import prepared_spark
     from tidemark.cli.progress import JobProgress, RunConsole
     from tidemark.cli.script_output import ScriptOutput
     from tidemark.glue_service.runs.jvms.supply import jvms_of
@@ -171,10 +180,11 @@ def _submit(script: Path, arguments: tuple[str, ...], pythons: "Pythons | None")
     from tidemark.glue_service.submit import submit as run_script
     from tidemark.local_state.home import Home
 
-    submission = read_submission(script, arguments)
+    submission = replace(read_submission(script, arguments), glue_version=version)
     for found in local_notes(script):
         click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
     home = Home.from_environment()
+    prepared_spark(version)
     with JobProgress(RunConsole()) as progress:
         output = ScriptOutput(progress.stop_animation)
 

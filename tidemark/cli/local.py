@@ -1,4 +1,4 @@
-"""The commands about the home as a whole: `local up|env|bucket|secret|reset|backup|…`."""
+"""The commands about the home as a whole: `local up|env|engine|bucket|secret|reset|backup|…`."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from tidemark.cli.local_engine import engine
 from tidemark.cli.looking import only_looks
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
@@ -30,6 +31,9 @@ LAKE_HELP = "Also the data: the buckets, and embedded databases."
 @click.group()
 def local() -> None:
     """Manage the local state."""
+
+
+local.add_command(engine)
 
 
 @local.command()

@@ -115,11 +115,14 @@ def _run(where: Where, request: Request) -> int:
 def _app(console: "Console", where: Where) -> "App":
     """Read the app, and say which tables its run will stop at."""
     from tidemark.checks.unserved_tables import unserved_tables
+    from tidemark.cli.engines import prepare_sparks
     from tidemark.cli.progress import print_unserved
     from tidemark.glue_service.commands import load_app
+    from tidemark.model.assembly.definitions import SPARK
 
     app = load_app(assembly_folder(console, where.app, where.context))
     print_unserved(console, unserved_tables(app.deployment, app.assembly.assets))
+    prepare_sparks(job.glue_version for job in app.deployment.jobs.values() if job.command == SPARK)
     return app
 
 

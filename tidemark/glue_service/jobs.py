@@ -22,7 +22,7 @@ from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.runs.run_requests import capacity_of
 from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.model.assembly.definitions import SHELL
-from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION
+from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION
 from tidemark.model.assembly.job_rules import Members, command_of, faults_of_job, faults_of_run
 
 Request = Mapping[str, Any]
@@ -109,7 +109,7 @@ def job_member(entity: Entity) -> Answer:
         "ExecutionProperty": {"MaxConcurrentRuns": 1},
         "MaxRetries": 0,
         "Timeout": TIMEOUT_MINUTES,
-        **({} if is_shell else {"GlueVersion": DEFAULT_GLUE_VERSION}),
+        **({} if is_shell else {"GlueVersion": UNNAMED_GLUE_VERSION}),
         **definition,
         **capacity_of(definition).members(),
         "Name": entity.name,

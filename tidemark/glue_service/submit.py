@@ -4,7 +4,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -26,12 +26,12 @@ from tidemark.glue_service.runs.job_run_process import (
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.workflows.recovery import record_warnings
 from tidemark.local_state.home import Home
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun
 from tidemark.local_state.store.stored_warnings import ShowWarnings
 from tidemark.model.assembly.definitions import JobDefinition
 
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
-GLUE_VERSION = "5.1"
 MAX_NAME_BYTES = 250  # its script is a file of this name
 JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
 CONF, EXTRA_MODULES = "--conf", "--extra-py-files"
@@ -48,6 +48,7 @@ class Submission:
     script: Path
     job_name: str
     arguments: dict[str, str]
+    glue_version: str = field(default_factory=own_glue_version)
 
 
 def read_submission(script: Path, words: Sequence[str]) -> Submission:
@@ -155,7 +156,7 @@ def publish_script(submission: Submission, home: Home) -> JobDefinition:
     return JobDefinition(
         submission.job_name,
         f"s3://{SCRIPTS}/scripts/{name}",
-        GLUE_VERSION,
+        submission.glue_version,
         submitted_file=str(submission.script.absolute()),
         default_arguments={DATA_CATALOG: "true"},
         is_declared=False,

@@ -27,9 +27,10 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.glue_service.runs.row_counts import read_row_counts
 from tidemark.glue_service.submit import Submission, publish_script, served_to
+from tidemark.local_state.sparks.installed import own_spark
+from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import JobDefinition
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, RUN_HERE
 from tidemark.model.clock import now_ms
 from tidemark.testing import isolation
 from tidemark.testing.in_process import Ended, isolation_by_conf, run_in_process
@@ -166,7 +167,7 @@ class GlueJob:
         given = self._with_libraries(submission, source)
         job = replace(
             publish_script(given, self._test.home),
-            glue_version=_version(self._test.version),
+            glue_version=self._test.version,
             timeout_minutes=TIMEOUT_MINUTES,
         )
         machine = self._test.machine()
@@ -205,6 +206,8 @@ class GlueJob:
     def _isolation_reason(
         self, source: bytes, merged: Mapping[str, str], isolated: bool | None
     ) -> str | None:
+        if (spark := spark_for(self._test.version)) != own_spark():
+            return f"Glue {self._test.version} has Spark {spark.version}, this Python has another"
         if isolated is not None:
             return "the test asks for it" if isolated else None
         if self._test.why_isolated:
@@ -331,17 +334,6 @@ class GlueJob:
             zip_packages(packages, archive)
         uri = f"s3://{SCRIPTS}/libs.zip"
         return replace(submission, arguments={**submission.arguments, EXTRA_FILES: uri})
-
-
-def _version(version: str) -> str:
-    if version in RUN_HERE:
-        return version
-    known = GLUE_VERSIONS.get(version)
-    brings = f", which has Spark {known.spark}," if known else ""
-    raise UsageError(
-        f"Glue {version}{brings} does not run on this machine; allowed in @pytest.mark.glue: "
-        f"{', '.join(RUN_HERE)}"
-    )
 
 
 def _digest(source: bytes) -> str:

@@ -25,7 +25,7 @@ from tidemark.glue_job.process.job_process import (
     run_script,
     with_hint,
 )
-from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER, spark_home
+from tidemark.glue_job.process.spark import EVENTS_FOLDER, TEMPORARY_FOLDER
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,
     command_line,
@@ -35,6 +35,7 @@ from tidemark.glue_service.runs.arguments import (
 from tidemark.glue_service.runs.extra_files import copy_extra_files, existing, python_path
 from tidemark.glue_service.runs.job_run_process import Machine, environment_of, script_name
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE
+from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.sites import SITES
@@ -154,7 +155,7 @@ def run_in_process(
                     DECLARED_VARIABLE: "1" if job.is_declared else "",
                     "JAVA_HOME": str(machine.java_home),
                     "PYSPARK_PYTHON": sys.executable,
-                    "SPARK_HOME": str(spark_home()),
+                    "SPARK_HOME": str(own_spark().home),
                     "TZ": "UTC",
                 },
                 folder=folder,

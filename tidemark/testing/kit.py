@@ -18,6 +18,7 @@ from tidemark.local_state.dynamodb import NOWHERE, create_tables, dynamodb_clien
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home import Home, delete_entry
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import TEMPORARY, Store
 from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.model.clock import now_ms
@@ -112,7 +113,7 @@ class GlueTest:
     project: Path
     folder: Path
     why_isolated: str | None = None
-    version: str = "5.1"
+    version: str = field(default_factory=own_glue_version)
     runs: list[GlueRun] = field(default_factory=list)
     kill: Kill | None = None
     _endpoint: str = ""

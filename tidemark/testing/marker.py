@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, GLUE_VERSIONS
+from tidemark.local_state.sparks.installed import own_glue_version
+from tidemark.model.assembly.glue_versions import RUN_HERE
 
 ISOLATED = "the test is marked isolated"
 ALLOWED = "@pytest.mark.glue(version='5.1', isolated=True), each left out or given by name"
@@ -22,7 +23,7 @@ class Settings:
         why_isolated: why runs get their own processes; None if they need not.
     """
 
-    version: str = DEFAULT_GLUE_VERSION
+    version: str = field(default_factory=own_glue_version)
     why_isolated: str | None = None
 
 
@@ -39,14 +40,11 @@ def settings_of(marks: Iterable[Any]) -> Settings:
                 f"@pytest.mark.glue has {[*mark.args, *sorted(mark.kwargs)]}; allowed: {ALLOWED}"
             )
         given = {**mark.kwargs, **given}
-    version, isolated = (
-        str(given.get("version", DEFAULT_GLUE_VERSION)),
-        given.get("isolated", False),
-    )
-    if version not in GLUE_VERSIONS:
+    version, isolated = given.get("version") or own_glue_version(), given.get("isolated", False)
+    if str(version) not in RUN_HERE:
         raise UsageError(
-            f"@pytest.mark.glue has version={version!r}; allowed: {', '.join(GLUE_VERSIONS)}"
+            f"@pytest.mark.glue has version={version!r}; allowed: {', '.join(RUN_HERE)}"
         )
     if not isinstance(isolated, bool):
         raise UsageError(f"@pytest.mark.glue has isolated={isolated!r}; allowed: True, False")
-    return Settings(version, ISOLATED if isolated else None)
+    return Settings(str(version), ISOLATED if isolated else None)

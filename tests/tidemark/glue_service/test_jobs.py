@@ -34,7 +34,7 @@ def test_a_job_is_returned_as_it_was_defined_with_the_defaults_of_glue(port):
     assert (full["Name"], full["Role"], full["Command"]) == ("full", "anyone", COMMAND)
     assert full["MaxCapacity"] == 6.0
     assert full["CreatedOn"] == full["LastModifiedOn"]
-    assert (bare["MaxRetries"], bare["Timeout"], bare["GlueVersion"]) == (0, 480, "5.1")
+    assert (bare["MaxRetries"], bare["Timeout"], bare["GlueVersion"]) == (0, 480, "6.0")
     assert (bare["MaxCapacity"], bare["ExecutionProperty"]) == (10.0, {"MaxConcurrentRuns": 1})
 
 

@@ -1,12 +1,13 @@
 package dev.tidemark.catalog;
 
+import dev.tidemark.jvm.SparkVersion;
 import java.util.Map;
+import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.CreateTable;
 import scala.Option;
-import scala.collection.Seq;
 
 /** Lets a table that is declared as one of Hive (STORED AS, ROW FORMAT) be written by Spark's own writers. */
 public class HiveTables extends Rule {
@@ -21,24 +22,14 @@ public class HiveTables extends Rule {
         }
         Map json = SparkJson.ofTable(table.identifier().database().isDefined() ? table : named(table));
         Map found = (Map) LocalTables.ask("hive_table", json);
-        CatalogTable made = new CatalogTable(
-            table.identifier(), table.tableType(),
-            SparkJson.withOptions(table.storage(), (Map) found.get("options")),
-            table.schema(), Option.apply((String) found.get("provider")), table.partitionColumnNames(),
-            table.bucketSpec(), table.owner(), table.createTime(), table.lastAccessTime(), table.createVersion(),
-            SparkJson.toStrings((Map) found.get("properties")), table.stats(), table.viewText(), table.comment(),
-            table.unsupportedFeatures(), table.tracksPartitionsInCatalog(), table.schemaPreservesCase(),
-            table.ignoredProperties(), table.viewOriginalText());
+        CatalogTable made = SparkVersion.like(
+            table, table.identifier(), SparkJson.withOptions(table.storage(), (Map) found.get("options")),
+            Option.apply((String) found.get("provider")), SparkJson.toStrings((Map) found.get("properties")));
         return new CreateTable(made, create.mode(), create.query());
     }
 
     private static CatalogTable named(CatalogTable table) {
-        return new CatalogTable(
-            new org.apache.spark.sql.catalyst.TableIdentifier(table.identifier().table(), Option.apply("default")),
-            table.tableType(), table.storage(), table.schema(), table.provider(), table.partitionColumnNames(),
-            table.bucketSpec(), table.owner(), table.createTime(), table.lastAccessTime(), table.createVersion(),
-            table.properties(), table.stats(), table.viewText(), table.comment(), table.unsupportedFeatures(),
-            table.tracksPartitionsInCatalog(), table.schemaPreservesCase(), table.ignoredProperties(),
-            table.viewOriginalText());
+        TableIdentifier name = new TableIdentifier(table.identifier().table(), Option.apply("default"));
+        return SparkVersion.like(table, name, table.storage(), table.provider(), table.properties());
     }
 }

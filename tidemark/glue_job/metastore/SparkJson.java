@@ -1,5 +1,6 @@
 package dev.tidemark.catalog;
 
+import dev.tidemark.jvm.SparkVersion;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -109,7 +110,7 @@ class SparkJson {
             buckets = Option.apply(new BucketSpec(((Number) json.get("buckets")).intValue(),
                 toSeq((List) json.get("bucket_columns")), toSeq((List) json.get("sort_columns"))));
         }
-        return new CatalogTable(
+        return SparkVersion.table(
             new TableIdentifier((String) json.get("table"), Option.apply((String) json.get("database"))),
             new CatalogTableType((String) json.get("type")),
             toStorage(json),
@@ -119,17 +120,12 @@ class SparkJson {
             buckets,
             (String) json.get("owner"),
             ((Number) json.get("created_ms")).longValue(),
-            -1L,
-            "",
             toStrings((Map) json.get("properties")),
             toStats(json),
             Option.apply((String) json.get("view_text")),
             Option.apply((String) json.get("comment")),
             toSeq(new ArrayList()),
-            !((List) json.get("partition_keys")).isEmpty(),
-            true,
-            toStrings(new HashMap()),
-            Option.empty());
+            !((List) json.get("partition_keys")).isEmpty());
     }
 
     private static CatalogStorageFormat toStorage(Map json) {
@@ -207,7 +203,7 @@ class SparkJson {
         Iterator entries = json.entrySet().iterator();
         while (entries.hasNext()) {
             Map.Entry entry = (Map.Entry) entries.next();
-            values = values.$plus(new Tuple2(entry.getKey(), entry.getValue()));
+            values = (scala.collection.immutable.Map) values.$plus(new Tuple2(entry.getKey(), entry.getValue()));
         }
         return values;
     }

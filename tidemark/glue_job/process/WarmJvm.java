@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.TimeZone;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.derby.jdbc.InternalDriver;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.logging.log4j.LogManager;
@@ -41,9 +40,10 @@ public class WarmJvm {
     private static final long THREAD_PATIENCE_MS = 3000;
     /** Threads that libraries keep for the next work of any context; they hold nothing of a run. */
     private static final String KEPT_THREADS =
-        "process reaper|Idle Worker Monitor for .*|derby\\..*|Log4j2-.*|Keep-Alive-Timer"
+        "process reaper|Cleaner-\\d+|Idle Worker Monitor for .*|derby\\..*|Log4j2-.*|Keep-Alive-Timer"
         + "|org\\.apache\\.hadoop\\.fs\\.FileSystem\\$Statistics\\$StatisticsDataReferenceCleaner"
-        + "|(rpc|shuffle|QueryStageCreator|broadcast-exchange|subquery|ForkJoinPool|block-manager)-.*";
+        + "|(rpc|shuffle|QueryStageCreator|ResultQueryStageExecution|broadcast-exchange|subquery"
+        + "|ForkJoinPool|ForkJoinPool\\.commonPool-worker|block-manager)-.*";
     /** Numbers that a script sees in plans. */
     private static final String[][] COUNTERS = {
         {"org.apache.spark.sql.catalyst.expressions.NamedExpression$", "curId"},
@@ -174,7 +174,7 @@ public class WarmJvm {
         FileSystem.closeAll();
         FileSystem.clearStatistics();
         Utils$.MODULE$.clearLocalRootDirs();
-        if (isLoaded("org.apache.derby.jdbc.InternalDriver")) {
+        if (isLoaded(SparkVersion.DERBY)) {
             shutDerbyDown();
         }
         System.setProperties((Properties) properties.clone());
@@ -187,7 +187,7 @@ public class WarmJvm {
     }
 
     private static void shutDerbyDown() throws Exception {
-        if (InternalDriver.activeDriver() != null) {  // else it starts first, and writes derby.log
+        if (SparkVersion.isDerbyActive()) {
             try {
                 DriverManager.getConnection("jdbc:derby:;shutdown=true;deregister=false").close();
             } catch (SQLException isDown) {

@@ -66,12 +66,14 @@ def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
 
 
 LOOK_S = 0.02
+ACCUMULATOR_SERVERS = {"AccumulatorServer", "AccumulatorTCPServer", "AccumulatorUnixServer"}
 
 
 def stop_accumulators_soon(module: ModuleType) -> None:
     """Let the server of accumulators see at once that Spark stops: it looks twice a second."""
-    server = module.AccumulatorServer
-    server.serve_forever = partialmethod(server.serve_forever, LOOK_S)
+    for name in ACCUMULATOR_SERVERS & vars(module).keys():
+        server = vars(module)[name]
+        server.serve_forever = partialmethod(server.serve_forever, LOOK_S)
 
 
 PARENT = "_tidemark_parent"

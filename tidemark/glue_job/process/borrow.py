@@ -22,6 +22,7 @@ from tidemark.glue_job.process.after_import import (
 from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.spark import as_properties
 from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.local_state.sparks.installed import own_spark
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -153,7 +154,11 @@ class Borrower:
             "spark.app.submitTime": str(time.time_ns() // 1_000_000),
             DAEMON: WORKERS,
         }
+        spark = own_spark()
         request = {
+            "version": spark.version,
+            "python": str(spark.python),
+            "home": str(spark.home),
             "settings": as_properties(settings),
             "file": self._conf_file.read_text(encoding="utf-8"),
             "conf": as_properties(conf),

@@ -9,13 +9,27 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.local_state.sparks.installed import Spark
 
 ARGUMENT = "--datalake-formats"
-# Format -> a class that its jar has, and the jar's name.
-FORMATS = {
-    "iceberg": ("org/apache/iceberg/spark/SparkCatalog.class", "iceberg-spark-runtime-3.5_2.12"),
-    "hudi": ("org/apache/hudi/Spark3DefaultSource.class", "hudi-spark3.5-bundle_2.12"),
-    "delta": ("io/delta/sql/DeltaSparkSessionExtension.class", "delta-spark_2.12"),
+# Format -> a class that its jar has.
+CLASSES = {
+    "iceberg": "org/apache/iceberg/spark/SparkCatalog.class",
+    "hudi": "org/apache/hudi/common/model/HoodieRecord.class",
+    "delta": "io/delta/sql/DeltaSparkSessionExtension.class",
+}
+# Version of PySpark's line -> format -> the name of the jar.
+JARS = {
+    "3.5": {
+        "iceberg": "iceberg-spark-runtime-3.5_2.12",
+        "hudi": "hudi-spark3.5-bundle_2.12",
+        "delta": "delta-spark_2.12",
+    },
+    "4.1": {
+        "iceberg": "iceberg-spark-runtime-4.1_2.13",
+        "hudi": "hudi-spark4.1-bundle_2.13",
+        "delta": "delta-spark_4.1_2.13",
+    },
 }
 # A wheel of Iceberg's jar for Spark 3.5; it is used where it is installed.
 ICEBERG_WHEEL, ICEBERG_JARS = (
@@ -38,24 +52,26 @@ CATALOG = "spark.sql.catalog."
 
 
 def datalake_jars(
-    job: str, arguments: Mapping[str, str], given: Sequence[Path], spark_jars: Path
+    job: str, arguments: Mapping[str, str], given: Sequence[Path], spark: Spark
 ) -> list[Path]:
     """Return the jars to add for ``--datalake-formats``, beside those that are given."""
     added: list[Path] = []
+    spark_jars = spark.home / "jars"
     for name in filter(None, (one.strip() for one in arguments.get(ARGUMENT, "").split(","))):
-        if name not in FORMATS:
+        if name not in CLASSES:
             raise UsageError(
-                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(FORMATS)}, with "
+                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(CLASSES)}, with "
                 "commas between them"
             )
-        class_file, jar = FORMATS[name]
-        if _has(class_file, [*given, *spark_jars.glob(f"*{name}*.jar")]):
+        if _has(CLASSES[name], [*given, *spark_jars.glob(f"*{name}*.jar")]):
             continue
-        wheel = _jars_of_wheel() if name == "iceberg" else []
+        wheel = _jars_of_wheel() if name == "iceberg" and spark.line == "3.5" else []
         if not wheel:
+            wanted = JARS.get(spark.line, {}).get(name, name)
             raise UnsupportedError(
-                f"job {job} has {ARGUMENT} {name}, and open-source Spark has no jar of it: put "
-                f"{jar}-….jar into {spark_jars}, or name it in --extra-jars"
+                f"job {job} has {ARGUMENT} {name}, and open-source Spark {spark.version} "
+                f"has no jar of it: put {wanted}-….jar into {spark_jars}, or name it in "
+                "--extra-jars"
             )
         added += wheel
     return added

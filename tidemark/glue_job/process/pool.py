@@ -20,6 +20,7 @@ from tidemark.glue_job.process.lake_fs.jar import jar_name
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 from tidemark.local_state.machine.processes import is_running
+from tidemark.local_state.sparks.installed import Spark
 
 POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
 HOST = "127.0.0.1"
@@ -43,14 +44,14 @@ class PoolFile:
     jvms: str
 
 
-def fingerprint(java_home: Path) -> str:
+def fingerprint(java_home: Path, spark: Spark | None = None) -> str:
     """Return a text that is the same for two JVMs only if a run may have either."""
     variables = {
         name: value
         for name, value in inherited().items()
         if name.startswith(JVM_VARIABLES) and name != "JAVA_HOME"
     }
-    parts = (str(java_home.resolve()), jar_name(), *map(str, sorted(variables.items())))
+    parts = (str(java_home.resolve()), jar_name(spark), *map(str, sorted(variables.items())))
     return hashlib.sha256("|".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 

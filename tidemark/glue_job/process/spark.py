@@ -1,18 +1,16 @@
 """Writes the Spark configuration of a job process: s3:// paths are folders of the lake."""
 
-import importlib.util
 import os
 import shlex
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tidemark.errors import UsageError
 from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
 from tidemark.glue_job.process.lake_fs.jar import hadoop_settings, lake_jar
 from tidemark.local_state.home import Home
+from tidemark.local_state.sparks.installed import Spark, own_spark
 
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
 EVENTS_FOLDER = "spark-events"
@@ -23,33 +21,33 @@ TEMPORARY_FOLDER = "tmp"  # of the run's JVM, if it has its own: a killed one le
 
 
 def write_spark_conf(
-    run_folder: Path, home: Home, java_home: Path, user_settings: Mapping[str, str]
+    run_folder: Path,
+    home: Home,
+    java_home: Path,
+    user_settings: Mapping[str, str],
+    spark: Spark | None = None,
 ) -> dict[str, str]:
-    """Write ``run_folder``/spark.conf, the job's settings last."""
+    """Write ``run_folder``/spark.conf, the job's settings last; return the variables of its Spark.
+
+    It is this Python's unless another one is given.
+    """
+    spark = spark or own_spark()
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
-    settings = {**engine_settings(home, run_folder, java_home), **user_settings}
+    settings = {**engine_settings(home, run_folder, java_home, spark), **user_settings}
     conf = run_folder / CONF_FILE
     conf.write_text(as_properties(settings), encoding="utf-8")
     return {
         "JAVA_HOME": str(java_home),
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": str(spark.python),
         "PYSPARK_SUBMIT_ARGS": shlex.join(["--properties-file", str(conf), "pyspark-shell"]),
         # A folder on the class path, which is to be the same for every run: see class_archive.
         "SPARK_CONF_DIR": str(NO_CONF),
-        "SPARK_DIST_CLASSPATH": str(lake_jar(java_home)),
-        "SPARK_HOME": str(spark_home()),  # else Spark starts a Python to find it
+        "SPARK_DIST_CLASSPATH": str(lake_jar(java_home, spark)),
+        "SPARK_HOME": str(spark.home),  # else Spark starts a Python to find it
         "SPARK_LOCAL_IP": "127.0.0.1",
         "TZ": "UTC",  # as on Glue's workers
     }
-
-
-def spark_home() -> Path:
-    """Return the folder of the installed PySpark, without importing it."""
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or not spec.submodule_search_locations:
-        raise UsageError("PySpark is not installed; run `pip install 'tidemark-glue[local]'`")
-    return Path(spec.submodule_search_locations[0])
 
 
 def as_properties(values: Mapping[str, str]) -> str:
@@ -82,14 +80,14 @@ def _temporary_folder(run_folder: Path) -> str:
     return tempfile.gettempdir() if "," in folder else folder
 
 
-def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, str]:
+def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> dict[str, str]:
     """Return the Spark properties of every local job run."""
     cores = os.cpu_count() or 2
     properties = system_properties(home, run_folder)
     java_options = [
         *(f"-D{name}={value}" for name, value in properties.items()),
         "-XX:-UsePerfData",  # a file in /tmp, which a killed JVM leaves there
-        *archive_options(java_home),
+        *archive_options(java_home, spark),
     ]
     return {
         "spark.master": f"local[{cores}]",
@@ -112,6 +110,8 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path) -> dict[str, 
         # What is written where is read from the event log; a URL may name it, but for its secrets.
         "spark.sql.redaction.options.regex": REDACTED,
         "spark.eventLog.enabled": "true",
+        "spark.eventLog.rolling.enabled": "false",  # as before Spark 4: one file, and plain
+        "spark.eventLog.compress": "false",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
         "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),
         # Hadoop's defaults name a committer for s3a that PySpark does not ship.

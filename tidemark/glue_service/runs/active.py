@@ -52,15 +52,20 @@ class ActiveRuns:
         self._started: dict[str, ActiveRun] = {}
         self._counted: dict[str, str] = {}  # jobs by run
         self._counts: Counter[str] = Counter()
-        self.spark = 0  # how many are of Spark jobs
+        self._versions: Counter[str] = Counter()  # of Glue, of Spark jobs
 
     def __len__(self) -> int:
         return len(self._all)
 
+    @property
+    def of_spark(self) -> dict[str, int]:
+        """How many runs of Spark jobs there are, by the version of Glue."""
+        return {version: number for version, number in self._versions.items() if number}
+
     def add(self, active: ActiveRun) -> None:
         """Hold one more run."""
         self._all[active.run.run_id] = active
-        self.spark += active.start.job.command == SPARK
+        self._versions[active.start.job.glue_version] += active.start.job.command == SPARK
         if active.start.delay_minutes is not None:
             self._delayed[active.run.run_id] = active
         self.place(active)
@@ -70,7 +75,7 @@ class ActiveRuns:
         run_id = active.run.run_id
         del self._all[run_id]
         self._delayed.pop(run_id, None)
-        self.spark -= active.start.job.command == SPARK
+        self._versions[active.start.job.glue_version] -= active.start.job.command == SPARK
         self._leave(run_id)
         if run_id in self._counted:
             job_name = self._counted.pop(run_id)

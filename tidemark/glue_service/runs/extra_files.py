@@ -11,9 +11,9 @@ from pathlib import Path
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
 from tidemark.glue_job.process.datalake_formats import datalake_jars, local_settings
-from tidemark.glue_job.process.spark import spark_home
 from tidemark.glue_service.runs.arguments import listed
 from tidemark.local_state.home import Home
+from tidemark.local_state.sparks.installed import Spark
 from tidemark.model.assembly.definitions import JobDefinition
 
 # What stands in the working folder of a run here, and not on AWS.
@@ -72,7 +72,11 @@ def copy_extra_files(
 
 
 def jar_settings(
-    home: Home, job: JobDefinition, arguments: Mapping[str, str], settings: Mapping[str, str]
+    home: Home,
+    job: JobDefinition,
+    arguments: Mapping[str, str],
+    settings: Mapping[str, str],
+    spark: Spark,
 ) -> dict[str, str]:
     """Return the settings of Spark of a run, with those that add ``--extra-jars`` and data lakes.
 
@@ -80,7 +84,7 @@ def jar_settings(
     driver and executors are one process here.
     """
     jars = [existing(job, uri, place_of(home, uri)) for uri in listed(arguments, "--extra-jars")]
-    jars += datalake_jars(job.name, arguments, jars, spark_home() / "jars")
+    jars += datalake_jars(job.name, arguments, jars, spark)
     settings = {**settings, **local_settings(settings)}
     if not jars:
         return settings

@@ -63,6 +63,8 @@ from tidemark.local_state.machine.disk import full_disk_text, has_room
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
+from tidemark.local_state.sparks.installed import Spark
+from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.arguments import bookmark_option
 from tidemark.model.assembly.definitions import SHELL, JobDefinition
@@ -109,6 +111,7 @@ class JobProcess:
     process: subprocess.Popen[bytes]
     deadline: float
     jvms: Jvms
+    python: Path = Path(sys.executable)
     stop_state: str | None = None
     counts: RowCounts | None = None
     oom_kills: int = field(default_factory=oom_kills)
@@ -142,6 +145,9 @@ def start_job_run(
 ) -> JobProcess:
     """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``."""
     refuse_half_rewound(machine.home)
+    is_shell = job.command == SHELL
+    spark = None if is_shell else spark_for(job.glue_version)
+    python = spark.python if spark else Path(sys.executable)
     merged = merge_arguments(job, arguments)
     folder = machine.home.runs / run.run_id
     folder.mkdir(parents=True)
@@ -150,10 +156,9 @@ def start_job_run(
     shutil.copyfile(_within_lake(machine.home, job, location), script)
     libraries = [
         *python_path(machine.home, job, merged, folder),
-        *module_folders(machine.home, job, merged),
+        *module_folders(machine.home, job, merged, python),
     ]
-    is_shell = job.command == SHELL
-    engine = _shell_variables() if is_shell else _spark_variables(machine, job, folder, merged)
+    engine = _spark_variables(machine, job, spark, folder, merged) if spark else _shell_variables()
     job_id = f"j_{run.run_id.removeprefix('jr_')[:64]}"
     given = command_line(job, job_id, run.run_id, merged)
     (folder / ARGUMENTS_FILE).write_text(json.dumps(given), encoding="utf-8")
@@ -164,18 +169,18 @@ def start_job_run(
         DECLARED_VARIABLE: "1" if job.is_declared else "",
     }
     order = Order(str(script), str(folder), variables_of_run)
-    pythons = None if is_shell else machine.jvms.pythons
-    process = (pythons.take(order) if pythons else None) or _start(order)
+    pythons = machine.jvms.pythons
+    process = (pythons.take(order, spark) if pythons and spark else None) or _start(order, python)
     deadline = time.monotonic() + 60 * job.timeout_minutes
-    return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms)
+    return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms, python)
 
 
-def _start(order: Order) -> subprocess.Popen[bytes]:
+def _start(order: Order, python: Path) -> subprocess.Popen[bytes]:
     folder = Path(order.folder)
     with (folder / "stdout.log").open("ab") as out, (folder / "stderr.log").open("ab") as err:
         return subprocess.Popen(  # noqa: S603 (the job script of the template)
             [
-                sys.executable,
+                str(python),
                 "-P",
                 "-m",
                 job_process.__name__,  # -P: no shadowed modules
@@ -204,20 +209,24 @@ def script_name(job_name: str) -> str:
 
 
 def _spark_variables(
-    machine: Machine, job: JobDefinition, folder: Path, arguments: Mapping[str, str]
+    machine: Machine,
+    job: JobDefinition,
+    spark: Spark,
+    folder: Path,
+    arguments: Mapping[str, str],
 ) -> dict[str, str]:
     """Put what a job of Spark reads into its folder; return the variables that it gets."""
     copy_extra_files(machine.home, job, arguments, folder)
     settings = {
         **_of_executors(variables(arguments, EXECUTOR_VARIABLES)),
-        **jar_settings(machine.home, job, arguments, spark_settings(arguments)),
+        **jar_settings(machine.home, job, arguments, spark_settings(arguments), spark),
     }
     catalog = catalog_settings(machine.home, arguments, settings)
     return {
         **variables(arguments, DRIVER_VARIABLES),
         **catalog.variables,
         **write_spark_conf(
-            folder, machine.home, machine.java_home, {**settings, **catalog.settings}
+            folder, machine.home, machine.java_home, {**settings, **catalog.settings}, spark
         ),
         **_variables_of_jvm(machine.jvms, settings),
     }
@@ -365,27 +374,28 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
         running.run,
         state=state,
         completed_at_ms=now_ms(),
-        error_message=_error_message(folder, state, exit_code, oom_kills() - running.oom_kills),
+        error_message=_error_message(running, state, exit_code),
         rows_read=counts.rows_read if counts else None,
         rows_written=counts.rows_written if counts else None,
         jvm=str(jvm) if jvm else None,
     )
 
 
-def _error_message(folder: Path, state: str, exit_code: int, kills: int) -> str | None:
+def _error_message(running: JobProcess, state: str, exit_code: int) -> str | None:
     if state == "SUCCEEDED":
         return None
     if state == "TIMEOUT":
         return "Job run timed out"
     if state == "STOPPED":
         return "Job run stopped"
+    folder, kills = Path(running.run.log_path).parent, oom_kills() - running.oom_kills
     full_disk = None if has_room(folder) else full_disk_text(folder)
     result = folder / RESULT_FILE
     if result.is_file():
         failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
         log = folder / "stderr.log"
         text = _ends_of(log)
-        places = Places(folder.parents[1] / "lake", sys.executable)
+        places = Places(folder.parents[1] / "lake", str(running.python))
         message = with_remedy(failure, text, places, full_disk, kills)
         if first_cause(failure, text, kills).cause != failure.cause:
             _end_with(log, message)

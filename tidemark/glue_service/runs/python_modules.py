@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
@@ -26,7 +26,20 @@ WHEEL = re.compile(r"(?:.*/)?([^/-]+)-([^/-]+)-[^/]+\.whl")
 OPTION = "--python-modules-installer-option"
 FOLDER = "python-modules"
 S3 = ("s3://", "s3a://")
-PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input")
+PIP = ("install", "--quiet", "--disable-pip-version-check", "--no-input")
+
+
+def versions_of(python: Path) -> Callable[[str], str | None]:
+    """Return what tells the version of a distribution that a Python has, None if it lacks it."""
+    if python == Path(sys.executable):
+        return installed_version
+    folders = [str(folder) for folder in python.parents[1].glob("lib/python3.*/site-packages")]
+    found = {_name(one.name): one.version for one in distributions(path=folders)}
+    return lambda name: found.get(_name(name))
+
+
+def _name(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def installed_version(name: str) -> str | None:
@@ -72,12 +85,14 @@ def _plain(text: str) -> str:
     return re.sub(r"(\.0)+$", "", text.lower().removeprefix("v").replace("-", "."))
 
 
-def module_folders(home: Home, job: JobDefinition, arguments: Mapping[str, str]) -> list[Path]:
+def module_folders(
+    home: Home, job: JobDefinition, arguments: Mapping[str, str], python: Path
+) -> list[Path]:
     """Return the folder with the modules of ``--additional-python-modules``, installed if new.
 
     Modules that the Python of local runs has, as they are named, need none.
     """
-    if not missing_modules(arguments.get(MODULES, "")):
+    if not missing_modules(arguments.get(MODULES, ""), versions_of(python)):
         return []
     words = [word.strip() for word in listed(arguments, MODULES)]
     try:
@@ -87,15 +102,16 @@ def module_folders(home: Home, job: JobDefinition, arguments: Mapping[str, str])
     wanted = [
         str(existing(job, w, home.local_path(w))) if w.startswith(S3) else w for w in words if w
     ]
-    folder = home.root / FOLDER / _key(wanted, options)
+    folder = home.root / FOLDER / _key(python, wanted, options)
     if not folder.is_dir():
-        _install(job, folder, [*options, *wanted])
+        _install(job, python, folder, [*options, *wanted])
     return [folder]
 
 
-def _key(wanted: list[str], options: list[str]) -> str:
+def _key(python: Path, wanted: list[str], options: list[str]) -> str:
     """Return the name of the folder of a set: it changes with a file that is named."""
-    parts = [sys.version, *options]
+    own = [] if python == Path(sys.executable) else [str(python)]
+    parts = [sys.version, *own, *options]
     for word in wanted:
         file = Path(word)
         content = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
@@ -103,13 +119,23 @@ def _key(wanted: list[str], options: list[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _install(job: JobDefinition, folder: Path, words: list[str]) -> None:
+def _install(job: JobDefinition, python: Path, folder: Path, words: list[str]) -> None:
     """Install into a folder beside it first, so that a killed command leaves no half of a set."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         target = Path(place) / "modules"
         run = subprocess.run(  # noqa: S603 (what the job asks for)
-            [sys.executable, *PIP, "--target", str(target), *words],
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "--python",
+                str(python),
+                *PIP,
+                "--target",
+                str(target),
+                *words,
+            ],
             capture_output=True,
             text=True,
         )
@@ -117,7 +143,7 @@ def _install(job: JobDefinition, folder: Path, words: list[str]) -> None:
             reason = (run.stderr or run.stdout).strip().splitlines()[-1:] or ["no output"]
             raise TidemarkError(
                 f"job {job.name} names in {MODULES} what pip cannot install: {reason[0]}; correct "
-                f"it, or install it with `{sys.executable} -m pip install`"
+                f"it, or install it with `{sys.executable} -m pip --python {python} install`"
             )
         target.mkdir(exist_ok=True)
         if not folder.is_dir():  # another command may have been faster

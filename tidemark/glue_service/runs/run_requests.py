@@ -32,6 +32,7 @@ class RunRequest:
         predecessors: the runs whose states fired its trigger, each JobName and RunId.
         flow_id: the firing or workflow run that started it; None if a client did.
         is_queued: whether it waits where as many runs of the job as may be are running.
+        glue_version: which one it has; None if it is not known, or the job has no Spark.
     """
 
     run_id: str
@@ -42,6 +43,7 @@ class RunRequest:
     predecessors: tuple[Mapping[str, str], ...] = ()
     flow_id: str | None = None
     is_queued: bool = False
+    glue_version: str | None = None
 
 
 def put_run_request(store: Store, request: RunRequest) -> None:

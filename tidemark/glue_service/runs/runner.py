@@ -39,9 +39,11 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
+from tidemark.local_state.sparks.installed import installed_spark
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_state.store.stored_warnings import keep_warnings
+from tidemark.model.assembly.definitions import SPARK
 from tidemark.model.clock import now_ms
 
 OnEnd = Callable[[JobRun, RunRequest], list[Start]]
@@ -273,7 +275,8 @@ class Runner:
 
     def _record(self, run: JobRun, start: Start) -> None:
         self._store.put_job_run(run)
-        put_run_request(self._store, start.request)
+        version = start.job.glue_version if start.job.command == SPARK else None
+        put_run_request(self._store, replace(start.request, glue_version=version))
 
     def _change(self, active: ActiveRun, state: str) -> None:
         run = replace(active.run, state=state)
@@ -289,8 +292,9 @@ class Runner:
                 if counts[job.name] < job.max_concurrent_runs:
                     self._change(active, STARTING)
                     counts[job.name] += 1
-        if self._active.spark:
-            self._machine.jvms.want(self._active.spark)
+        for version, number in self._active.of_spark.items():
+            if spark := installed_spark(version):
+                self._machine.jvms.want(number, spark)
         for active in self._startable():
             active.run = replace(active.run, started_at_ms=now_ms())
             job, request = active.start.job, active.start.request

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tidemark.model.assembly.definitions import SHELL, SPARK, STREAMING
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.model.assembly.glue_versions import AUTO, GLUE_VERSIONS
 
 Members = Mapping[str, Any]
 RAY = "glueray"
 COMMANDS = (SPARK, STREAMING, SHELL, RAY)
 OLDER_VERSIONS = ("0.9", "1.0", "2.0", "3.0", "4.0")
-AUTO = "auto"
 VERSIONS = (*OLDER_VERSIONS, *GLUE_VERSIONS, AUTO)
 MAX_RETRIES = 10
 MAX_MINUTES = 10_080  # seven days

@@ -18,6 +18,7 @@ from tidemark.glue_job.process.class_archive.make import archivable
 from tidemark.glue_job.process.spark import write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import own_spark
 
 PROGRAM = """
 from pyspark.sql import SparkSession
@@ -96,9 +97,10 @@ def test_archives_of_two_versions_of_java_are_kept_beside_each_other(tmp_path):
         java.parent.mkdir(parents=True)
         java.touch(0o755)
         (java.parents[1] / "release").write_text(f'JAVA_VERSION="{major}.0.9"\n', "utf-8")
-        names.append(archive_prefix(java.parents[1]))
+        names.append(archive_prefix(java.parents[1], own_spark()))
 
-    assert names == ["spark-classes-17-", "spark-classes-21-"]
+    spark = own_spark().version
+    assert names == [f"spark-{spark}-java-17-", f"spark-{spark}-java-21-"]
 
 
 @pytest.mark.nightly

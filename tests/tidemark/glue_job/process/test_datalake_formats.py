@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,7 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import Spark
 from tidemark.local_state.store.database import Store
 
 DELTA = "io/delta/sql/DeltaSparkSessionExtension.class"
@@ -53,34 +56,48 @@ def jar_with(path, name):
     return path
 
 
+def spark_in(folder, version="3.5.6"):
+    return Spark(version, Path(sys.executable), folder)
+
+
 def test_format_is_there_if_a_given_jar_or_one_of_spark_has_it(tmp_path):
     arguments = {"--datalake-formats": "delta"}
     given = jar_with(tmp_path / "any-name.jar", DELTA)
     (tmp_path / "jars").mkdir()
+    spark = spark_in(tmp_path)
     (tmp_path / "jars/broken-delta.jar").write_text("no jar")
 
-    assert datalake_jars("j", arguments, [given], tmp_path / "jars") == []
+    assert datalake_jars("j", arguments, [given], spark) == []
     with pytest.raises(UnsupportedError, match=r"job j .* delta-spark_2\.12-….jar into .*/jars"):
-        datalake_jars("j", arguments, [], tmp_path / "jars")
+        datalake_jars("j", arguments, [], spark)
     jar_with(tmp_path / "jars/delta-spark.jar", DELTA)
-    assert datalake_jars("j", arguments, [], tmp_path / "jars") == []
+    assert datalake_jars("j", arguments, [], spark) == []
 
 
 def test_iceberg_of_an_installed_wheel_is_added(tmp_path, monkeypatch):
     arguments = {"--datalake-formats": "iceberg"}
+    spark = spark_in(tmp_path)
 
-    (jar,) = datalake_jars("j", arguments, [], tmp_path)
+    (jar,) = datalake_jars("j", arguments, [], spark)
     monkeypatch.setattr(datalake_formats, "ICEBERG_WHEEL", "no_such_wheel")
 
     assert jar.name.startswith("iceberg-spark-runtime-3.5_2.12-")
     with pytest.raises(UnsupportedError, match="no jar of it"):
-        datalake_jars("j", arguments, [], tmp_path)
+        datalake_jars("j", arguments, [], spark)
+
+
+def test_iceberg_of_the_wheel_is_not_for_spark_4(tmp_path):
+    arguments = {"--datalake-formats": "iceberg"}
+
+    with pytest.raises(UnsupportedError, match=r"Spark 4\.1\.1.*iceberg-spark-runtime-4\.1_2\.13"):
+        datalake_jars("j", arguments, [], spark_in(tmp_path, "4.1.1"))
 
 
 def test_unknown_format_is_refused_and_none_needs_no_jar(tmp_path):
+    spark = spark_in(tmp_path)
     with pytest.raises(UsageError, match="'paimon'; allowed are iceberg, hudi, delta"):
-        datalake_jars("j", {"--datalake-formats": "iceberg, paimon"}, [], tmp_path)
-    assert datalake_jars("j", {}, [], tmp_path) == []
+        datalake_jars("j", {"--datalake-formats": "iceberg, paimon"}, [], spark)
+    assert datalake_jars("j", {}, [], spark) == []
 
 
 def test_catalogs_of_aws_are_folders_here():

@@ -13,7 +13,6 @@ import pytest
 from tests.waiting import wait_until
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_job.process.class_archive.archive import NO_CONF
-from tidemark.glue_job.process.spark import spark_home
 from tidemark.glue_service.runs.job_run_process import (
     Machine,
     new_run_id,
@@ -25,6 +24,7 @@ from tidemark.glue_service.runs.job_run_process import (
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import own_spark
 from tidemark.model.assembly.definitions import JobDefinition
 
 PROBE = """
@@ -195,7 +195,7 @@ def test_spark_and_python_of_the_caller_never_reach_the_job(probe):
     environment = seen["environment"]
 
     assert "PYTHONWARNINGS" not in environment
-    assert environment["SPARK_HOME"] == str(spark_home())
+    assert environment["SPARK_HOME"] == str(own_spark().home)
     conf = folder / "spark.conf"
     assert environment["PYSPARK_SUBMIT_ARGS"] == f"--properties-file {conf} pyspark-shell"
     assert environment["SPARK_CONF_DIR"] == str(NO_CONF)

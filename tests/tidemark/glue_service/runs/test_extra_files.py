@@ -26,6 +26,7 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import own_spark
 from tidemark.model.assembly.definitions import JobDefinition
 
 LOOK = """
@@ -153,12 +154,12 @@ def test_jars_stand_beside_those_of_conf_in_the_place_that_the_order_wants(home)
     arguments = {"--extra-jars": "s3://config/a.jar,s3://config/b.jar"}
     own = {"spark.jars": "/c.jar", "spark.x": "1"}
 
-    behind = jar_settings(home, job(), arguments, own)
-    before = jar_settings(home, job(), arguments | {"--user-jars-first": "true"}, own)
+    behind = jar_settings(home, job(), arguments, own, own_spark())
+    before = jar_settings(home, job(), arguments | {"--user-jars-first": "true"}, own, own_spark())
 
     assert behind == {"spark.jars": f"/c.jar,{a.as_uri()},{b.as_uri()}", "spark.x": "1"}
     assert before == own | {"spark.driver.extraClassPath": f"{a}{os.pathsep}{b}"}
-    assert jar_settings(home, job(), {}, own) == own
+    assert jar_settings(home, job(), {}, own, own_spark()) == own
 
 
 @pytest.mark.spark

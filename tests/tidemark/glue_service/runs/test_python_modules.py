@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from zipfile import ZipFile
@@ -13,6 +14,7 @@ from tidemark.glue_service.runs.python_modules import missing_modules, module_fo
 from tidemark.local_state.home import Home
 from tidemark.model.assembly.definitions import JobDefinition
 
+PYTHON = Path(sys.executable)
 INSTALLED = {"pandas": "2.2.0", "torch": "2.1.0+cpu", "scikit-learn": "1.4"}
 
 
@@ -81,13 +83,13 @@ def test_python_modules_that_are_missing_are_installed_once_per_set(tmp_path):
     }
 
     with pytest.raises(TidemarkError, match="what pip cannot install: ERROR: No matching"):
-        module_folders(home, JOB, arguments)
+        module_folders(home, JOB, arguments, PYTHON)
     arguments["--additional-python-modules"] = uri
-    (folder,) = module_folders(home, JOB, arguments)
+    (folder,) = module_folders(home, JOB, arguments, PYTHON)
     made = (folder / "tidemark_tiny.py").stat().st_mtime_ns
-    assert module_folders(home, JOB, arguments) == [folder]
+    assert module_folders(home, JOB, arguments, PYTHON) == [folder]
     wheel(home.lake, "tidemark_tiny", "VALUE = 2")
-    (other,) = module_folders(home, JOB, arguments)
+    (other,) = module_folders(home, JOB, arguments, PYTHON)
 
     assert (folder / "tidemark_tiny.py").stat().st_mtime_ns == made
     assert (folder / "tidemark_tiny.py").read_text() == "VALUE = 1"
@@ -101,8 +103,8 @@ def test_what_is_installed_as_it_is_named_needs_no_folder(tmp_path):
     home = Home.open(tmp_path / "home")
     arguments = {"--additional-python-modules": f"pytest=={version('pytest')}"}
 
-    assert module_folders(home, JOB, arguments) == []
+    assert module_folders(home, JOB, arguments, PYTHON) == []
     with pytest.raises(TidemarkError, match="no such file at"):
         module_folders(
-            home, JOB, {"--additional-python-modules": "s3://libs/none-1-py3-none-any.whl"}
+            home, JOB, {"--additional-python-modules": "s3://libs/none-1-py3-none-any.whl"}, PYTHON
         )

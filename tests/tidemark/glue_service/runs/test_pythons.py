@@ -17,6 +17,7 @@ from tidemark.glue_job.process.ahead import Order, provide
 from tidemark.glue_service.runs.pythons import PYTHON_VARIABLES, Pythons
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.machine.processes import is_running
+from tidemark.local_state.sparks.installed import own_spark
 
 PATIENCE_S = 60
 SCRIPT = """
@@ -63,9 +64,9 @@ def order_for(folder, *arguments, libraries=(), **variables):
 
 def taken(pythons, order):
     """Return a process that waited, and got an order."""
-    pythons.want(1)
+    pythons.want(1, own_spark())
     end = time.monotonic() + PATIENCE_S
-    while (process := pythons.take(order)) is None:
+    while (process := pythons.take(order, own_spark())) is None:
         assert time.monotonic() < end
         time.sleep(0.02)
     return process
@@ -154,15 +155,15 @@ def test_only_what_is_imported_already_is_in_the_way(tmp_path):
 
 def test_one_that_has_died_is_passed_over(folder):
     with closing(Pythons(refills=False)) as pythons:
-        pythons.want(1)
+        pythons.want(1, own_spark())
         end = time.monotonic() + PATIENCE_S
         while not pythons._ready:
             assert time.monotonic() < end
             time.sleep(0.02)
-        pythons._ready[0].kill()
-        pythons._ready[0].wait(PATIENCE_S)
+        pythons._ready[0][1].kill()
+        pythons._ready[0][1].wait(PATIENCE_S)
 
-        assert pythons.take(order_for(folder)) is None
+        assert pythons.take(order_for(folder), own_spark()) is None
 
 
 def test_one_that_was_taken_is_replaced_and_all_end_with_their_command(folder):
@@ -172,7 +173,7 @@ def test_one_that_was_taken_is_replaced_and_all_end_with_their_command(folder):
     while not pythons._ready:
         assert time.monotonic() < end
         time.sleep(0.02)
-    waiting = pythons._ready[0]
+    waiting = pythons._ready[0][1]
     assert process.wait(PATIENCE_S) == 0
 
     pythons.close()
@@ -183,10 +184,11 @@ def test_one_that_was_taken_is_replaced_and_all_end_with_their_command(folder):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_none_outlives_a_killed_command():
     program = (
-        "import time; from tidemark.glue_service.runs.pythons import Pythons; p = Pythons()\n"
-        "p.want(1)\n"
+        "import time; from tidemark.glue_service.runs.pythons import Pythons\n"
+        "from tidemark.local_state.sparks.installed import own_spark\n"
+        "p = Pythons(); p.want(1, own_spark())\n"
         "while not p._ready: time.sleep(0.02)\n"
-        "print(p._ready[0].pid, flush=True); time.sleep(600)"
+        "print(p._ready[0][1].pid, flush=True); time.sleep(600)"
     )
     command = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     pid = int(command.stdout.readline())

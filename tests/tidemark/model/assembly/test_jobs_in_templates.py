@@ -48,7 +48,7 @@ def test_job_that_says_little_has_the_defaults_of_glue():
     assert read_resources().jobs["ingest"] == JobDefinition(
         name="ingest",
         script_location="s3://b/job.py",
-        glue_version="5.1",
+        glue_version="6.0",
         timeout_minutes=480,
         max_retries=0,
         max_concurrent_runs=1,
@@ -119,9 +119,9 @@ def test_a_streaming_job_is_named_and_no_job_that_runs_here():
 
 
 def test_job_of_a_glue_version_with_another_spark_is_refused():
-    other = {"Name": "other", "Command": SCRIPT, "GlueVersion": "6.0"}
+    other = {"Name": "other", "Command": SCRIPT, "GlueVersion": "4.0"}
 
-    with pytest.raises(UnsupportedError, match=r"job other has GlueVersion 6\.0.*5\.0 and 5\.1"):
+    with pytest.raises(UnsupportedError, match=r"job other has GlueVersion 4\.0.*5\.0.*6\.0"):
         read_resources(Other={"Type": "AWS::Glue::Job", "Properties": other})
 
 
@@ -153,3 +153,11 @@ def test_the_same_job_in_two_stages_names_the_assembly_to_choose():
 
     with pytest.raises(UsageError, match=r"two AWS::Glue::Job .*--app cdk.out/assembly-dev or cdk"):
         read_deployment(assembly, "eu-west-2")
+
+
+def test_a_job_that_aws_upgrades_runs_on_the_newest_version():
+    upgraded = {"Name": "other", "Command": SCRIPT, "GlueVersion": "auto", "MaxRetries": 1}
+
+    jobs = read_resources(Other={"Type": "AWS::Glue::Job", "Properties": upgraded}).jobs
+
+    assert jobs["other"].glue_version == "6.0"

@@ -6,32 +6,32 @@ from pathlib import Path
 from tidemark.glue_job.process.lake_fs.jar import jar_name
 from tidemark.local_state.machine.installation import FOLDER
 from tidemark.local_state.machine.java import java_major
+from tidemark.local_state.sparks.installed import Spark, own_spark
 
 # The class path of the archive and of every run begins with this folder, which stays empty: the
 # JVM wants the same class path, and no folder with files on it.
 NO_CONF = FOLDER / "no-conf"
 
 
-def archive_path(java_home: Path) -> Path:
-    """Return where the archive for a Java and the installed jars is kept; it may not be there."""
-    from importlib.metadata import version  # a job process needs none of it
-
+def archive_path(java_home: Path, spark: Spark | None = None) -> Path:
+    """Return where the archive for a Java and the jars of a Spark is kept; it may be missing."""
+    spark = spark or own_spark()
     release = java_home / "release"
     build = release.read_bytes() if release.is_file() else b""
-    jars = f"{version('pyspark')} {jar_name()}"
+    jars = f"{spark.version} {jar_name(spark)}"
     parts = (str(java_home.resolve()).encode(), build, jars.encode())
     code = hashlib.sha256(b"|".join(parts)).hexdigest()[:16]
-    return FOLDER / f"{archive_prefix(java_home)}{code}.jsa"
+    return FOLDER / f"{archive_prefix(java_home, spark)}{code}.jsa"
 
 
-def archive_prefix(java_home: Path) -> str:
-    """Return how the names of archives for a version of Java begin: ``spark-classes-17-``."""
-    return f"spark-classes-{java_major(java_home / 'bin' / 'java')}-"
+def archive_prefix(java_home: Path, spark: Spark) -> str:
+    """Return how the names of archives for a Spark and a Java begin: ``spark-3.5.6-java-17-``."""
+    return f"spark-{spark.version}-java-{java_major(java_home / 'bin' / 'java')}-"
 
 
-def archive_options(java_home: Path) -> list[str]:
+def archive_options(java_home: Path, spark: Spark | None = None) -> list[str]:
     """Return the JVM options that use the archive; none without an archive for this Java."""
-    archive = archive_path(java_home)
+    archive = archive_path(java_home, spark)
     # Java 21 says on stdout, which is the job's, that an archive does not fit.
     quiet = "-Xlog:cds=off,cds+dynamic=off,class+path=off"
     return [f"-XX:SharedArchiveFile={archive}", quiet] if archive.is_file() else []

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Container, Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from tidemark.glue_job.process.spark import write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.installation import FOLDER
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import Spark, own_spark
 
 SAMPLE_JOB = Path(__file__).with_name("sample_job.py")
 FOREIGN_PREFIXES = ("SPARK_", "PYSPARK_", "PYTHON", "JAVA_TOOL_OPTIONS")
@@ -24,16 +24,17 @@ SHOWN_CHARACTERS = 2000
 SHORT_LIFE_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the classes are the same
 
 
-def make_archive(java_home: Path) -> Path:
-    """Make the archive for a Java, unless it is there, of the classes that the sample job loads."""
-    archive = archive_path(java_home)
+def make_archive(java_home: Path, spark: Spark | None = None) -> Path:
+    """Make the archive of the classes that the sample job loads, unless it is there."""
+    spark = spark or own_spark()
+    archive = archive_path(java_home, spark)
     if archive.is_file():
         return archive
     NO_CONF.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER) as name:
         folder = Path(name)
         classes, unfinished = folder / "classes", folder / archive.name
-        class_path = _record_classes(java_home, folder, classes)
+        class_path = _record_classes(java_home, spark, folder, classes)
         recorded = classes.read_text(encoding="utf-8").splitlines()
         kept = archivable(recorded, _versioned_classes(class_path))
         classes.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
@@ -49,21 +50,21 @@ def make_archive(java_home: Path) -> Path:
             ],
             {},
         )
-        for old in FOLDER.glob(f"{archive_prefix(java_home)}*.jsa"):
+        for old in FOLDER.glob(f"{archive_prefix(java_home, spark)}*.jsa"):
             old.unlink()
         unfinished.replace(archive)
     return archive
 
 
-def _record_classes(java_home: Path, folder: Path, classes: Path) -> str:
+def _record_classes(java_home: Path, spark: Spark, folder: Path, classes: Path) -> str:
     """Write the names of the classes that the sample job loads; return its class path."""
     home = Home.open(folder / "home")
     (home.lake / "sample").mkdir()
     options = f'"-XX:DumpLoadedClassList={classes}" {SHORT_LIFE_OPTIONS}'
     record = {"spark.driver.extraJavaOptions": options}
-    variables = write_spark_conf(folder, home, java_home, record)
+    variables = write_spark_conf(folder, home, java_home, record, spark)
     class_path = folder / "class-path"
-    _run([sys.executable, str(SAMPLE_JOB), str(class_path)], variables)
+    _run([str(spark.python), str(SAMPLE_JOB), str(class_path)], variables)
     return class_path.read_text(encoding="utf-8")
 
 

@@ -8,9 +8,11 @@ from zipfile import ZipFile, ZipInfo
 
 from tidemark.local_state.home import S3_SCHEMES
 from tidemark.local_state.machine.installation import FOLDER
+from tidemark.local_state.sparks.installed import Spark, own_spark
 
 SOURCE = Path(__file__).with_name("LakeFileSystem.java")
 WARM_JVM = Path(__file__).parents[1] / "WarmJvm.java"
+SPARK_VERSIONS = Path(__file__).parents[1] / "spark_versions"
 METASTORE = Path(__file__).parents[2] / "metastore"
 # Its classes, those that others use first.
 METASTORE_CLASSES = (
@@ -25,6 +27,8 @@ METASTORE_CLASSES = (
     "JsonLook",
 )
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
+SEQ_OF_2_12 = "import scala.collection.Seq;"  # what Scala calls Seq, in 2.12 and in 2.13
+SEQ_OF_2_13 = "import scala.collection.immutable.Seq;"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
 FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"
@@ -51,34 +55,37 @@ def _classes_of_schemes() -> dict[str, str]:
     return settings
 
 
-def lake_jar(java_home: Path) -> Path:
-    """Return the jar for the installed Spark; it is compiled if it is not there yet."""
-    jar = FOLDER / jar_name()
+def lake_jar(java_home: Path, spark: Spark | None = None) -> Path:
+    """Return the jar for a Spark, this Python's by default; it is compiled if it is missing."""
+    spark = spark or own_spark()
+    jar = FOLDER / jar_name(spark)
     if jar.is_file():
         return jar
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         unfinished = Path(folder) / jar.name
-        classes = compiled(_sources().values(), java_home)
+        classes = compiled(_sources(spark).values(), java_home, spark)
         _write(unfinished, {**dict(classes), "core-site.xml": _core_site().encode()})
         unfinished.replace(jar)
     return jar
 
 
-def jar_name() -> str:
+def jar_name(spark: Spark | None = None) -> str:
     """Return the name of the jar, which changes with its content and with Spark."""
-    from importlib.metadata import version  # a job process needs none of it
-
-    parts = (version("pyspark"), *_sources().values(), _core_site())
+    spark = spark or own_spark()
+    parts = (spark.version, *_sources(spark).values(), _core_site())
     return f"lake-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:16]}.jar"
 
 
-def _sources() -> dict[str, str]:
-    """Return the source of each class by its full name, those that others extend first."""
-    return {
+def _sources(spark: Spark) -> dict[str, str]:
+    """Return the source of each class by its full name, those that others use first."""
+    sources = {
         FILE_SYSTEM: SOURCE.read_text(encoding="utf-8"),
         **{name: _alias(name) for name in NAMES_ON_AWS},
         FILE_CONTEXT: _file_context(FILE_CONTEXT),
+        "dev.tidemark.jvm.SparkVersion": (SPARK_VERSIONS / f"Spark{spark.major}.java").read_text(
+            encoding="utf-8"
+        ),
         "dev.tidemark.jvm.WarmJvm": WARM_JVM.read_text(encoding="utf-8"),
         "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
         **{
@@ -86,6 +93,9 @@ def _sources() -> dict[str, str]:
             for name in METASTORE_CLASSES
         },
     }
+    if spark.major == 3:
+        return sources
+    return {name: text.replace(SEQ_OF_2_12, SEQ_OF_2_13) for name, text in sources.items()}
 
 
 def _alias(name: str) -> str:
@@ -115,12 +125,13 @@ def _core_site() -> str:
     return f'<?xml version="1.0"?>\n<configuration>\n{properties}</configuration>\n'
 
 
-def compiled(sources: Iterable[str], java_home: Path) -> Iterator[tuple[str, bytes]]:
+def compiled(
+    sources: Iterable[str], java_home: Path, spark: Spark | None = None
+) -> Iterator[tuple[str, bytes]]:
     """Yield the files of the classes that Java sources define."""
-    import pyspark
     from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
-    jars = Path(pyspark.__file__).parent / "jars"
+    jars = (spark or own_spark()).home / "jars"
     port, token = launch_gateway(
         jarpath=str(next(jars.glob("py4j-*.jar"))),
         classpath=f"{jars}/*",

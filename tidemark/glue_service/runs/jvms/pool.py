@@ -16,6 +16,7 @@ from tidemark.glue_service.runs.jvms.jvm import Jvm
 from tidemark.glue_service.runs.jvms.output import FATAL
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.environment import inherited
+from tidemark.local_state.sparks.installed import Spark
 
 MARK_TIMEOUT_S = 30.0
 MAX_RUNS = 100
@@ -30,12 +31,14 @@ class Request:
     """What a run needs of a JVM.
 
     Attributes:
+        spark: whose JVM it needs.
         settings: its system properties, and those of Spark.
         environment: its environment variables.
         stdout: the file that the JVM's output goes to.
         stderr: the file that the JVM's errors and log go to.
     """
 
+    spark: Spark
     settings: Settings
     environment: Mapping[str, str]
     stdout: Path
@@ -45,8 +48,9 @@ class Request:
 class _Warm:
     """A JVM of the pool, with what is known about it."""
 
-    def __init__(self, jvm: Jvm) -> None:
+    def __init__(self, jvm: Jvm, spark: Spark) -> None:
         self.jvm = jvm
+        self.spark = spark
         self.control: Future[Control] = Future()
         self.runs = 0
         self.mark = ""
@@ -74,7 +78,7 @@ class Loan:
 
 
 class Pool:
-    """JVMs that wait for runs. All methods may be called from any thread."""
+    """JVMs that wait for runs of any Spark. All methods may be called from any thread."""
 
     def __init__(self, folder: Path, java_home: Path, size: int) -> None:
         """Prepare a pool; nothing is started."""
@@ -90,8 +94,8 @@ class Pool:
         self._count = 0
         self._is_closed = False
 
-    def want(self, number: int) -> None:
-        """Start JVMs, without waiting for them, until there are ``number``, or all there may be.
+    def want(self, number: int, spark: Spark) -> None:
+        """Start JVMs of a Spark, without waiting, until there are ``number``, or all there may be.
 
         One that died while it was idle is replaced.
         """
@@ -99,14 +103,16 @@ class Pool:
             for warm in [warm for warm in self._idle if warm.has_died]:
                 self._idle.remove(warm)
                 self._end(warm)
-            while self._number() < min(number, self._size) and not self._is_closed:
-                self._idle.append(self._start())
+            while (
+                self._number() < self._size and self._number(spark) < number and not self._is_closed
+            ):
+                self._idle.append(self._start(spark))
 
     def lend(self, request: Request) -> Loan:
         """Lend a JVM that no one else has, as soon as one is ready."""
         for _ in range(2):  # an idle one may have died
             try:
-                warm = self._take()
+                warm = self._take(request.spark)
             except OSError as error:
                 raise NoJvmError(f"no JVM can be started: {error.strerror or error}") from error
             try:
@@ -197,39 +203,45 @@ class Pool:
         self._starter.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _number(self) -> int:
-        return len(self._idle) + len(self._lent) + len(self._cleaning)
+    def _number(self, spark: Spark | None = None) -> int:
+        every = [*self._idle, *self._lent, *self._cleaning]
+        return sum(spark in (None, warm.spark) for warm in every)
 
-    def _take(self) -> _Warm:
+    def _take(self, spark: Spark) -> _Warm:
         """Take the JVM that ran last, or the one that is nearest to being ready."""
         with self._change:
             while not self._is_closed:
-                while self._idle:
-                    warm = self._idle.pop()
+                while idle := [warm for warm in self._idle if warm.spark == spark]:
+                    warm = idle[-1]
+                    self._idle.remove(warm)
                     if warm.jvm.is_alive:
                         self._lent.add(warm)
                         return warm
                     self._end(warm)
-                if self._cleaning:
+                if any(warm.spark == spark for warm in self._cleaning):
                     self._change.wait()
                 elif self._number() < self._size:
-                    warm = self._start()
+                    warm = self._start(spark)
                     self._lent.add(warm)
                     return warm
+                elif self._idle:  # one of another Spark makes room
+                    self._end(self._idle.pop(0))
+                elif self._cleaning:
+                    self._change.wait()
                 else:
                     raise NoJvmError(f"all {self._size} JVMs are in use")
         raise NoJvmError("the pool is closed")
 
-    def _start(self) -> _Warm:
+    def _start(self, spark: Spark) -> _Warm:
         self._count += 1
         folder = self._folder / str(self._count)
-        return self._starter.submit(self._started, folder).result()
+        return self._starter.submit(self._started, folder, spark).result()
 
-    def _started(self, folder: Path) -> _Warm:
+    def _started(self, folder: Path, spark: Spark) -> _Warm:
         folder.mkdir()
         home = Home(self._folder)  # its settings mean nothing: each run brings its own
-        variables = write_spark_conf(folder, home, self._java_home, {})
-        warm = _Warm(Jvm(folder, {**inherited(), **variables}))
+        variables = write_spark_conf(folder, home, self._java_home, {}, spark)
+        warm = _Warm(Jvm(folder, {**inherited(), **variables}), spark)
         threading.Thread(target=_connect, args=(warm,), daemon=True).start()
         return warm
 

@@ -30,6 +30,7 @@ from tidemark.glue_service.runs.jvms.control import Settings
 from tidemark.glue_service.runs.jvms.pool import Loan, NoJvmError, Pool, Request
 from tidemark.local_state.home import JVM_POOL_FILE
 from tidemark.local_state.machine.processes import is_running
+from tidemark.local_state.sparks.installed import Spark
 
 RETRY_S = 0.1
 BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or no message of ours
@@ -135,6 +136,7 @@ def _read(connection: Connection) -> Request | Path:
         if "end" in message:
             return Path(message["end"])
         return Request(
+            Spark(message["version"], Path(message["python"]), Path(message["home"])),
             Settings(message["settings"], message["file"], message["conf"]),
             dict(message["environment"]),
             Path(message["stdout"]),

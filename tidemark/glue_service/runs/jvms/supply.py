@@ -20,6 +20,7 @@ from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import Spark, own_spark
 
 MIN_MEMORY_BYTES = 3 * 1024**3
 ISOLATED = "--isolated was given"
@@ -41,12 +42,13 @@ class Jvms:
     pool: Pool | None = None
     pythons: Pythons | None = None
 
-    def want(self, number: int) -> None:
-        """Start what runs will need soon, JVMs and Pythons, without waiting for it."""
+    def want(self, number: int, spark: Spark | None = None) -> None:
+        """Start what runs of a Spark will need soon, without waiting: JVMs and Pythons."""
+        spark = spark or own_spark()
         if self.pythons is not None:
-            self.pythons.want(number)
+            self.pythons.want(number, spark)
         if self.pool is not None:
-            self.pool.want(number)
+            self.pool.want(number, spark)
 
     def end_jvm_of(self, log: Path) -> None:
         """Make sure that no JVM works for a run any more; ``log`` is its ``stderr.log``."""
@@ -84,7 +86,7 @@ def jvms_of(
     file = Path(os.environ.get(POOL_VARIABLE) or home.root / JVM_POOL_FILE)
     with ExitStack() as stack:
         pythons = pythons or stack.enter_context(closing(Pythons()))
-        pythons.want(1)
+        pythons.want(1, own_spark())
         jvms = _jvms_of_others(file, java_home, say) or _open_pool(stack, home, java_home)
         if jvms.why_none:
             say(f"every job run starts a JVM of its own: {jvms.why_none}")

@@ -22,6 +22,7 @@ from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.machine.processes import is_running
+from tidemark.local_state.sparks.installed import own_spark
 
 pytestmark = pytest.mark.spark
 COUNT = """
@@ -45,9 +46,10 @@ import sys, time
 from pathlib import Path
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.glue_service.runs.jvms.server import serve_pool
+from tidemark.local_state.sparks.installed import own_spark
 if __name__ == "__main__":
     with serve_pool(Path(sys.argv[1]), find_java_home(), 1, Path(sys.argv[2])) as (pool, _):
-        pool.want(1)
+        pool.want(1, own_spark())
         sys.stdin.read()
 """
 
@@ -60,7 +62,7 @@ def bench(tmp_path_factory):
 @pytest.fixture(scope="module")
 def one_jvm(tmp_path_factory):
     with serve_pool(tmp_path_factory.mktemp("pool"), find_java_home(), 1) as (pool, file):
-        pool.want(1)
+        pool.want(1, own_spark())
         yield Jvms(file, pool=pool)
 
 
@@ -96,7 +98,7 @@ def test_jvm_that_died_while_idle_is_replaced_before_a_run_asks(bench, one_jvm):
     os.kill(jvm, signal.SIGKILL)
 
     def lives():
-        one_jvm.want(1)
+        one_jvm.want(1, own_spark())
         return jvms_below(one_jvm) not in ([], [jvm])
 
     wait_until(lives)

@@ -12,6 +12,7 @@ from tidemark.glue_service.runs.job_run_process import stop_job_run
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import own_spark
 
 pytestmark = pytest.mark.spark
 COLD = Jvms(why_none="a test wants it so")
@@ -154,7 +155,7 @@ def one_jvm(tmp_path_factory):
     """A pool of one JVM, which every test of this module uses in turn."""
     folder = tmp_path_factory.mktemp("pool")
     with serve_pool(folder, find_java_home(), 1) as (pool, file):
-        pool.want(1)
+        pool.want(1, own_spark())
         yield Jvms(file, pool=pool)
     assert not folder.exists() or list(folder.iterdir()) == []
 

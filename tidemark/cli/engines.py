@@ -1,0 +1,49 @@
+"""Makes what the versions of Glue of a command need, with progress, before it runs a job."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+
+from tidemark.cli.progress import step
+from tidemark.errors import TidemarkError
+from tidemark.glue_job.process.class_archive.make import make_archive
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import Spark, installed_spark, pyspark_of
+from tidemark.local_state.sparks.make import make_environment
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+
+
+def prepared_spark(version: str) -> Spark:
+    """Return the Spark of a version of Glue; make its environment first, once, and show how far."""
+    if spark := installed_spark(version):
+        return spark
+    console = Console(stderr=True)
+    with step(console, f"Installing Spark {pyspark_of(version)} for Glue {version}, once"):
+        spark = make_environment(version)
+    try:
+        with step(console, "Keeping its classes for a faster start of jobs"):
+            make_archive(find_java_home(), spark)
+    except TidemarkError as error:
+        console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
+    if warning := python_warning(version, spark):
+        console.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
+    return spark
+
+
+def prepare_sparks(versions: Iterable[str]) -> None:
+    """Make the environments that are not there yet."""
+    for version in sorted(set(versions)):
+        prepared_spark(version)
+
+
+def python_warning(version: str, spark: Spark) -> str | None:
+    """Return how the Python of a Spark differs from that of Glue; None if it does not."""
+    wanted = GLUE_VERSIONS[version].python
+    if spark.python_version == wanted:
+        return None
+    own, glue = (".".join(map(str, parts)) for parts in (spark.python_version, wanted))
+    return (
+        f"Glue {version} has Python {glue}, and this machine runs its jobs on Python {own}: a "
+        f"difference between the two is not seen here; install Python {glue}, then run "
+        f"`tidemark local engine remove {version}` and `tidemark local engine add {version}`"
+    )

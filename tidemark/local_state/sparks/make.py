@@ -1,0 +1,175 @@
+"""Makes the environment of a Spark: a Python with the pinned packages, and this toolkit."""
+
+import fcntl
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.sparks.installed import (
+    ENVIRONMENTS,
+    PYTHON_OF_ENVIRONMENT,
+    Spark,
+    environment_prefix,
+    environment_spark,
+    installed_spark,
+    pyspark_of,
+    requirements_of,
+)
+from tidemark.local_state.sparks.pythons import find_python
+from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+
+SHOWN_LINES = 15
+BUILDERS = ("setuptools", "wheel")  # of packages that come as source
+OWN_PACKAGES = ("tidemark", "watermarks")
+PROBE = "import amazon.ion, boto3, fastavro, lxml.etree, numpy, pyspark, tidemark, watermarks"
+Say = Callable[[str], None]
+
+
+def _say_nothing(_: str) -> None:
+    return
+
+
+def spark_for(glue_version: str, say: Say = _say_nothing) -> Spark:
+    """Return the Spark for a version of Glue; its environment is made if it is not there.
+
+    Raises:
+        UsageError: this machine runs no job of that version, or uv is not installed.
+        TidemarkError: the environment could not be made.
+    """
+    return installed_spark(glue_version) or make_environment(glue_version, say)
+
+
+def make_environment(glue_version: str, say: Say = _say_nothing) -> Spark:
+    """Make the environment of a version of Glue, unless it is there; nothing half-made is left.
+
+    Another process that makes it is waited for.
+    """
+    pyspark = pyspark_of(glue_version)
+    uv = _uv()
+    with _alone(pyspark):
+        if spark := environment_spark(pyspark):
+            return spark
+        python = find_python(GLUE_VERSIONS[glue_version].python, uv)
+        say(f"making the environment of Glue {glue_version}, once: PySpark {pyspark} on {python}")
+        with tempfile.TemporaryDirectory(
+            dir=ENVIRONMENTS, prefix=f".unfinished-{pyspark}-"
+        ) as place:
+            folder = Path(place) / "environment"
+            try:
+                _install(uv, python, folder, requirements_of(pyspark))
+                made = _named(folder, pyspark)
+            except (OSError, TidemarkError) as error:
+                why = str(error) if has_room(ENVIRONMENTS) else full_disk_text(ENVIRONMENTS)
+                raise TidemarkError(
+                    f"the environment of Glue {glue_version} could not be made: {why}"
+                ) from error
+            _remove_older(pyspark)
+            folder.replace(made)
+    spark = environment_spark(pyspark)
+    assert spark is not None  # noqa: S101 (its files were looked at)
+    return spark
+
+
+def remove_environment(glue_version: str) -> bool:
+    """Delete the environment of a version of Glue; return whether there was one."""
+    pyspark = pyspark_of(glue_version)
+    with _alone(pyspark):
+        return _remove_older(pyspark)
+
+
+def _remove_older(pyspark: str) -> bool:
+    found = list(ENVIRONMENTS.glob(f"{pyspark}-*"))
+    for folder in found:
+        shutil.rmtree(folder)
+    return bool(found)
+
+
+def _install(uv: str, python: Path, folder: Path, requirements: Path) -> None:
+    _run([uv, "venv", "--quiet", "--no-project", "--python", str(python), str(folder)])
+    install = (
+        *(uv, "pip", "install", "--quiet", "--python", str(folder / PYTHON_OF_ENVIRONMENT)),
+        *("--no-deps", "--no-build-isolation", "--require-hashes"),
+    )
+    builders = folder / "builders.txt"
+    builders.write_text(_lines_of(requirements.read_text(encoding="utf-8"), BUILDERS))
+    _run([*install, "-r", str(builders)])
+    _run([*install, "-r", str(requirements)])
+    for package in OWN_PACKAGES:
+        spec = importlib.util.find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            raise TidemarkError(f"the package {package} is not installed beside this command")
+        (_site_packages(folder) / package).symlink_to(spec.submodule_search_locations[0])
+    _run([str(folder / PYTHON_OF_ENVIRONMENT), "-c", PROBE])
+
+
+def _lines_of(requirements: str, names: Sequence[str]) -> str:
+    """Return the lines of some packages, with their hashes."""
+    lines: list[str] = []
+    is_wanted = False
+    for line in requirements.splitlines(keepends=True):
+        if not line.startswith((" ", "#")):
+            is_wanted = line.partition("==")[0] in names
+        if is_wanted:
+            lines.append(line)
+    return "".join(lines)
+
+
+def _named(folder: Path, pyspark: str) -> Path:
+    python = _site_packages(folder).parent.name.removeprefix("python")
+    return ENVIRONMENTS / f"{environment_prefix(pyspark)}{python}"
+
+
+def _site_packages(folder: Path) -> Path:
+    (found,) = folder.glob("lib/python3.*/site-packages")
+    return found
+
+
+def _uv() -> str:
+    """Return the program uv: the one of this installation first."""
+    if spec := importlib.util.find_spec("uv"):
+        from uv import find_uv_bin
+
+        if spec.origin:
+            return str(find_uv_bin())
+    if found := shutil.which("uv"):
+        return found
+    raise UsageError(
+        "uv makes the environments of other versions of Glue, and it is not installed; run "
+        "`pip install uv`"
+    )
+
+
+@contextmanager
+def _alone(pyspark: str) -> Iterator[None]:
+    """Wait until no other process makes or deletes this environment."""
+    try:
+        ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
+        file = (ENVIRONMENTS / f".{pyspark}.lock").open("w")
+    except OSError as error:
+        raise TidemarkError(
+            f"{ENVIRONMENTS} holds the environments of other versions of Glue, and this user "
+            f"cannot write there: {error.strerror}; install Tidemark into a virtual environment"
+        ) from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for left in ENVIRONMENTS.glob(f".unfinished-{pyspark}-*"):  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+
+
+def _run(command: Sequence[str]) -> None:
+    variables = {**os.environ, **uv_settings(pip_settings())}
+    run = subprocess.run(  # noqa: S603 (fixed commands)
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=variables
+    )
+    if run.returncode != 0:
+        last = "\n".join(run.stdout.splitlines()[-SHOWN_LINES:])
+        raise TidemarkError(f"`{' '.join(command)}` ended with {run.returncode}:\n{last}")
