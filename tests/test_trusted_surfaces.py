@@ -68,7 +68,7 @@ ALLOWED = {
         "tidemark/glue_job/process/class_archive/make.py",
         STARTS,
     ): "a job process of this environment",
-    ("tidemark/glue_service/runs/job_run_process.py", STARTS): "job scripts, with a Python of `local engine list`",
+    ("tidemark/glue_service/runs/job_run_process.py", STARTS): "job scripts, with Python",
     ("tidemark/glue_job/process/ahead.py", STARTS): "itself, as the job process",
     ("tidemark/glue_service/runs/pythons.py", STARTS): "a Python of `local engine list`",
     ("tidemark/local_state/sparks/make.py", STARTS): "uv: of this environment, or on the PATH",
