@@ -17,11 +17,16 @@ from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_settings
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
 from tidemark.glue_job.process import bookmark_session
 from tidemark.glue_job.process.commit_record import note_facts
-from tidemark.glue_job.process.failures import Places, failure_of, print_from_script, with_remedy
+from tidemark.glue_job.process.failures import (
+    RemedyPlaces,
+    failure_of,
+    print_from_script,
+    with_remedy,
+)
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.glue_job.process.job_process import (
     SCRIPT_STDERR_FILE,
-    hide_what_does_not_ship,
+    hide_unshipped_library,
     run_script,
     with_hint,
 )
@@ -118,7 +123,7 @@ def run_in_process(
 
     def body() -> None:
         with kept_output(folder / "stdout.log", folder / SCRIPT_STDERR_FILE), own_ends():
-            hide_what_does_not_ship()
+            hide_unshipped_library()
             try:
                 _run(script, name, run, ended)
             except TEST_OUTCOMES:
@@ -127,7 +132,7 @@ def run_in_process(
                 ended.exception = error
                 print_from_script(error, name)
                 failure = with_hint(failure_of(error, name))
-                places = Places(machine.home.lake, sys.executable)
+                places = RemedyPlaces(machine.home.lake, sys.executable)
                 ended.error = with_remedy(failure, _tail(engine.jvm_log, log_start), places, None)
 
     with ExitStack() as stack:

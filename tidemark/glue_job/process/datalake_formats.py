@@ -11,18 +11,18 @@ from zipfile import BadZipFile, ZipFile
 from tidemark.errors import UnsupportedError, UsageError
 
 ARGUMENT = "--datalake-formats"
-# Format -> a class that its jar has, and the jar's name.
+# Format -> a class in its jar, and the jar's name.
 FORMATS = {
     "iceberg": ("org/apache/iceberg/spark/SparkCatalog.class", "iceberg-spark-runtime-3.5_2.12"),
     "hudi": ("org/apache/hudi/Spark3DefaultSource.class", "hudi-spark3.5-bundle_2.12"),
     "delta": ("io/delta/sql/DeltaSparkSessionExtension.class", "delta-spark_2.12"),
 }
-# A wheel of Iceberg's jar for Spark 3.5; it is used where it is installed.
+# A wheel with Iceberg's jar for Spark 3.5; used if it is installed.
 ICEBERG_WHEEL, ICEBERG_JARS = (
     "snowpark_connect_deps_iceberg",
     "iceberg-spark-runtime-3.5_2.12-*.jar",
 )
-# Classes of Iceberg for AWS -> those that do the same in a lake of folders.
+# Iceberg's classes for AWS -> the classes that do the same in a lake of folders.
 GLUE_CATALOG = "org.apache.iceberg.aws.glue.GlueCatalog"
 INSTEAD = {
     GLUE_CATALOG: "org.apache.iceberg.hadoop.HadoopCatalog",
@@ -40,21 +40,21 @@ CATALOG = "spark.sql.catalog."
 def datalake_jars(
     job: str, arguments: Mapping[str, str], given: Sequence[Path], spark_jars: Path
 ) -> list[Path]:
-    """Return the jars to add for ``--datalake-formats``, beside those that are given."""
+    """Return the jars to add for ``--datalake-formats``, next to the given ones."""
     added: list[Path] = []
     for name in filter(None, (one.strip() for one in arguments.get(ARGUMENT, "").split(","))):
         if name not in FORMATS:
             raise UsageError(
-                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(FORMATS)}, with "
-                "commas between them"
+                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(FORMATS)}, separated "
+                "by commas"
             )
         class_file, jar = FORMATS[name]
         if _has(class_file, [*given, *spark_jars.glob(f"*{name}*.jar")]):
             continue
-        wheel = _jars_of_wheel() if name == "iceberg" else []
+        wheel = _wheel_jars() if name == "iceberg" else []
         if not wheel:
             raise UnsupportedError(
-                f"job {job} has {ARGUMENT} {name}, and open-source Spark has no jar of it: put "
+                f"job {job} has {ARGUMENT} {name}, but open-source Spark lacks its jar: put "
                 f"{jar}-….jar into {spark_jars}, or name it in --extra-jars"
             )
         added += wheel
@@ -72,16 +72,17 @@ def _has(class_file: str, jars: Iterable[Path]) -> bool:
     return False
 
 
-def _jars_of_wheel() -> list[Path]:
+def _wheel_jars() -> list[Path]:
     spec = find_spec(ICEBERG_WHEEL)
     folder = Path(spec.origin).parent / "jars" if spec and spec.origin else None
     return list(folder.glob(ICEBERG_JARS)) if folder else []
 
 
 def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of catalogs of Iceberg that mean services of AWS, as they are here.
+    """Return local settings for Iceberg catalogs that are set to services of AWS.
 
-    A catalog of Glue is one of folders below its warehouse: its tables are not in the Data Catalog.
+    A catalog of Glue becomes a catalog of folders below its warehouse: its tables are not in the
+    Data Catalog.
     """
     changed: dict[str, str] = {}
     for name, value in settings.items():

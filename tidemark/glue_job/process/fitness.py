@@ -1,9 +1,9 @@
-"""Decides whether a job run may borrow a JVM, or needs one of its own; plain data only."""
+"""Decides whether a job run may borrow a JVM or needs its own; plain data only."""
 
 import re
 from collections.abc import Mapping
 
-# What spark-submit or the JVM itself reads at its start; of those of sql Spark keeps the first.
+# spark-submit or the JVM itself reads these at its start; Spark keeps the first values of sql.
 JVM_SETTINGS = re.compile(
     r"spark\.(driver\.(memory|cores|extra|default|user|supervise|resource|log).*"
     r"|(jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"

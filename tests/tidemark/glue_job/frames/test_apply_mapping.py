@@ -188,8 +188,8 @@ def test_of_two_mappings_to_one_target_the_last_one_wins(rows_of):
     ("mapping", "text"),
     [
         (("a", "string", "a", "src-col-1-datatype"), "'src-col-1-datatype', which is not a type"),
-        (("a", "string", "a", "struct"), "is to be a struct, and it is string"),
-        (("s", "struct", "a", "int"), r"is struct .* and cannot be made int"),
+        (("a", "string", "a", "struct"), "is to be a struct, but it is string"),
+        (("s", "struct", "a", "int"), r"is struct .* and cannot be converted to int"),
         (("a", "string", "a", "decimal(40,2)"), "allowed are 1 to 38 digits"),
         (("a", "string", "a", None), "must be a tuple of strings"),
     ],

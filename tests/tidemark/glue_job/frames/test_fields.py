@@ -126,7 +126,7 @@ def test_a_rename_to_a_name_that_is_there_replaces_the_field(rows_of, warned):
     arrays = rows_of("a int, l array<struct<x: int>>", (1, [(2,)]))
     with pytest.raises(UnsupportedError, match="out of an array or a map, or into one"):
         arrays.rename_field("a", "l[].a")
-    with pytest.raises(UsageError, match=r"'b.a' leads into 'b', which is not a struct but int"):
+    with pytest.raises(UsageError, match=r"'b.a' goes through 'b', which is not a struct but int"):
         frame.rename_field("a", "b.a")
 
 

@@ -264,5 +264,5 @@ def test_of_no_records_map_makes_a_frame_without_columns(rows_of):
 def test_a_value_of_no_type_of_glue_fails_by_its_type(rows_of):
     mapped = rows_of("n int", (1,)).map(lambda record: {"n": object})
 
-    with pytest.raises(Exception, match="a value of the type type is of no type of Glue"):
+    with pytest.raises(Exception, match="no type for a value of the type type"):
         mapped.toDF()

@@ -242,9 +242,7 @@ def test_a_frame_gets_a_schema_with_choices(rows_of, printed):
     assert printed(same) == printed(mixed)
     assert same.toDF().collect() == mixed.toDF().collect()
     assert made.toDF().collect() == [((7, None), None), (None, None)]
-    with pytest.raises(
-        UsageError, match=r"'n' of a schema has a choice without a place .* boolean"
-    ):
+    with pytest.raises(UsageError, match=r"'n' of a schema has a choice .* boolean"):
         rows_of("n boolean", (True,)).with_frame_schema(schema)
 
 

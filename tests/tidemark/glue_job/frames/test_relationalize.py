@@ -274,7 +274,7 @@ def test_a_map_becomes_a_table_of_its_entries_at_every_depth(frame_of):
 def test_two_columns_of_one_flat_name_are_refused(frame_of):
     nested = frame_of([{"a": {"b": 1}, "a.b": 2}])
 
-    with pytest.raises(UsageError, match=r"two columns of the name a\.b"):
+    with pytest.raises(UsageError, match=r"two columns named a\.b"):
         nested.relationalize("root", None)
 
 
@@ -282,7 +282,7 @@ def test_context_of_a_source_is_refused(frame_of, start_job):
     start_job()
     current_session().states["flat"] = {"kind": "s3"}
 
-    with pytest.raises(UsageError, match="made by a step of kind 's3', not by Relationalize"):
+    with pytest.raises(UsageError, match="a step of kind 's3', not from Relationalize"):
         frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
 
 

@@ -1,4 +1,4 @@
-"""Compiles what runs in a JVM into a jar, with the Java compiler that comes with Spark."""
+"""Compiles the classes for the JVM into a jar, with the Java compiler that comes with Spark."""
 
 import hashlib
 import tempfile
@@ -12,7 +12,7 @@ from tidemark.local_state.machine.installation import FOLDER
 SOURCE = Path(__file__).with_name("LakeFileSystem.java")
 WARM_JVM = Path(__file__).parents[1] / "WarmJvm.java"
 METASTORE = Path(__file__).parents[2] / "metastore"
-# Its classes, those that others use first.
+# Its classes, with those that others use first.
 METASTORE_CLASSES = (
     "Metastore",
     "Connected",
@@ -28,18 +28,18 @@ JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
 FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"
-# Classes that scripts name in fs.s3.impl and the like, as they are called on Glue and on Hadoop.
+# Classes that scripts name in fs.s3.impl and the like, by their names on Glue and in Hadoop.
 NAMES_ON_AWS = (
     "com.amazon.ws.emr.hadoop.fs.EmrFileSystem",
     "org.apache.hadoop.fs.s3.S3FileSystem",
     "org.apache.hadoop.fs.s3a.S3AFileSystem",
     "org.apache.hadoop.fs.s3native.NativeS3FileSystem",
 )
-A_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same source makes the same jar
+A_DATE = (1980, 1, 1, 0, 0, 0)  # constant: the same source gives the same jar
 
 
 def hadoop_settings(lake: Path) -> dict[str, str]:
-    """Return the Hadoop properties with which every scheme of S3 means the buckets of a lake."""
+    """Return the Hadoop properties that map every scheme of S3 to the buckets of a lake."""
     return {LAKE: str(lake), **_classes_of_schemes()}
 
 
@@ -52,7 +52,7 @@ def _classes_of_schemes() -> dict[str, str]:
 
 
 def lake_jar(java_home: Path) -> Path:
-    """Return the jar for the installed Spark; it is compiled if it is not there yet."""
+    """Return the jar for the installed Spark; compiles it if it is missing."""
     jar = FOLDER / jar_name()
     if jar.is_file():
         return jar
@@ -66,15 +66,15 @@ def lake_jar(java_home: Path) -> Path:
 
 
 def jar_name() -> str:
-    """Return the name of the jar, which changes with its content and with Spark."""
-    from importlib.metadata import version  # a job process needs none of it
+    """Return the name of the jar, which depends on its content and on Spark."""
+    from importlib.metadata import version  # a job process does not need it
 
     parts = (version("pyspark"), *_sources().values(), _core_site())
     return f"lake-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:16]}.jar"
 
 
 def _sources() -> dict[str, str]:
-    """Return the source of each class by its full name, those that others extend first."""
+    """Return the source of each class by its full name, with extended classes first."""
     return {
         FILE_SYSTEM: SOURCE.read_text(encoding="utf-8"),
         **{name: _alias(name) for name in NAMES_ON_AWS},
@@ -106,7 +106,7 @@ def _file_context(name: str) -> str:
 
 
 def _core_site() -> str:
-    """Return Hadoop's settings for configurations that a script makes itself, without Spark's."""
+    """Return Hadoop's settings for configurations that a script creates itself, without Spark's."""
     settings = {LAKE: f"${{spark.hadoop.{LAKE}}}", **_classes_of_schemes()}
     properties = "".join(
         f"<property><name>{name}</name><value>{value}</value></property>\n"
@@ -116,7 +116,7 @@ def _core_site() -> str:
 
 
 def compiled(sources: Iterable[str], java_home: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of the classes that Java sources define."""
+    """Yield the class files that Java sources compile to."""
     import pyspark
     from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 

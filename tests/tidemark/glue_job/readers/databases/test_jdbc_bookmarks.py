@@ -729,7 +729,7 @@ def test_options_that_choose_parallelism_change_no_row(make_table, read, start_j
         (by("N", jobBookmarkKeysSortOrder="up"), "'up'; allowed are asc and desc"),
         ({"driver": "org.example.Driver"}, "org.example.Driver is not on the class path"),
         ({"dbtable": "x"}, r"\['dbTable', 'dbtable'\] mean the same"),
-        ({"dbTable": None}, "names no table; a custom.jdbc source needs 'dbtable'"),
+        ({"dbTable": None}, "has no table; a custom.jdbc source needs 'dbtable'"),
         ({"url": ""}, "has no url"),
         ({"query": "SELECT 1"}, "a query and a table; give one"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.readers.files.read_errors import naming_the_file
+from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.local_state.bookmarks.versions import latest_bookmark
 from tidemark.local_state.store.database import Store
 
@@ -264,7 +264,7 @@ def test_a_missing_class_is_named_with_what_to_do(s3, text, named):
 
     with (
         pytest.raises(UnsupportedError, match=f"the class {named} is missing; .*--extra-jars"),
-        naming_the_file([f"{s3.uri}a.json"], "json"),
+        blaming_files([f"{s3.uri}a.json"], "json"),
     ):
         raise PySparkException(text)
 

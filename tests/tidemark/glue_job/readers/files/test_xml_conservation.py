@@ -19,12 +19,12 @@ ROW = XmlOptions("r")
 PACK = {"xml": bytes, "xml.gz": gzip.compress, "xml.bz2": bz2.compress}
 
 
-def texts_of(value):
+def strings_of(value):
     """Return all texts in a record, in order but for those of attributes and of mixed content."""
     if isinstance(value, dict):
-        return sorted(text for one in value.values() for text in texts_of(one))
+        return sorted(text for one in value.values() for text in strings_of(one))
     if isinstance(value, list):
-        return sorted(text for one in value for text in texts_of(one))
+        return sorted(text for one in value for text in strings_of(one))
     return [value.strip()] if value and value.strip() else []
 
 
@@ -33,7 +33,7 @@ def read(path, raw):
     path.write_bytes(raw)
     beside: list[str] = []
     try:
-        return [texts_of(one) for one in records(str(path), ROW, beside)], beside
+        return [strings_of(one) for one in records(str(path), ROW, beside)], beside
     except BROKEN:
         return None
 
