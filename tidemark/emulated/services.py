@@ -48,7 +48,7 @@ class EmulatedServices:
         self._lock = threading.Lock()
         self._waiting = threading.BoundedSemaphore(MAX_WAITING)
 
-    def why_absent(self, service: str) -> str | None:
+    def missing_package(self, service: str) -> str | None:
         """Return which package is to be installed first; None if none is."""
         try:
             require_moto(service)

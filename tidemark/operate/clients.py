@@ -24,7 +24,7 @@ NO_CREDENTIALS = (
     "there are no AWS credentials; `aws configure` or `aws sso login` gives some, AWS_PROFILE "
     "names others"
 )
-OF_AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
+AWS_PREFIX = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 NOT_FOUND = ("EntityNotFoundException", "ResourceNotFoundException")
 
 
@@ -137,7 +137,7 @@ def of_stage(names: Names, tell: Callable[[str], None]) -> Iterator[Glue]:
             f"credentials of {account}; AWS_PROFILE names others"
         )
     endpoint = glue.meta.endpoint_url
-    if not (urlsplit(endpoint).hostname or "").endswith(OF_AWS):
+    if not (urlsplit(endpoint).hostname or "").endswith(AWS_PREFIX):
         tell(f"AWS_ENDPOINT_URL: {endpoint} answers for stage {names.stage}")
     where = f"stage {names.stage} ({account}, {region})"
     poll_s = POLL_HERE_S if is_loopback(endpoint) else POLL_S

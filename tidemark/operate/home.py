@@ -16,7 +16,7 @@ from typing import Any
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
 from tidemark.glue_service.entities import Kind, find_entity, list_entities
-from tidemark.glue_service.resting_store import RestingStore
+from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.job_runs import state_detail
 from tidemark.glue_service.runs.run_requests import RunRequest, run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
@@ -91,9 +91,9 @@ class HomeTarget(Target):
         self._reads_app = reads_app
 
     @cached_property
-    def store(self) -> RestingStore:
+    def store(self) -> ReadOnlyStore:
         """The state, to be read."""
-        store = RestingStore(self.home.database, is_held=self.home.is_held())
+        store = ReadOnlyStore(self.home.database, is_held=self.home.is_held())
         self._stack.callback(store.close)
         return store
 

@@ -156,9 +156,9 @@ def resume(
     glue.check_stage(WORKFLOW, workflow)
     run = _run_to_resume(glue, workflow, run_id)
     if run.status != COMPLETED:
-        do = "wait for it" if run.is_open else "`tidemark run` begins a new one"
+        do = "wait for it" if run.is_open else "`tidemark run` starts a new one"
         raise UsageError(
-            f"workflow run {run.run_id} is {run.status}; one that is COMPLETED can be resumed: {do}"
+            f"workflow run {run.run_id} is {run.status}; only a COMPLETED run can be resumed: {do}"
         )
     started = {found.job: found for found in run.runs}
     if wrong := [job for job in jobs if job not in started]:

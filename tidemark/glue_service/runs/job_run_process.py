@@ -72,7 +72,7 @@ STOP_GRACE_S = 5.0
 LOOK_S = 0.05
 LOG_PART_BYTES = 1_000_000
 MAX_NAME_BYTES = 250  # of a file, without its suffix
-SERVICES_OF_PORT = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
+PORT_SERVICES = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
 PORT_VARIABLE = "AWS_ENDPOINT_URL"  # boto3's endpoint for services without a variable of their own
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
 HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
@@ -202,7 +202,7 @@ def _spark_variables(
     """Write a Spark job's files into its folder; return its environment variables."""
     copy_extra_files(machine.home, job, arguments, folder)
     settings = {
-        **_of_executors(variables(arguments, EXECUTOR_VARIABLES)),
+        **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
         **jar_settings(machine.home, job, arguments, spark_settings(arguments)),
     }
     catalog = catalog_settings(machine.home, arguments, settings)
@@ -212,7 +212,7 @@ def _spark_variables(
         **write_spark_conf(
             folder, machine.home, machine.java_home, {**settings, **catalog.settings}
         ),
-        **_variables_of_jvm(machine.jvms, settings),
+        **_jvm_variables(machine.jvms, settings),
     }
 
 
@@ -221,13 +221,13 @@ def _shell_variables() -> dict[str, str]:
     return {SHELL_VARIABLE: "1", "TZ": "UTC"}
 
 
-def _variables_of_jvm(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
+def _jvm_variables(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for borrowing a JVM, or for the reason to start one."""
-    why = jvms.why_none or own_jvm_reason(settings, {}, {})
+    why = jvms.cold_reason or own_jvm_reason(settings, {}, {})
     return {COLD_VARIABLE: why} if why else {RUN_POOL_VARIABLE: str(jvms.pool_file)}
 
 
-def _of_executors(environment: Mapping[str, str]) -> dict[str, str]:
+def _executor_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the Spark settings for environment variables of the executors."""
     return {f"spark.executorEnv.{name}": value for name, value in environment.items()}
 
@@ -238,7 +238,7 @@ def environment_of(
     """Return the environment of a job run, without the engine's additions."""
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
     place = machine.port or NOWHERE  # AWS only if the user names it
-    names = SERVICES_OF_PORT if machine.port else ()
+    names = PORT_SERVICES if machine.port else ()
     return {
         PORT_VARIABLE: place,
         **{f"{PORT_VARIABLE}_{service}": place for service in names},
@@ -271,7 +271,7 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
         if time.monotonic() < running.deadline:
             return None
         if running.stop_state is None:
-            begin_stop(running, "TIMEOUT")
+            request_stop(running, "TIMEOUT")
         else:
             _kill_group(running.process.pid)
         return None
@@ -284,14 +284,14 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
 def wait_for_end(running: JobProcess, meanwhile: Callable[[], None] = lambda: None) -> JobRun:
     """Return a run as soon as it has ended; call `meanwhile` 20 times a second until then."""
     has_ended = threading.Event()
-    tell_of_end(running, has_ended.set)
+    notify_of_end(running, has_ended.set)
     while (finished := poll_job_run(running)) is None:
         meanwhile()
         has_ended.wait(LOOK_S)
     return finished
 
 
-def tell_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
+def notify_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
     """Call `tell` in a separate thread as soon as the process of a job run has ended."""
 
     def wait() -> None:
@@ -301,7 +301,7 @@ def tell_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
     threading.Thread(target=wait, name="end-of-job-run", daemon=True).start()
 
 
-def begin_stop(running: JobProcess, state: str) -> None:
+def request_stop(running: JobProcess, state: str) -> None:
     """Ask a running job run to end in a state, such as STOPPED; `poll_job_run` returns it later.
 
     If it was asked before, the earlier state counts.
@@ -377,7 +377,7 @@ def _error_message(folder: Path, state: str, exit_code: int, kills: int) -> str 
     if result.is_file():
         failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
         log = folder / "stderr.log"
-        text = _ends_of(log)
+        text = _head_and_tail(log)
         places = RemedyPlaces(folder.parents[1] / "lake", sys.executable)
         message = with_remedy(failure, text, places, full_disk, kills)
         if first_cause(failure, text, kills).cause != failure.cause:
@@ -392,7 +392,7 @@ def _end_with(log: Path, message: str) -> None:
         file.write(f"\n{message}\n")
 
 
-def _ends_of(log: Path) -> str:
+def _head_and_tail(log: Path) -> str:
     """Return the start and the end of a log: it may have gigabytes in between."""
     with log.open("rb") as file:
         head = file.read(LOG_PART_BYTES)

@@ -1,6 +1,6 @@
-"""The Python modules that a job names: those that jobs here import already, and a folder of others.
+"""The Python modules that a job names: those of local runs, and a folder of the others.
 
-Glue installs them before each run; here pip installs what is missing, once per set of modules.
+Glue installs them before each run; here pip installs missing ones, once per set of modules.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
 """
 
@@ -30,7 +30,7 @@ PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-i
 
 
 def installed_version(name: str) -> str | None:
-    """Return the version of an installed distribution, None if it is not installed."""
+    """Return the version of an installed distribution; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -40,7 +40,7 @@ def installed_version(name: str) -> str | None:
 def missing_modules(
     names: str, version_of: Callable[[str], str | None] = installed_version
 ) -> list[str]:
-    """Return what is wrong with each module that a run would not find as it is named."""
+    """Return a problem for each module that a run would not find in the named version."""
     return [
         problem
         for word in (part.strip() for part in names.split(","))
@@ -60,7 +60,7 @@ def _problem(word: str, version_of: Callable[[str], str | None]) -> str:
 
 
 def _is_version(installed: str, wanted: str) -> bool:
-    """Compare as pip does: 1.0 is 1.0.0, and a local part counts only if it is asked for."""
+    """Compare like pip: 1.0 is 1.0.0, and a local part counts only if it is requested."""
     if "+" not in wanted:
         installed = installed.partition("+")[0]
     if wanted.endswith(".*"):
@@ -73,9 +73,9 @@ def _plain(text: str) -> str:
 
 
 def module_folders(home: Home, job: JobDefinition, arguments: Mapping[str, str]) -> list[Path]:
-    """Return the folder with the modules of ``--additional-python-modules``, installed if new.
+    """Return the folder with the modules of ``--additional-python-modules``; installs new ones.
 
-    Modules that the Python of local runs has, as they are named, need none.
+    Modules that the Python of local runs has in the named version need no folder.
     """
     if not missing_modules(arguments.get(MODULES, "")):
         return []
@@ -94,7 +94,7 @@ def module_folders(home: Home, job: JobDefinition, arguments: Mapping[str, str])
 
 
 def _key(wanted: list[str], options: list[str]) -> str:
-    """Return the name of the folder of a set: it changes with a file that is named."""
+    """Return the name of a set's folder: it changes with the files that the set names."""
     parts = [sys.version, *options]
     for word in wanted:
         file = Path(word)
@@ -104,7 +104,7 @@ def _key(wanted: list[str], options: list[str]) -> str:
 
 
 def _install(job: JobDefinition, folder: Path, words: list[str]) -> None:
-    """Install into a folder beside it first, so that a killed command leaves no half of a set."""
+    """Install into a temporary folder first, so that a killed command leaves no partial set."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         target = Path(place) / "modules"

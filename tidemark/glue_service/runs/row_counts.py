@@ -12,7 +12,7 @@ from tidemark.glue_service.runs.spark_datasets import Scan, SparkDatasets
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.model.checkpoints.writes import merged_writes
 
-ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
+PYTHON_ROWS = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
 SCAN_ROWS_METRIC = "number of output rows"
 # Spark describes a query from Python by its call site: here, the query for a bound.
 _BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
@@ -74,7 +74,7 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     others: set[int] = set()
     has_rdd_jobs = False
     datasets = SparkDatasets()
-    for event, is_of_bound in _of_the_script(events):
+    for event, is_of_bound in _script_events(events):
         datasets.see(event)
         if is_of_bound:  # it has inspected the source, and its reads are not counted
             continue
@@ -101,13 +101,11 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     )
 
 
-def _of_the_script(
+def _script_events(
     events: Iterable[Mapping[str, Any]],
 ) -> Iterator[tuple[Mapping[str, Any], bool]]:
-    """Yield the events without the plans of a reader's own queries.
-
-    True marks a query of the watermark library for the bound of a window.
-    """
+    """Yield the events without the plans of a reader's own queries."""
+    # True marks a query of the watermark library for the bound of a window.
     own: set[int] = set()
     bounds: set[int] = set()
     for event in events:
@@ -122,11 +120,9 @@ def _of_the_script(
 
 
 def _is_header_read(event: Mapping[str, Any]) -> bool:
-    """Return whether an event is Spark's own query for a CSV header, not one of the script.
-
-    It scans text while the script is still at ``csv`` or ``load``; a write to CSV, which has
-    the same description, has a command at its root.
-    """
+    """Return whether an event is Spark's own query for a CSV header, not one of the script."""
+    # It scans text while the script is still at ``csv`` or ``load``; a write to CSV, which has the
+    # same description, has a command at its root.
     is_at_reader = event.get("description", "").startswith(("csv at ", "load at "))
     return is_at_reader and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
 
@@ -134,7 +130,7 @@ def _is_header_read(event: Mapping[str, Any]) -> bool:
 def _scan_metric_ids(plan: Mapping[str, Any], *, of_sources: bool) -> Iterator[int]:
     name = plan["nodeName"]
     is_scan = name.startswith(("Scan ", "BatchScan "))
-    is_source = name != ROWS_OF_PYTHON or SOURCE_ROW in plan["simpleString"]
+    is_source = name != PYTHON_ROWS or SOURCE_ROW in plan["simpleString"]
     if is_scan and is_source == of_sources:
         for metric in plan["metrics"]:
             if metric["name"] == SCAN_ROWS_METRIC:

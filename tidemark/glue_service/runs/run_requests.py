@@ -1,4 +1,4 @@
-"""What a job run was started with, kept for clients and retries, and what capacity it has."""
+"""The request that started a job run, kept for clients and retries, and its capacity."""
 
 import json
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ DPU_OF_WORKER = {
     "Z.2X": 2.0,
 }
 DPU_OF_SHELL = 0.0625
-DPU = 10.0  # of a Spark job that states none
+DPU = 10.0  # default of a Spark job
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """How a job run was asked for.
+    """The request for a job run.
 
     Attributes:
         run_id: the run.
-        arguments: of the run, without those of its job.
-        timeout_minutes: None is the job's.
-        settings: what else the request set, under the names of StartJobRun, such as WorkerType.
+        arguments: arguments of the run, without those of its job.
+        timeout_minutes: None means the job's timeout.
+        settings: other members of the request, by their names in StartJobRun, such as WorkerType.
         previous_run_id: the run that this one retries.
         predecessors: the runs whose states fired its trigger, each JobName and RunId.
         flow_id: the firing or workflow run that started it; None if a client did.
-        is_queued: whether it waits where as many runs of the job as may be are running.
+        is_queued: whether it waits while the job has its maximum of concurrent runs.
     """
 
     run_id: str
@@ -76,14 +76,14 @@ def run_request(store: Store, run_id: str) -> RunRequest:
 
 @dataclass(frozen=True)
 class Capacity:
-    """How much a job run may use."""
+    """The resources that a job run may use."""
 
     dpu: float
     worker_type: str | None = None
     number_of_workers: int | None = None
 
     def members(self) -> dict[str, Any]:
-        """Return the members of a Job or a JobRun that tell it."""
+        """Return the members of a Job or a JobRun for it."""
         workers = {"WorkerType": self.worker_type, "NumberOfWorkers": self.number_of_workers}
         return {
             "MaxCapacity": self.dpu,

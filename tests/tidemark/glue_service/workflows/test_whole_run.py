@@ -393,7 +393,7 @@ def test_missing_script_fails_the_job_with_its_place(home, workflow):
 
     assert outcome(result) == [("one", "FAILED"), ("two", "SUCCEEDED")]
     assert (
-        "names s3://scripts/one.py, and there is no such file" in result.job_runs[0].error_message
+        "names s3://scripts/one.py, but there is no such file" in result.job_runs[0].error_message
     )
 
 

@@ -1,4 +1,4 @@
-"""Finds the pool that the runs of a command borrow from, or opens one for as long as it takes."""
+"""Finds the pool from which the runs of a command borrow, or opens one for the command."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -26,20 +26,20 @@ ISOLATED = "--isolated was given"
 
 @dataclass(frozen=True)
 class Jvms:
-    """Where the runs of a command get their JVMs.
+    """The source of JVMs for the runs of a command.
 
     Attributes:
-        pool_file: the file of a pool; None if every run starts a JVM of its own.
-        why_none: why there is no pool; empty if there is one.
+        pool_file: the file of a pool; None if every run starts its own JVM.
+        cold_reason: why there is no pool; empty if there is one.
         pool: the pool, if this process owns it.
     """
 
     pool_file: Path | None = None
-    why_none: str = ""
+    cold_reason: str = ""
     pool: Pool | None = None
 
     def want(self, number: int) -> None:
-        """Start JVMs for runs that will need them soon, without waiting for them."""
+        """Start JVMs for upcoming runs, without waiting for them."""
         if self.pool is not None:
             self.pool.want(number)
 
@@ -49,14 +49,14 @@ class Jvms:
             self.pool.end_jvm_of(log)
         elif self.pool_file is not None:
             try:
-                # A suspended owner is waited for: until it goes on, the JVM may still write.
+                # Wait for a suspended owner: until it continues, the JVM may still write.
                 with connect(self.pool_file, None) as connection:
                     ask(connection, {"end": str(log)}, None)
             except PoolGoneError:
                 return  # and its JVMs with it
 
 
-NO_JVMS = Jvms(why_none="no pool was opened")
+NO_JVMS = Jvms(cold_reason="no pool was opened")
 
 
 @contextmanager
@@ -65,11 +65,11 @@ def jvms_of(
 ) -> Iterator[Jvms]:
     """Yield the JVMs for the runs of a command, the first one starting.
 
-    They come from the pool that ``TIDEMARK_JVM_POOL`` names, else from one that another command
-    has open for this home, else from one of this command's own.
+    They come from the pool in ``TIDEMARK_JVM_POOL``, else from one that another command
+    has open for this home, else from this command's own pool.
     """
     if is_isolated:
-        yield Jvms(why_none=ISOLATED)
+        yield Jvms(cold_reason=ISOLATED)
         return
     java_home = find_java_home()
     file = Path(os.environ.get(POOL_VARIABLE) or home.root / JVM_POOL_FILE)
@@ -81,19 +81,19 @@ def jvms_of(
         say(f"{error}: this command does not use it")
     with ExitStack() as stack:
         jvms = _open_pool(stack, home, java_home)
-        if jvms.why_none:
-            say(f"every job run starts a JVM of its own: {jvms.why_none}")
+        if jvms.cold_reason:
+            say(f"every job run starts its own JVM: {jvms.cold_reason}")
         jvms.want(1)
         yield jvms
 
 
 def is_usable(file: Path, java_home: Path) -> bool:
-    """Return whether a file names a pool of JVMs like those that this command would start."""
+    """Return whether a file names a pool with JVMs like those that this command would start."""
     pool = read_pool_file(file)
     if pool is None or pool.jvms != fingerprint(java_home):
         return False
     try:
-        connect(file).close()  # a killed owner's process id may be another process by now
+        connect(file).close()  # the process id of a killed owner may be another process by now
     except PoolSilentError as error:
         raise ValueError(f"{file} names a pool that does not answer: {error}") from error
     except PoolGoneError:
@@ -101,7 +101,7 @@ def is_usable(file: Path, java_home: Path) -> bool:
     return True
 
 
-def why_no_room() -> str:
+def memory_shortage() -> str:
     """Return why this machine is too small for a pool; empty if it is not."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if memory >= MIN_MEMORY_BYTES:
@@ -111,12 +111,12 @@ def why_no_room() -> str:
 
 
 def _open_pool(stack: ExitStack, home: Home, java_home: Path) -> Jvms:
-    if why := why_no_room():
-        return Jvms(why_none=why)
+    if why := memory_shortage():
+        return Jvms(cold_reason=why)
     try:
         pool, file = stack.enter_context(
             serve_pool(home.root / JVMS_FOLDER, java_home, os.cpu_count() or 1)
         )
     except OSError as error:
-        return Jvms(why_none=f"no pool could be opened ({error.strerror or error})")
+        return Jvms(cold_reason=f"no pool could be opened ({error.strerror or error})")
     return Jvms(file, pool=pool)

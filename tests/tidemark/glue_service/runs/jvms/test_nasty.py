@@ -14,7 +14,7 @@ from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.machine.java import find_java_home
 
 pytestmark = pytest.mark.spark
-COLD = Jvms(why_none="a test wants it so")
+COLD = Jvms(cold_reason="a test wants it so")
 START = """
 import os, signal, sys, threading, time
 from pyspark import StorageLevel
