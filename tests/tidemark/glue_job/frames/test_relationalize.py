@@ -144,7 +144,7 @@ def test_ids_continue_after_those_of_the_last_committed_run(frame_of, start_job)
 @pytest.mark.rule(
     "Relationalize",
     source="INFER",
-    choice="one counter for all tables: ids go on after the greatest given",
+    choice="one counter for all tables: ids continue after the greatest one",
 )
 def test_ids_of_nested_tables_are_unique_across_runs_too(frame_of, start_job):
     nested = [{"a": [{"b": [1]}, {"b": [2]}, {"b": [3]}]}]
@@ -161,7 +161,7 @@ def test_ids_of_nested_tables_are_unique_across_runs_too(frame_of, start_job):
 
 
 @pytest.mark.rule("Relationalize", source="BM")
-def test_ids_of_an_uncommitted_run_are_given_again(frame_of, start_job):
+def test_ids_of_an_uncommitted_run_are_reused(frame_of, start_job):
     start_job()
     frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
 

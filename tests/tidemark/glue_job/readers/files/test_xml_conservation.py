@@ -181,7 +181,7 @@ def test_files_without_the_row_tag_are_named(warned, s3, options):
 
 
 @pytest.mark.spark
-@pytest.mark.rule("Bad input", source="INFER", choice="in no row, and a warning that names one")
+@pytest.mark.rule("Bad input", source="INFER", choice="in no row, and a warning with an example")
 def test_text_between_rows_is_named(warned, s3):
     s3.put("a.xml", "<x><h>head</h><r><i>1</i></r>lost <r><i>2</i></r></x>")
 
