@@ -42,7 +42,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str) -> None:
     """Show which days or numbers of JOB are missing, stale, or being loaded.
 
-    Stale is what was loaded and whose files in the source have changed since.
+    A range is stale if the files in its source have changed since it was loaded.
     """
     from tidemark.cli.views.backfill import gaps_json, gaps_lines
     from tidemark.operate.backfill.ledger import ledger
@@ -139,7 +139,7 @@ def backfill(
 def _asked_of_gaps(
     job: str, known: "Known", begin: str | None, end: str | None, *, is_declared: bool
 ) -> tuple["Unit", "Range"]:
-    """Return the range that `gaps` shows: what is asked for, and else what is known."""
+    """Return the range that `gaps` shows: the given one, else the known one."""
     from tidemark.operate.backfill.ranges import parse_range
 
     today = datetime.now(UTC).date()
@@ -174,9 +174,7 @@ def _blind_readers(target: "Target", job: str) -> "list[Flow]":
     try:
         return blind_readers(job, target.names.jobs, target.checkpoints())
     except TidemarkError as error:
-        click.echo(
-            f"warning: what the jobs downstream of {job} see is not known: {error}", err=True
-        )
+        click.echo(f"warning: what the jobs downstream of {job} see is unknown: {error}", err=True)
         return []
 
 

@@ -1,4 +1,4 @@
-"""Commands that start runs: they run the code on disk, or stop and say what has changed."""
+"""Commands that start runs: they run the code on disk, or stop and report the changes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -82,7 +82,7 @@ def _deploy(folder: Path, deploy: Deploy | None, why: str = "") -> None:
 
 
 class OldCode:
-    """Says of the runs that a server starts by itself that their code has changed on disk."""
+    """Reports that runs which a server starts use code that has changed on disk."""
 
     def __init__(self, home: Home) -> None:
         """Have said nothing."""

@@ -1,4 +1,4 @@
-"""The Glue of this machine for one command: the one that serves the home, or one of its own."""
+"""The Glue of this machine for one command: the one that serves the home, or a temporary one."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ def _say(sentence: str) -> None:
 
 
 def wait_for_runs(engine: Engine, has_ended: threading.Event) -> None:
-    """Wait until no run is in progress: what a trigger has fired, and all that follows from it."""
+    """Wait until no run is in progress: those of a fired trigger, and all downstream of them."""
     while engine.ask(lambda glue: glue.runner.has_runs):
         has_ended.wait(LOOK_S)
         has_ended.clear()

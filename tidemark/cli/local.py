@@ -13,7 +13,7 @@ from tidemark.errors import UsageError
 LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
 PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
-HOST_HELP = "Address of the port; other than loopback, who reaches it and has its key runs code."
+HOST_HELP = "Address of the port; beyond loopback, anyone with access and its key can run code."
 ANY_USER_HELP = "Answer other users of this machine too: who has the key can run code as you."
 ANY_KEY_HELP = "Answer requests of every access key, also of none, for clients that have their own."
 ALLOW_HOST_HELP = "A further name by which clients reach the port of --host; repeatable."
@@ -23,7 +23,7 @@ FORWARD_HELP = (
     "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
 )
 LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
-VALUE_HELP = "Whose text is the value; without it, standard input is."
+VALUE_HELP = "File with the value; without it, standard input is read."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 
 
@@ -199,7 +199,7 @@ def backup(file: Path, lake: bool) -> None:
 
 @local.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Replace the state that is there.")
+@click.option("--yes", is_flag=True, help="Replace the existing state.")
 def restore(file: Path, yes: bool) -> None:
     """Make the state what it was when the backup FILE was made.
 
@@ -218,5 +218,5 @@ def restore(file: Path, yes: bool) -> None:
             f"{facts.made_at}; back it up first, then give --yes"
         )
     restore_backup(home, file)
-    what = "state and data are" if facts.has_lake else "the state is, and the data stay as they are"
+    what = "state and data are" if facts.has_lake else "the state is, and the data is not changed"
     click.echo(f"{home.root}: {what}: as of {facts.made_at}")

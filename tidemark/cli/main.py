@@ -38,7 +38,7 @@ from tidemark.local_state.machine.disk import full_disk_text, has_room, is_full
 
 FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
-PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
+PIPE_WIDTH = 180  # a table outside a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 
 
@@ -70,7 +70,7 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
             return f"error: {error}", USAGE
         case TidemarkError():
             return f"error: {error}", FAILURE
-        case OSError(errno=errno.EPIPE):  # who read our output has left: click ends quietly
+        case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly
             return None
         case OSError():
             return f"error: {os_error_text(error)}", FAILURE
@@ -123,7 +123,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
     help="Show the version, and the Python, Spark and Java of jobs, and exit.",
 )
 def main() -> None:
-    """Run incremental AWS Glue pipelines on this machine, and look at their state.
+    """Run incremental AWS Glue pipelines on this machine, and inspect their state.
 
     State, data and logs live in .tidemark, or where TIDEMARK_HOME says.
     """
@@ -181,10 +181,10 @@ def lint(
 
     if scripts:
         if app is not None or context:
-            raise UsageError("scripts are linted by themselves: leave out --app and --context")
+            raise UsageError("scripts are linted without an app: leave out --app and --context")
         linted, refused = lint_scripts(scripts, bookmark)
     elif bookmark is not None:
-        raise UsageError("the template says which jobs have bookmarks: leave out --bookmark")
+        raise UsageError("the template defines which jobs have bookmarks: leave out --bookmark")
     else:
         linted, refused = lint_app(assembly_folder(Console(stderr=True), app, context)), []
     if output == "json":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BEGINNING = "beginning"
 PREVIOUS = "previous"
 LAST = "last"
-# Bytes: what the table of watermarks has room for, and a number.
+# Bytes: the space in the table of watermarks, and a number.
 MAX_REASON_LENGTH, MAX_ACTOR = 9_000, 900
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
@@ -66,7 +66,7 @@ class Request:
 
     @property
     def reason(self) -> str:
-        """Why, asked for if it was not given."""
+        """Return the reason; ask for it if it is missing."""
         if self.why and self.why.strip():
             return self.why
         if not sys.stdin.isatty():
@@ -79,11 +79,11 @@ class Request:
 def _check_text(option: str, text: str, most: int) -> None:
     """Refuse what the record of a rewind cannot hold."""
     if not text.strip():
-        raise UsageError(f"{option} {text!r} says nothing: give a text, for the record")
+        raise UsageError(f"{option} {text!r} is blank: give a value, for the record")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise UsageError(f"{option} {text[:40]!r} is no UTF-8: write it again") from error
+        raise UsageError(f"{option} {text[:40]!r} is not UTF-8: write it again") from error
     if size > most:
         raise UsageError(f"{option} has {size:,} bytes ({text[:40]!r}…): give at most {most:,}")
 
@@ -100,7 +100,7 @@ def number_of(request: Request) -> int | None:
 
 
 def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.Target":
-    """Return where to, as `--to` says it."""
+    """Return the target of `--to`."""
     from tidemark.operate.rewind.cut import Target, previous
     from tidemark.operate.rewind.refusals import resolve_run
 

@@ -18,7 +18,7 @@ from tidemark.model.clock import now_ms
 def status(where: Where, output: str) -> None:
     """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
 
-    On this machine also rows, and how far a bookmark has read: AWS does not tell these.
+    On this machine also rows, and how far a bookmark has read: AWS does not report these.
     """
     from tidemark.cli.progress import print_killed, print_warnings
     from tidemark.cli.views.freshness import freshness_listing

@@ -112,7 +112,7 @@ def _problem(at: str, what: str, was: Any, now: Any) -> Problem:
         RULE,
         at,
         f"an override sets {what} to {now!r}, which was declared as {was!r}; the grants of the "
-        "role and the log groups are made for that",
-        "declare it where the job, the crawler or the pipeline is made, and take the override out; "
+        "role and the log groups depend on that",
+        "declare it where the job, the crawler or the pipeline is created, remove the override; "
         f'or say why it is right: job.acknowledge("{RULE}", "...")',
     )

@@ -1,6 +1,6 @@
 """What each rule about one table needs.
 
-Names of metrics and what counts as null follow AWS's pages and deequ, on which Glue is built.
+Names of metrics and the treatment of null follow AWS's pages and deequ, on which Glue is built.
 Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl-rule-types.html,
 https://github.com/awslabs/deequ (com.amazon.deequ.dqdl.translation.rules)
 """
@@ -41,7 +41,7 @@ _NO_COLUMNS = ("RowCount", "ColumnCount", "ColumnExists", "ColumnNamesMatchPatte
 
 
 def leaf_of(rule: Rule, table: Table, now: datetime) -> Leaf:
-    """Return what a rule about one table needs."""
+    """Return the needs of a rule about one table."""
     if rule.kind not in _NO_COLUMNS and (reason := table.missing(rule.parameters)):
         return Leaf(rule, failure=reason)
     return _MAKERS[rule.kind](rule, table, now)

@@ -1,4 +1,4 @@
-"""What rules need that look at other data, or at SQL: columns that say which rows match.
+"""Rules that read other data, or SQL: columns that say which rows match.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl-rule-types.html (ReferentialIntegrity,
 DatasetMatch, RowCountMatch, SchemaMatch, AggregateMatch),
@@ -27,7 +27,7 @@ KEYS_WRONG = "Provided key map not suitable for given data frames."
 
 @dataclass(frozen=True)
 class Frames:
-    """The data that a rule looks at.
+    """The data that a rule reads.
 
     Attributes:
         frame: the rows as they came.
@@ -61,7 +61,7 @@ def compared(rule: Rule, frames: Frames, name: str) -> Found:
 
 
 def matched(rule: Rule, metric: str, name: str) -> Leaf:
-    """Return what a rule needs whose rows are judged by a column."""
+    """Return the needs of a rule that judges rows by a column."""
     condition = rule.condition or rule.threshold
     test = holds(condition) if condition else is_one
     ratio = Scalar(share(quoted(name), None))

@@ -28,7 +28,7 @@ class Token:
 
     Attributes:
         kind: `STRING`, `NUMBER`, `WORD`, `SIGN` or `END`.
-        text: as it is written, a string with its quotes.
+        text: its source, a string with its quotes.
         line: its line, from 1.
     """
 
@@ -92,7 +92,7 @@ class Stream:
         return self.next.text in texts
 
     def pop(self) -> Token:
-        """Return the next word and go on to the one after it."""
+        """Return the next word and move to the one after it."""
         token = self.next
         self._place += token.kind != END
         return token

@@ -27,7 +27,7 @@ def put_secret(home: Path, region: str, name: str, value: str) -> bool:
     """Give a secret a value; return whether it is new."""
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"the name {name!r} is none of a secret; allowed: 1 to 512 letters, digits and /_+=.@-"
+            f"the name {name!r} is not valid; allowed: 1 to 512 letters, digits and /_+=.@-"
         )
     services = EmulatedServices(home)
     common = {"SecretString": value, "ClientRequestToken": str(uuid.uuid4())}

@@ -63,7 +63,7 @@ MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this
 def _open_lock(file: Path) -> TextIO:
     try:
         return file.open("a+", encoding="utf-8")
-    except OSError as error:  # of a home that is looked at: a lock needs no right to write
+    except OSError as error:  # of a read-only home: a lock needs no right to write
         if error.errno not in (EACCES, EROFS):
             raise
         return file.open(encoding="utf-8")
@@ -102,7 +102,7 @@ class Home:
 
     Attributes:
         root: the folder.
-        copy_of: the home that it is a copy of, to look at what cannot be written; else None.
+        copy_of: the read-only home of which it is a copy; else None.
     """
 
     root: Path

@@ -100,7 +100,7 @@ def shows_secret(name: str, text: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a name says that its value is a secret, and not the place of one."""
+    """Return whether a name suggests that its value is a secret, not the location of one."""
     words = [word.lower() for word in WORD.findall(name)]
     if not words or words[-1] in OPEN_ENDS:
         return False

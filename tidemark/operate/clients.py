@@ -42,7 +42,7 @@ class Glue:
         names: the jobs and workflows that the caller may mean.
         where: whose Glue it is, for people.
         poll_s: how long to wait before asking again.
-        arn: begins the ARN of its jobs and workflows, up to the kind; None where nothing is shared.
+        arn: prefix of the ARNs of jobs and workflows, up to the kind; None if nothing is shared.
         client: returns the client of another service of the same account or port, by boto3's name.
     """
 
@@ -76,7 +76,7 @@ class Glue:
             tags: Mapping[str, str] = self.glue.get_tags(ResourceArn=arn)["Tags"]
         except ClientError as error:
             code = error.response["Error"]["Code"]
-            if code in (*NOT_FOUND, "AccessDeniedException"):  # who may not look learns it later
+            if code in (*NOT_FOUND, "AccessDeniedException"):  # reported later
                 return {}
             raise
         return tags
@@ -160,7 +160,7 @@ def is_loopback(url: str) -> bool:
 
 @contextmanager
 def of_port(url: str, where: str, region: str, key: Mapping[str, str]) -> Iterator[Glue]:
-    """Yield the Glue of a port of this machine, whatever the environment says of AWS."""
+    """Yield the Glue of a port of this machine, whatever the environment variables for AWS."""
     import boto3
     import botocore.session
     from botocore.config import Config
@@ -184,7 +184,7 @@ def _names_here(glue: Any) -> Names:
 
 
 def or_none(operation: Callable[..., dict[str, Any]], **request: Any) -> dict[str, Any] | None:
-    """Return what an operation answers; None if what it is asked for is not there."""
+    """Return the answer of an operation; None if the requested object does not exist."""
     from botocore.exceptions import ClientError
 
     try:

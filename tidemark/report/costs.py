@@ -78,7 +78,7 @@ def price_of(job: PipelineJob | None, *, flex: bool) -> float:
 
 
 def usd_of(job: PipelineJob | None, dpu_seconds: float, *, flex: bool) -> float:
-    """Return what so many DPU-seconds of a job cost."""
+    """Return the cost of DPU-seconds of a job."""
     return dpu_seconds / HOUR_S * price_of(job, flex=flex)
 
 
@@ -88,7 +88,7 @@ def month_of(run: PipelineRun) -> str:
 
 
 def costs_of(jobs: Iterable[PipelineJob], runs: Iterable[PipelineRun]) -> list[Cost]:
-    """Return what the runs that have ended cost, the newest month first, then by USD."""
+    """Return the cost of runs that have ended, the newest month first, then by USD."""
     known = {job.name: job for job in jobs}
     grouped: dict[tuple[str, str], list[PipelineRun]] = {}
     for run in runs:

@@ -33,15 +33,15 @@ class PipelineJob:
         kind: its command: `glueetl`, `pythonshell` or `gluestreaming`.
         workflow: whose trigger starts it; empty if none does.
         after: the jobs that it waits for.
-        reads: URIs of the datasets that it reads, as far as the template says so.
+        reads: URIs of its input datasets, as far as the template has them.
         writes: URIs of those that it writes.
         published: URIs of those that others than the app's jobs read.
         tables: `database.table` of the Data Catalog, by URI.
         worker_type: such as `G.1X`; empty if the job states none.
-        dpu: what a run is billed as, all workers together.
+        dpu: the billed size of a run, all workers together.
         is_flex: whether it has the flexible execution class.
         glue_version: such as `5.1`.
-        watermark_table: where it keeps watermarks; empty if it keeps none.
+        watermark_table: its table of watermarks; empty if it keeps none.
         has_ranges: whether a run can be told a range to load.
     """
 

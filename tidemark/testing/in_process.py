@@ -61,7 +61,7 @@ class Ended:
 
     Attributes:
         error: why it failed, in one line; None if it did not.
-        exception: what the script raised.
+        exception: the script's exception.
         needs_process: why it is to be run once more, in its own process.
     """
 
@@ -96,7 +96,7 @@ def run_in_process(
         run: its record.
         arguments: all of the run.
         project: the folder whose modules the script does not see.
-        kill: where the run is to be killed; None lets it end.
+        kill: where to kill the run; None lets it end.
 
     Raises:
         TidemarkError: the run could not start.
@@ -216,7 +216,7 @@ def _tail(log: Path, start: int) -> str:
 
 
 def _finish_logs(folder: Path, jvm_log: Path, start: int) -> None:
-    """Put the output of script and JVM together, as in a separate process."""
+    """Combine the output of script and JVM, as in a separate process."""
     own = (folder / SCRIPT_STDERR_FILE).read_bytes()
     with jvm_log.open("rb") as file, (folder / "stderr.log").open("ab") as log:
         file.seek(start)

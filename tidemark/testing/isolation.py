@@ -63,7 +63,7 @@ def buckets_of(source: bytes) -> set[str]:
 
 
 def buckets_in(text: str) -> Iterator[str]:
-    """Yield the buckets of the addresses of S3 in a text."""
+    """Yield the buckets in the S3 addresses of a string."""
     for scheme in ("s3://", "s3a://", "s3n://"):
         for part in text.split(scheme)[1:]:
             name = part.split("/")[0].split(",")[0].strip("\"' ")

@@ -66,8 +66,8 @@ def like_a_process(
         variables: the whole environment.
         folder: the working folder.
         path: what comes before `default_path` in ``sys.path``.
-        hidden: the project: its modules that tests have imported are not there for the script.
-        refuse: makes the error for a call that would end or double this process.
+        hidden: the project: its modules that tests have imported are hidden from the script.
+        refuse: builds the error for a call that would end or duplicate this process.
     """
     with ExitStack() as stack:
         stack.enter_context(_kept_settings())
@@ -105,7 +105,7 @@ def _guard(patch: pytest.MonkeyPatch, refuse: Callable[[str], NeedsProcessError]
 
 @contextmanager
 def _own_notes(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the watermark library, where a test has imported it, know of this run alone."""
+    """Let the watermark library, if a test has imported it, know of this run alone."""
     notes: Any = sys.modules.get("watermarks.run_notes")
     if notes is None:
         yield

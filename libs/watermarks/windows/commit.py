@@ -61,7 +61,7 @@ class Commit:
         key: the attribute that holds the watermarks.
         values: the whole new state, in DynamoDB's form.
         tags: the type tags of `values`.
-        digest: identifies what the caller asked for; the same again after a restart.
+        digest: identifies the request of the caller; equal after a restart.
         base: the state the head must still have; None or version 0 if there must be no head.
         committed_at: ISO string, for people only.
         expires_at: when DynamoDB may delete the run's row, in seconds since 1970.
@@ -98,7 +98,7 @@ class Commit:
         """
         job_id, run_id, key = check_item(item)
         values, tags = encode(state, key)
-        # No clock and no base, so that a restarted run makes the same digest.
+        # No clock and no base, so that a restarted run computes the same digest.
         identity: list[Any] = [job_id, run_id, key, *encode(item[key], key)]
         if window is not None:
             identity += [window.window_id, window.attempt]

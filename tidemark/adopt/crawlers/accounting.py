@@ -54,7 +54,7 @@ def _account_for_folders(crawler: Reading, path: tuple[str, ...]) -> None:
 
 
 def account_for_what_is_off(crawler: Reading) -> None:
-    """Account for what Glue returns of a crawler where nothing is set."""
+    """Account for fields that Glue returns for a crawler without being set."""
     for kind, targets in (crawler.get("Targets") or {}).items():
         if targets == []:
             crawler.take("Targets", kind)

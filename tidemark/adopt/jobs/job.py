@@ -72,7 +72,7 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
     if job.get("JobMode") == "NOTEBOOK":
         return (
             "it is a notebook",
-            "save it as a script (Glue Studio: Actions, Download script), make a job of that, and "
+            "save it as a script (Glue Studio: Actions, Download script), make a job of it, and "
             "adopt the job",
         )
     return None
@@ -149,7 +149,7 @@ def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[s
 
 
 def is_open(option: object) -> bool:
-    """Return whether only a deployment knows a bookmark option: it stands in braces."""
+    """Return whether a bookmark option is known at deployment only: it is in braces."""
     return isinstance(option, str) and "{" in option
 
 

@@ -8,7 +8,7 @@ from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSI
 from tidemark.model.stage.runtime import FLEX_WORKER_TYPES, MAX_MINUTES, WORKER_TYPES, JobRuntime
 
 VERSIONS = "https://docs.aws.amazon.com/glue/latest/dg/release-notes.html"
-MINUTES, MINUTES_OF_OLD = 480, 2880  # that Glue takes where a job says none, from 5.0 and before
+MINUTES, MINUTES_OF_OLD = 480, 2880  # Glue's default for a job, from 5.0 and before
 AUTO_SCALING = ("DefaultArguments", "--enable-auto-scaling")
 
 

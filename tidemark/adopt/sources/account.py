@@ -97,7 +97,7 @@ class _Account:
         return found
 
     def _job(self, name: str) -> Resource:
-        """Return a job, with its tags where they may be read."""
+        """Return a job, with its tags if they are readable."""
         found = self._get("get_job", "Job", JobName=name)
         if found is None:
             known = self._job_names()
@@ -201,7 +201,7 @@ class _Account:
         return found
 
     def _scripts(self, jobs: Mapping[str, Resource]) -> dict[str, str]:
-        """Return the scripts that may be read; the plan says how to fetch the others."""
+        """Return the readable scripts; the plan says how to fetch the others."""
         from botocore.exceptions import ClientError
 
         found = {}
@@ -234,7 +234,7 @@ class _Account:
         for bucket in sorted(buckets):
             try:
                 answer = self._s3.get_bucket_encryption(Bucket=bucket)
-            except ClientError:  # the plan says what to check of a bucket
+            except ClientError:  # the plan says what to check about a bucket
                 continue
             for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]:
                 key = rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID", "")

@@ -23,7 +23,7 @@ Sent: TypeAlias = tuple[Event, str]
 JOB, RUN, CRAWL = "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change"
 ENDS = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
 TABLE = "Glue Data Catalog Table State Change"
-DATABASE = "Glue Data Catalog Database State Change"  # when tables are made or deleted
+DATABASE = "Glue Data Catalog Database State Change"  # when tables are created or deleted
 QUALITY = "Data Quality Evaluation Results Available"
 CREATED, DELETED, CALL = "Object Created", "Object Deleted", "AWS API Call via CloudTrail"
 # Of writers; small objects are put, and all else depends on sizes and modes of writing.
@@ -64,7 +64,7 @@ def cause_of(rule: EventRule, job: Job) -> Cause | None:
 
 
 def _says_who(pattern: Mapping[str, Any]) -> bool:
-    """Return whether a pattern asks who did something, which no template shows."""
+    """Return whether a pattern filters by the actor, which no template shows."""
     for name, wanted in pattern.items():
         parts = wanted if isinstance(wanted, list) else [wanted]
         if name in WHO or any(_says_who(one) for one in parts if isinstance(one, Mapping)):

@@ -97,7 +97,7 @@ class PlanEntry:
 
     @property
     def text(self) -> str:
-        """The entry as it stands in the file."""
+        """The entry in the form of the file."""
         return json.dumps(self.document, ensure_ascii=False)
 
 
@@ -107,7 +107,7 @@ def entry_document(kind: str, **values: str) -> dict[str, dict[str, str]]:
 
 
 def read_plan(path: Path) -> tuple[PlanEntry, ...]:
-    """Return the entries of a plan, none if there is no file."""
+    """Return the entries of a plan; empty if the file is missing."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -189,7 +189,7 @@ def _check_together(entries: Sequence[Entry]) -> None:
     """Raise unless the entries can be carried out one after the other, again and again."""
     for entry in entries:
         if entries.count(entry) > 1:
-            raise ValueError(f"the entry {entry} is there twice; leave one out")
+            raise ValueError(f"the entry {entry} is repeated; leave one out")
     jobs = [(e.from_job, e.to_job) for e in entries if isinstance(e, RenameJob)]
     _check_renames(jobs)
     following = dict(jobs)

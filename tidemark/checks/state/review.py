@@ -37,7 +37,7 @@ class Review:
     """What comes of comparing an app with its manifest.
 
     Attributes:
-        unacknowledged: what would be lost, and no one has decided about.
+        unacknowledged: losses that no one has decided about.
         acknowledged: what would be lost, each with the entry that covers it.
         unused: entries that cover nothing, each with the reason.
         recorded: the current manifest.
@@ -78,7 +78,7 @@ def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
     covering = {loss: next((e for e in usable if covers(e.entry, loss)), None) for loss in found}
     used = {entry.text for entry in covering.values() if entry}
     for entry in usable:
-        # A rename says which job is which, even if AWS keeps nothing that it could carry.
+        # A rename tells which job is which, even if AWS keeps nothing that it could carry.
         if entry.text not in used and not isinstance(entry.entry, RenameJob):
             problems[entry.text] = "nothing that it speaks of would be lost"
     return Review(

@@ -30,7 +30,7 @@ MAX_PARTS_SHOWN = 20
 def gaps_lines(
     job: str, unit: Unit, asked: Range, intervals: Sequence[Interval], option: str
 ) -> Iterator[Listing | Sentence]:
-    """Yield what `tidemark gaps` prints: what is not done, how much that is, and what to do."""
+    """Yield the output of `tidemark gaps`: what is not done, how much that is, and what to do."""
     rows = [
         (
             unit.text(it.range.low),
@@ -93,7 +93,7 @@ def runs_text(count: int) -> str:
 
 
 def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
-    """Yield what a backfill is going to do."""
+    """Yield the plan of a backfill."""
     unit, how = plan.unit, "one after another" if at_once < 2 else f"{at_once} at once"
     size = unit.count(sum(it.size for it in plan.parts))
     asked = f"{plan.job}, {plan.asked.text(unit)}"
@@ -155,7 +155,7 @@ def run_line(plan: Plan, run: Run, part: Range, option: str) -> Text:
 
 
 def rest_text(plan: Plan, done: Sequence[Range], option: str) -> str:
-    """Return the command that fills what is not done; empty if all is."""
+    """Return the command that fills everything missing; empty if nothing is."""
     rest = rest_of(plan, done)
     if rest is None:
         return ""

@@ -22,7 +22,7 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
     ids = {run for state in plan.states for run in (state.from_run, state.to_run, *state.undone)}
     short = short_ids(run for run in sorted(ids) if run)
     if not plan.states:
-        yield f"Nothing to rewind: everything is where --to {plan.to} says already."
+        yield f"Nothing to rewind: everything is already where --to {plan.to} says."
         for text in plan.unknown:
             yield from _wrapped(text, "- ")
         return

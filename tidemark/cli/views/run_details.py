@@ -25,12 +25,12 @@ class RunDetails:
     """All that is known of a run.
 
     Attributes:
-        run: as Glue tells it.
+        run: the run in Glue.
         checkpoint: None for a run that has none.
         where: whose it is, for people.
         dpu_seconds: what AWS charges for, or would have; None if that is not known.
         usd: for these, at the prices of the report.
-        notes: what is noted beside it.
+        notes: notes about it.
     """
 
     run: Run
@@ -122,7 +122,7 @@ def _cost(details: RunDetails) -> str:
 
 def _work(details: RunDetails) -> str:
     run = details.run
-    found = ["when it ended is not known" if run.is_final else "goes on"]
+    found = ["its end is unknown" if run.is_final else "in progress"]
     if run.ended_at:
         found = [f"took {took(run)}"]
     if details.run.jvm:

@@ -1,4 +1,4 @@
-"""Shows job runs and workflow runs: as lists, as JSON, and line by line while they go on."""
+"""Shows job runs and workflow runs: as lists, as JSON, and line by line while in progress."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -60,14 +60,14 @@ def runs_listing(runs: Sequence[Run], room: int = 80, *, has_rows: bool = False)
     wide = (*headings[:4], "read", "wrote", "run")
     columns = zip(wide, *counted, strict=True)
     widths = [max(len(str(cell)) for cell in column) for column in columns]
-    widths[2] = max(len(run.state) for run in runs)  # what is told of a success may fold
+    widths[2] = max(len(run.state) for run in runs)  # details of a success may fold
     if sum(widths) + GAP * (len(widths) - 1) > room:
         return Listing(headings, rows)
     return Listing(wide, counted)
 
 
 def _state(run: Run) -> Text:
-    """Return the state of a run, and what is told of a success."""
+    """Return the state of a run, and the details of a success."""
     text = state_text(run.state)
     is_told = run.state == "SUCCEEDED" and run.detail
     return text.append(f" {run.detail}", style="default") if is_told else text
@@ -139,7 +139,7 @@ def ended_text(run: Run, logs: str) -> Text:
 
 
 class Changes:
-    """Tells what has changed from one look at a workflow run to the next."""
+    """Reports the changes of a workflow run from one poll to the next."""
 
     def __init__(self, option: str = "", seen: Sequence[Run] = ()) -> None:
         """Have seen some runs."""

@@ -24,7 +24,7 @@ MS = 1000
 
 
 def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str]:
-    """Return, per job that has one, its current watermark as text."""
+    """Return, per job that has one, its current watermark as a string."""
     tables: dict[str, list[str]] = {}
     for it in statuses:
         if it.watermark_table:
@@ -41,7 +41,7 @@ def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str
 
 
 def bookmark_text(status: Status) -> str:
-    """Return a bookmark's version and the moment up to which it has read, or why there is none."""
+    """Return a bookmark's version and the moment up to which it has read, or why it is missing."""
     head = status.bookmark
     if head is None:
         return "not set" if status.has_bookmark else "off"

@@ -52,7 +52,7 @@ def open_watermarks(home: Home | None, table: str) -> Iterator[WatermarkAdmin]:
 def what_changes(
     watermarks: WatermarkAdmin, job: str, run: str | None, source: str
 ) -> tuple[str, str]:
-    """Return the watermarks of a job as they are, and as they would be after a rewind, as texts."""
+    """Return the watermarks of a job now, and after a rewind, as strings."""
     try:
         latest = watermarks.latest(job, source=source)
         now = values_text(latest.watermarks) if latest else "none"

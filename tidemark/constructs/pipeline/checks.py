@@ -81,7 +81,7 @@ def check_alerts(pipeline: str, alerts: Alerting | None, stage: StageConfig) -> 
     """Raise if somebody would get alerts twice."""
     if alerts and stage.alert_email and Email(stage.alert_email) in alerts.subscribers:
         raise JobDefinitionError(
-            f"pipeline '{pipeline}' tells {stage.alert_email}, which the stage has as alertEmail; "
+            f"pipeline '{pipeline}' alerts {stage.alert_email}, which is the stage's alertEmail; "
             "remove one of the two"
         )
 

@@ -353,7 +353,7 @@ def log_group(
         owner = made.setdefault((stack.account, stack.region, name), security.node.path)
         if owner != security.node.path:
             raise JobDefinitionError(
-                f"the log group {name} is made by {owner} already; allowed: one that makes it; "
+                f"the log group {name} is created by {owner} already; allowed: one creator; "
                 "pass log_groups=LogGroups.EXISTING to one of the two pipelines"
             )
     group = security.groups[name] = logs.CfnLogGroup(

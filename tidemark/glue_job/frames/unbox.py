@@ -49,7 +49,7 @@ def unbox(
         return frame, lambda: no_failures(frame)
     found = find_path(schema_of(frame), parse_path(path))
     if found is None or not isinstance(found[1], StringType):
-        what = "is not there" if found is None else f"is {found[1].simpleString()}"
+        what = "is missing" if found is None else f"is {found[1].simpleString()}"
         raise UsageError(f"the field {path!r} to unbox {what}; it must be a string")
     if ELEMENT in found[0]:
         raise UnsupportedError(

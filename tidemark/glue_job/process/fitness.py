@@ -33,7 +33,7 @@ JVM_VARIABLES = (
 def own_jvm_reason(
     settings: Mapping[str, str], given: Mapping[str, str], changed: Mapping[str, str]
 ) -> str | None:
-    """Return why a job run needs a JVM of its own; None if it may borrow one."""
+    """Return why a job run needs its own JVM; None if it may borrow one."""
     for name, value in settings.items():
         if JVM_SETTINGS.fullmatch(name):
             return f"{name} is set"

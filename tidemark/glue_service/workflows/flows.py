@@ -35,10 +35,9 @@ RUN_SETTINGS = ("SecurityConfiguration", "NotificationProperty")
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The triggers of a workflow run, and by job the names of those that watch it.
+    """The triggers of a workflow run, and by job the names of those that watch it."""
 
-    With crawlers, which count as SUCCEEDED, all triggers are evaluated.
-    """
+    # With crawlers, which count as SUCCEEDED, all triggers are evaluated.
 
     definitions: Definitions
     watching: Mapping[str, Sequence[str]]

@@ -88,7 +88,7 @@ def skip_to_tell(
 
 
 def day_ahead(bound: Bound | None, order: str, now_ms: int) -> str:
-    """Return the first key of a bound if it is a time more than a day ahead; else an empty text.
+    """Return the first key of a bound if it is a time more than a day ahead; else an empty string.
 
     Keys that fall are passed downwards, so that none hides later rows.
     """

@@ -122,7 +122,7 @@ def _closed_port(process: subprocess.Popen[bytes], host: str, port: int) -> Clos
         process.wait()
         raise TidemarkError(
             f"another program connected to the embedded DynamoDB engine at {host}:{port} while it "
-            "started, and may have changed the tables; the engine was ended: look at the "
+            "started, and may have changed the tables; the engine was ended: check the "
             "watermarks (`tidemark watermark show`), then run again"
         ) from error
 
@@ -149,7 +149,7 @@ def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
 
 
 def _stop_left_over_engines(folder: Path) -> None:
-    """End engines whose command was killed, where the kernel did not do it already."""
+    """End engines whose command was killed, if the kernel has not done it."""
     for pid_file in folder.glob("*.pid"):
         owner, engine = (int(part) for part in pid_file.stem.split("-"))
         if not is_running(owner):

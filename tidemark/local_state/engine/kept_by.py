@@ -36,7 +36,7 @@ class KeptBy:
     """The DynamoDB that keeps the watermarks of a home.
 
     Attributes:
-        url: where it was when it was used last.
+        url: its address when it was last used.
         home: the key of the home's row there.
         starts: how many commands have used it.
     """

@@ -33,7 +33,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class RewindRecord:
-    """One rewind, or the undoing of one; that of a stage too, where a table keeps it.
+    """One rewind, or the undoing of one; also of a stage, if a table keeps it.
 
     Attributes:
         rewind_id: counts up.
@@ -67,7 +67,7 @@ def rewinds(store: Store) -> list[RewindRecord]:
 
 
 def open_rewind(store: Store) -> RewindRecord | None:
-    """Return the rewind that was begun and has not come to its end, None if there is none."""
+    """Return the rewind that has started but not finished; None without one."""
     return next((one for one in rewinds(store) if one.state == BEGUN), None)
 
 
@@ -108,7 +108,7 @@ def check_none_is_open(store: Store) -> None:
 
 
 def check_still_open(store: Store, record: RewindRecord) -> None:
-    """Refuse to go on with a rewind that another process has ended since it was looked up."""
+    """Refuse to continue a rewind that another process has ended meanwhile."""
     state = next((one.state for one in rewinds(store) if one.rewind_id == record.rewind_id), "gone")
     if state != BEGUN:
         raise UsageError(

@@ -32,7 +32,7 @@ def has_bookmark_job(store: Store, name: str) -> bool:
 
 
 def why_no_bookmark(store: Store, name: str) -> str:
-    """Return why a job has no bookmark, and where it may keep its place instead."""
+    """Return why a job has no bookmark, and what it may keep instead."""
     names = known_jobs(store)
     if name not in names:
         return f"job {name} has no bookmark and never ran here: {name_hint(name, names)}"

@@ -15,7 +15,7 @@ _PRIMARY = 0xFF  # an extended result code has the primary one in its lowest byt
 
 
 def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
-    """Return the error to raise for one of SQLite; what has been stored before is never touched.
+    """Return the error to raise for an SQLite error; stored data is never touched.
 
     Source: https://www.sqlite.org/rescode.html
     """
@@ -45,7 +45,7 @@ def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
 
 
 def check_database(database: Path) -> None:
-    """Check an SQLite file, if it is there."""
+    """Check an SQLite file, if it exists."""
     if not database.exists():
         return
     try:

@@ -62,7 +62,7 @@ class Fillable:
             )
 
     def arguments(self, part: Range, unit: Unit) -> dict[str, str]:
-        """Return what a run gets to fill a range; its bookmark is neither read nor moved."""
+        """Return a run's arguments to fill a range; its bookmark is neither read nor moved."""
         bookmark = {BOOKMARK_OPTION: DISABLE} if self.has_bookmark else {}
         return {FROM: unit.text(part.low), TO: unit.text(part.high), **bookmark}
 

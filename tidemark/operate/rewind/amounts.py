@@ -16,10 +16,10 @@ class Reread:
     Attributes:
         dataset: which one.
         source: its transformation_ctx, or the name of its watermark.
-        files: how many; None if not known, or for what has no files.
+        files: how many; None if unknown, or if it has no files.
         rows: how many; None if not known.
         why: why the numbers are not those of the next run; empty if they are.
-        bytes: of the files; None if not known, or for what has no files.
+        bytes: size of the files; None if unknown, or if it has no files.
     """
 
     dataset: str
@@ -33,9 +33,9 @@ class Reread:
 def rereads(
     facts: Facts, cuts: Sequence[Cut], rewritten: Mapping[tuple[str, str], str]
 ) -> list[Reread]:
-    """Return what a job reads again, source by source, in the order in which they are read.
+    """Return what a job reads again, source by source, in the order of its reads.
 
-    What has come since its last run is read beside it, as it would have been anyway.
+    New data since its last run is read as well, as it would have been anyway.
     """
     found: dict[tuple[str, str], Reread] = {}
     for cut in cuts:
@@ -63,11 +63,11 @@ def _why(cut: Cut, missing: Sequence[str]) -> str:
 
 
 def _about(read: DatasetRead) -> str:
-    return "" if is_tracked(read) else "by its watermark, and this is what Spark has looked at"
+    return "" if is_tracked(read) else "by its watermark, and this is what Spark has scanned"
 
 
 def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:
-    """Return what a run has read by a state; a job with several has sources of each."""
+    """Return what a run has read by a state; a job with several states has sources for each."""
     track = cut.track
     tracked = [read for read in one.read if is_tracked(read)] if one else []
     if not has_others:

@@ -36,7 +36,7 @@ class HomeRewinds(CarryOut):
         refuse_unfinished(self.home, self.store)
 
     def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
-        """Return a plan that says what of its sources has changed, and its steps with all files."""
+        """Return a plan with the changes of its sources, and its steps with all files."""
         found = with_sources_as_they_are(self.home, self.store, plan)
         return found, steps_of(self.home, facts, found, windows)
 
@@ -54,7 +54,7 @@ class HomeRewinds(CarryOut):
         return record_to_undo(rewinds(self.store), number)
 
     def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
-        """Take a rewind back, by a record of its own unless it was interrupted."""
+        """Undo a rewind, with a separate record unless it was interrupted."""
         return undo(self, number, asked), ()
 
     def resume(self, at_ms: int) -> RewindRecord:

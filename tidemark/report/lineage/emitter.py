@@ -36,7 +36,7 @@ class Emitter:
         self._runs.put(run)
 
     def close(self) -> None:
-        """Send the rest, for a few seconds at most; say so if that is too short."""
+        """Send the rest, for a few seconds at most; report it if that is too short."""
         self._runs.put(None)
         self._thread.join(CLOSE_S)
         if self._thread.is_alive():

@@ -209,7 +209,7 @@ def test_unbox_takes_a_schema_and_reads_csv(rows_of):
     ("call", "error", "text"),
     [
         (("a", "avro"), UnsupportedError, "unbox of 'avro' is not supported; allowed are json"),
-        (("b", "json"), UsageError, "the field 'b' to unbox is not there"),
+        (("b", "json"), UsageError, "the field 'b' to unbox is missing"),
         (("n", "json"), UsageError, "the field 'n' to unbox is int; it must be a string"),
     ],
 )
