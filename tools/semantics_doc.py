@@ -1,6 +1,6 @@
 """Writes docs/semantics.md from the tests that carry ``@pytest.mark.rule``: `make semantics`.
 
-The test files are only parsed, never imported. A key of sources.json stands for a page of AWS.
+The test files are only parsed, never imported. A key of sources.json names a page of AWS.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _chosen_run(target: "Target", job: str) -> str:
 
     runs = target.committed_runs(job)
     if not runs:
-        raise UsageError(f"{target.why_no_bookmark(job)}, so there is no run to rewind to")
+        raise UsageError(f"{target.no_bookmark_reason(job)}, so there is no run to rewind to")
     console_for_tables().print(runs_table(runs), soft_wrap=True)
     if not sys.stdin.isatty():
         raise UsageError("choose one of these runs: --run ID")
@@ -94,7 +94,7 @@ def _run_meant(target: "Target", job: str, text: str | None) -> str | None:
     from tidemark.local_state.store.run_ids import pick_run
 
     if target.bookmark(job) is None:
-        raise target.why_no_bookmark(job)
+        raise target.no_bookmark_reason(job)
     if text is None:
         return None
     listed = [run.run_id for run in target.committed_runs(job)]

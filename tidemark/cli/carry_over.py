@@ -74,7 +74,7 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
 
 
 def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
-    from tidemark.cli.views.watermarks import values_text  # which finds the library
+    from tidemark.cli.views.watermarks import render_values  # which finds the library
     from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
     try:
@@ -93,7 +93,7 @@ def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -
         raise TidemarkError(str(error)) from error
     if latest is None:
         return "nothing to do: the old name never had any"
-    values = values_text(latest.watermarks) or "windows only"
+    values = render_values(latest.watermarks) or "windows only"
     return f"carried over: version {latest.version}, {values}"
 
 

@@ -187,12 +187,12 @@ def backup(file: Path, lake: bool) -> None:
     from tidemark.glue_service.backups import back_up
     from tidemark.local_state.engine.kept_by import kept_by
     from tidemark.local_state.home import Home
-    from tidemark.local_state.machine.disk import size_text
+    from tidemark.local_state.machine.disk import render_size
 
     home = Home.from_environment()
     back_up(home, file, with_lake=lake)
     what = "the state and the data" if lake else "the state, without the data,"
-    click.echo(f"{what} of {home.shown} is in {file} ({size_text(file.stat().st_size)})")
+    click.echo(f"{what} of {home.shown} is in {file} ({render_size(file.stat().st_size)})")
     if mark := kept_by(home):
         click.echo(f"watermarks are kept by the DynamoDB at {mark.url} and are not in it")
 

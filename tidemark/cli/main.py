@@ -34,7 +34,7 @@ from tidemark.cli.watermark import watermark
 from tidemark.errors import InputError, TidemarkError, UsageError
 from tidemark.extras import not_installed
 from tidemark.local_state.home import DEFAULT_HOME
-from tidemark.local_state.machine.disk import full_disk_text, has_room, is_full
+from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 
 FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
@@ -73,12 +73,12 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
         case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly
             return None
         case OSError():
-            return f"error: {os_error_text(error)}", FAILURE
-    goes_on = f"; `tidemark {command}` continues from what was committed"
-    return f"stopped{goes_on if command in RUNNERS else ''}", 128 + signal.SIGINT
+            return f"error: {os_error_message(error)}", FAILURE
+    continuation = f"; `tidemark {command}` continues from what was committed"
+    return f"stopped{continuation if command in RUNNERS else ''}", 128 + signal.SIGINT
 
 
-def os_error_text(error: OSError) -> str:
+def os_error_message(error: OSError) -> str:
     """Return one line about a file that cannot be read or written, or a disk that is full."""
     home = os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME
     named = [name for name in (error.filename2, error.filename) if isinstance(name, str)]
@@ -88,7 +88,7 @@ def os_error_text(error: OSError) -> str:
         if not full and not named:  # every disk of ours has room: it is what stdout leads to
             return "cannot write the output: its disk is full; make room, then run again"
         folder = full[0] if full else folders[0]
-        return f"{full_disk_text(folder)}; make room, then run again"
+        return f"{full_disk_line(folder)}; make room, then run again"
     where = f" {named[-1]}" if named else ""
     return f"cannot use{where}: {error.strerror or error}; make it readable and writable"
 

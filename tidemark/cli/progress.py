@@ -41,7 +41,7 @@ def duration(run: JobRun) -> str:
     return f"{(end_ms - run.started_at_ms) / 1000:.1f} s"
 
 
-def state_text(state: str) -> Text:
+def render_state(state: str) -> Text:
     """Return a job run state in its colour."""
     return Text(state, style=STATE_STYLES.get(state, "yellow"))
 

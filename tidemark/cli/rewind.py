@@ -73,7 +73,7 @@ def _rewind(request: Request, where: Where) -> None:
         except UsageError:
             raise  # nothing was changed
         except BaseException as error:
-            _tell_half_done(target)
+            _report_unfinished(target)
             if isinstance(error, WatermarksError):
                 raise UsageError(str(error)) from error
             raise
@@ -143,7 +143,7 @@ def _tell(record: "RewindRecord", request: Request, text: str) -> None:
     click.echo(json.dumps(record_json(record), indent=2) if request.output == "json" else text)
 
 
-def _tell_half_done(target: "Target") -> None:
+def _report_unfinished(target: "Target") -> None:
     """Say before the error of whatever interrupts a rewind that it is half done."""
     with suppress(Exception):  # the state may be what cannot be read
         try:

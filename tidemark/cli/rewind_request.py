@@ -48,9 +48,9 @@ class Request:
 
     def check(self) -> None:
         """Refuse options that do not go together."""
-        _check_text("--actor", self.actor, MAX_ACTOR)
+        _check_string("--actor", self.actor, MAX_ACTOR)
         if self.why:
-            _check_text("--why", self.why, MAX_REASON_LENGTH)
+            _check_string("--why", self.why, MAX_REASON_LENGTH)
         kinds = [self.undo is not None, self.resume, self.lists]
         if any(kinds) and (self.jobs or self.to or sum(kinds) > 1):
             raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
@@ -72,11 +72,11 @@ class Request:
         if not sys.stdin.isatty():
             raise UsageError("say why, for the record: --why TEXT")
         why = str(click.prompt("Why, for the record"))
-        _check_text("why", why, MAX_REASON_LENGTH)
+        _check_string("why", why, MAX_REASON_LENGTH)
         return why
 
 
-def _check_text(option: str, text: str, most: int) -> None:
+def _check_string(option: str, text: str, most: int) -> None:
     """Refuse what the record of a rewind cannot hold."""
     if not text.strip():
         raise UsageError(f"{option} {text!r} is blank: give a value, for the record")

@@ -118,7 +118,7 @@ def rewind(
 
     Open windows are discarded, and runs in flight can no longer commit.
     """
-    from tidemark.cli.views.watermarks import what_changes
+    from tidemark.cli.views.watermarks import render_changes
 
     if (run is None) != to_beginning:
         raise UsageError(
@@ -128,7 +128,7 @@ def rewind(
         run = _run_meant(watermarks, job, source, run)
         if run is None and not source and watermarks.latest(job) is None:
             _check_job(watermarks, job, table, deployed)
-        now, then = what_changes(watermarks, job, run, source)
+        now, then = render_changes(watermarks, job, run, source)
         whose = f"{job}, source {source}" if source else job
         click.echo(f"watermarks of {whose}: now {now}")
         click.echo(f"after the rewind: {then}")

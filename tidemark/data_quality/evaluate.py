@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from tidemark.data_quality.conditions import is_one
 from tidemark.data_quality.custom_sql import queried, views
-from tidemark.data_quality.dynamic import bound, evaluated_text, is_dynamic
+from tidemark.data_quality.dynamic import bound, is_dynamic, render_evaluated
 from tidemark.data_quality.leaves import leaf_of
 from tidemark.data_quality.measure import measured
 from tidemark.data_quality.options import Options
@@ -104,7 +104,7 @@ class Evaluation:
                 PASSED if outcome.passed else FAILED,
                 outcome.reason,
                 dict(outcome.metrics),
-                evaluated_text(rule, lambda part: self.leaves[part].rule),
+                render_evaluated(rule, lambda part: self.leaves[part].rule),
             )
             for rule, outcome in self.outcomes.items()
         ]

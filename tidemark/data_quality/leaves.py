@@ -36,7 +36,7 @@ _GROUPED = {
     "Entropy": "entropy",
     "DistinctValuesCount": "distinct",
 }
-_MADE_OF_ROWS = ("Uniqueness", "IsUnique", "UniqueValueRatio")
+_ROW_MEASURES = ("Uniqueness", "IsUnique", "UniqueValueRatio")
 _NO_COLUMNS = ("RowCount", "ColumnCount", "ColumnExists", "ColumnNamesMatchPattern")
 
 
@@ -119,7 +119,7 @@ def _groups(rule: Rule, table: Table, _: datetime) -> Leaf:
     word = "Uniqueness" if rule.kind == "IsUnique" else rule.kind
     says = count_requirement if rule.kind == "DistinctValuesCount" else requirement
     check = Check(measure, _metric(names, word), test_of(rule), says)
-    is_of_rows = rule.kind in _MADE_OF_ROWS
+    is_of_rows = rule.kind in _ROW_MEASURES
     return Leaf(rule, (check,), row=row_of(rule, _alone(columns, rule)) if is_of_rows else None)
 
 

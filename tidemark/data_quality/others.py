@@ -22,7 +22,7 @@ from tidemark.data_quality.table import Table, share
 Found = tuple[DataFrame, Leaf]
 _AGGREGATE = re.compile(r"(sum|avg|SUM|AVG)\((?:(.*)\.)?([^.]*)\)")
 PRIMARY = "primary"
-KEYS_WRONG = "Provided key map not suitable for given data frames."
+WRONG_KEYS = "Provided key map not suitable for given data frames."
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _same(rule: Rule, frames: Frames, reference: tuple[str, DataFrame], name: st
     if reason := Table.of(other.dtypes).missing(every.values()):
         return frames.rows, Leaf(rule, failure=reason)
     if not (_is_key(frames.frame, list(keys)) and _is_key(other, list(keys.values()))):
-        return frames.rows, Leaf(rule, failure=KEYS_WRONG)
+        return frames.rows, Leaf(rule, failure=WRONG_KEYS)
     theirs = {mine: f"{name}_{place}" for place, mine in enumerate(every)}
     right = other.select(*(F.col(quoted(every[mine])).alias(new) for mine, new in theirs.items()))
     on = _all(

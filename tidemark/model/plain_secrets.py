@@ -133,7 +133,7 @@ def _members(text: str) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, object]:
+def check_open_strings(where: str, texts: Mapping[str, object]) -> dict[str, object]:
     """Return strings by name, each `NotSecret` replaced by its string."""
     for name, text in texts.items():
         if isinstance(text, NotSecret):

@@ -169,7 +169,7 @@ class Account(Target):
         newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
         return bookmark_track(job, self.bookmark_entry(job), newest_first)
 
-    def why_no_bookmark(self, job: str) -> TidemarkError:
+    def no_bookmark_reason(self, job: str) -> TidemarkError:
         """Return the error of a job that is known; of another one its nearest name."""
         name = self.job(job)
         return EntityNotFoundError(f"job {name} has no bookmark in {self.where}: it committed none")

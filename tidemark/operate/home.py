@@ -31,7 +31,7 @@ from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, ma
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
-from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
+from tidemark.local_state.store.known_jobs import known_jobs, no_bookmark_reason
 from tidemark.local_state.store.stored_warnings import (
     RunWarning,
     ShowWarnings,
@@ -214,11 +214,11 @@ class HomeTarget(Target):
             for version, run in successful_runs(self.store, job)
         ]
 
-    def why_no_bookmark(self, job: str) -> TidemarkError:
+    def no_bookmark_reason(self, job: str) -> TidemarkError:
         """Return the error why a job has no bookmark, and what it keeps instead."""
         is_known = job in known_jobs(self.store)
         kind = EntityNotFoundError if is_known else UsageError
-        return kind(why_no_bookmark(self.store, job))
+        return kind(no_bookmark_reason(self.store, job))
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Set a bookmark back, in one transaction, whoever serves the home."""

@@ -13,7 +13,7 @@ from tidemark.operate.names import JOB
 from tidemark.operate.run_ids import ids_meant
 
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
-GONE_ON = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
+ACTIVE_STATES = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
 PAGE = 200
 BILLED = (
     "DPUSeconds",
@@ -193,7 +193,7 @@ def stop_runs(glue: Glue, job: str, run: Run | None) -> list[Run]:
     """Ask a run of a job to stop, or all in progress; return those runs."""
     glue.check_stage(JOB, job)
     going = [run] if run else runs_of_job(glue, job, None, None)
-    going = [run for run in going if run.state in GONE_ON]
+    going = [run for run in going if run.state in ACTIVE_STATES]
     for begin in range(0, len(going), MAX_STOPS):
         ids = [run.run_id for run in going[begin : begin + MAX_STOPS]]
         glue.glue.batch_stop_job_run(JobName=job, JobRunIds=ids)

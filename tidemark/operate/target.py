@@ -146,7 +146,7 @@ class Target(Protocol):
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that the bookmark of a job can be rewound to, the newest first."""
 
-    def why_no_bookmark(self, job: str) -> TidemarkError:
+    def no_bookmark_reason(self, job: str) -> TidemarkError:
         """Return the error why a job has no bookmark."""
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from tidemark.report.jobs import PipelineJob
 from tidemark.report.words import age
 
 LATE_MS = 24 * 3_600_000
-RUNS_OF_FRESHNESS = 200  # of each job that are read: one that failed longer has no age
+FRESHNESS_RUNS = 200  # of each job that are read: one that failed longer has no age
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tidemark.report.states import kind_of, with_sign
 from tidemark.report.words import age, amount, moment, took, usd
 
 FOLDER = Path(__file__).parent
-PX_OF_PT = 4 / 3
+PX_PER_PT = 4 / 3
 GRAPH, GANTT, COSTS = "graph", "gantt", "costs"
 Draw: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Mapping[str, Any]]], Mapping[str, str]]
 
@@ -87,7 +87,7 @@ def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str
 def width_px(svg: str) -> int:
     """Return the width of a picture of Graphviz, in points; 0 if it is missing."""
     found = re.search(r'<svg width="([0-9.]+)pt"', svg)
-    return round(float(found[1]) * PX_OF_PT) if found else 0
+    return round(float(found[1]) * PX_PER_PT) if found else 0
 
 
 def _version() -> str:

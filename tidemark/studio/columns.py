@@ -14,7 +14,7 @@ from pyspark.sql.types import StringType
 from tidemark.errors import UsageError
 from tidemark.studio.transforms import bare, names_in
 
-IDS_OF_A_RUN = 10**19  # above every long
+IDS_PER_RUN = 10**19  # above every long
 UNIQUE = "decimal(38,0)"
 
 
@@ -52,7 +52,7 @@ def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> Data
     """Return the rows with a number each, a long that is of no other row of the run."""
     number = F.monotonically_increasing_id()
     if unique:
-        run = F.lit(str(int(time.time() * 1000) * IDS_OF_A_RUN)).cast(UNIQUE)
+        run = F.lit(str(int(time.time() * 1000) * IDS_PER_RUN)).cast(UNIQUE)
         number = (run + number.cast(UNIQUE)).cast(UNIQUE)
     return frame.withColumn(bare(colName), number)
 

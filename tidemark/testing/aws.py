@@ -212,7 +212,7 @@ class AwsGlueJob:
         if name not in self._account.jobs:
             self._create(glue, name, file)
         started = time.monotonic()
-        given = {key: self._there(value) for key, value in words.items()}
+        given = {key: self._on_aws(value) for key, value in words.items()}
         run_id = glue.start_job_run(JobName=name, Arguments=given)["JobRunId"]
         while True:
             run = glue.get_job_run(JobName=name, RunId=run_id)["JobRun"]
@@ -240,7 +240,7 @@ class AwsGlueJob:
         )
         self._account.jobs.add(name)
 
-    def _there(self, value: str) -> str:
+    def _on_aws(self, value: str) -> str:
         """Return an argument with the buckets of the test replaced by those on AWS."""
         schemes = "|".join(map(re.escape, SCHEMES))
         return re.sub(schemes, lambda _: self._account.root, value)

@@ -67,11 +67,11 @@ def buckets_in(text: str) -> Iterator[str]:
     for scheme in ("s3://", "s3a://", "s3n://"):
         for part in text.split(scheme)[1:]:
             name = part.split("/")[0].split(",")[0].strip("\"' ")
-            if name and name == name.lower() and not set(name) - set(_OF_BUCKETS):
+            if name and name == name.lower() and not set(name) - set(_BUCKET_CHARACTERS):
                 yield name
 
 
-_OF_BUCKETS = "abcdefghijklmnopqrstuvwxyz0123456789.-"
+_BUCKET_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789.-"
 
 
 def _called(node: ast.AST) -> Iterator[str]:

@@ -79,7 +79,7 @@ def like_a_process(
         _guard(patch, refuse)
         stack.enter_context(_own_notes(patch))
         patch.setattr(sys, "argv", list(arguments))
-        stack.enter_context(_kept_place(variables, folder))
+        stack.enter_context(_kept_folder(variables, folder))
         stack.enter_context(_plain_warnings())
         yield
 
@@ -120,7 +120,7 @@ def _own_notes(patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def _kept_place(variables: Mapping[str, str], folder: Path) -> Iterator[None]:
+def _kept_folder(variables: Mapping[str, str], folder: Path) -> Iterator[None]:
     here, environment, mask = Path.cwd(), dict(os.environ), os.umask(0o022)
     os.umask(mask)
     _set_environment(variables)

@@ -224,13 +224,13 @@ class Commit:
         return found is not None and OpenWindow.from_attribute(found) == self.window.committed
 
     @property
-    def _is_made_by_us(self) -> bool:
+    def _is_own_row(self) -> bool:
         return self.base is not None and self.base.log == self.row
 
     @cached_property
     def _committed(self) -> Item:
         """The windows that the run has committed, this one included, by id."""
-        before = self.base.committed if self.base and self._is_made_by_us else {}
+        before = self.base.committed if self.base and self._is_own_row else {}
         if self.window is None:
             return before
         return {**before, self.window.window_id: self.window.committed.to_attribute()}
@@ -243,7 +243,7 @@ class Commit:
     def _prev(self) -> Pointer:
         if self.base is None:
             return NOWHERE
-        if self._is_made_by_us:
+        if self._is_own_row:
             return Pointer(self.base.prev, self.base.prev_version)
         return Pointer(self.base.log, self.base.version)
 

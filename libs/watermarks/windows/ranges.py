@@ -69,7 +69,7 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
         _check_bounds(request, base)
         warn_if_stored_ahead(stored, request.aware_now(), request.future, request.cursor)
     low = request.initial if stored is None else stored
-    high, source, is_settled = _asked_high(request, low)
+    high, source, is_settled = _queried_high(request, low)
     bounds = request.bounds or _first_bounds(request, stored, high)
     is_from_initial = stored is None and low is not None and bounds == "(]"
     ends: Ends = "[]" if is_from_initial else bounds
@@ -104,7 +104,7 @@ class _Found:
     source: Bound | None
 
 
-def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bool]:
+def _queried_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bool]:
     """Return the upper bound, the source it came from, and whether it is held back already."""
     high = request.high
     if isinstance(high, _Found):

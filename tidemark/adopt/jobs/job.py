@@ -16,7 +16,7 @@ from tidemark.adopt.jobs.fixed import FIXED, still_fixed
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
 from tidemark.adopt.jobs.options import RESERVED, fixed_arguments_of, is_value, options_of
 from tidemark.adopt.jobs.runtimes import runtime_of
-from tidemark.adopt.jobs.shell_runtimes import PYTHON_OF_SHELL, shell_runtime_of
+from tidemark.adopt.jobs.shell_runtimes import SHELL_PYTHON, shell_runtime_of
 from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
 from tidemark.adopt.model import Place, Runtime
 from tidemark.adopt.places import place_of
@@ -87,7 +87,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
     )
     command = job.take("Command", "Name") or "glueetl"
     is_shell, is_spark = command == SHELL, command not in (SHELL, STREAMING)
-    python = PYTHON_OF_SHELL if is_shell else "3"
+    python = SHELL_PYTHON if is_shell else "3"
     if job.get("Command", "PythonVersion") == python:
         job.take("Command", "PythonVersion")
     job.differ(

@@ -17,7 +17,7 @@ from tidemark.errors import TidemarkError, UsageError, show
 if TYPE_CHECKING:
     import boto3
 
-NOT_THERE = "EntityNotFoundException"
+MISSING = "EntityNotFoundException"
 
 
 def read_account(
@@ -129,7 +129,7 @@ class _Account:
         try:
             answer: Resource = getattr(self._glue, operation)(**request)[key]
         except ClientError as error:
-            if error.response["Error"]["Code"] == NOT_THERE:
+            if error.response["Error"]["Code"] == MISSING:
                 return None
             raise
         return answer

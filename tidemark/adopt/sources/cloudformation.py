@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.adopt.model import Difference, Resource
-from tidemark.adopt.sources.api_shapes import as_api_has_it
+from tidemark.adopt.sources.api_shapes import in_api_form
 from tidemark.adopt.sources.cloudformation_surroundings import (
     clock_of,
     connections_of,
@@ -214,7 +214,7 @@ def _tags(value: Any) -> dict[str, str] | None:
 def _resource(
     kind: str, name: str, properties: Mapping[str, Any]
 ) -> tuple[Resource, list[tuple[str, ...]]]:
-    shaped, misfits = as_api_has_it(SHAPES[kind], properties)
+    shaped, misfits = in_api_form(SHAPES[kind], properties)
     found = {**shaped, "Name": name}
     if "Tags" in found and (tags := _tags(found.pop("Tags"))) is not None:
         found["Tags"] = tags

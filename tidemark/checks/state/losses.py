@@ -265,7 +265,7 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
             yield Loss(
                 Kind.RESOURCE_REPLACED,
                 id_,
-                f"{', '.join(differences)}: {_what_follows(was, now)}",
+                f"{', '.join(differences)}: {_consequence(was, now)}",
                 f"undo that change, or {discard}",
             )
         elif was.is_retained and not now.is_retained:
@@ -288,7 +288,7 @@ def _replacing(was: StatefulResource, now: StatefulResource) -> Iterator[str]:
             yield f"its {name} was {before or 'created by AWS'} and is {after or 'created by AWS'}"
 
 
-def _what_follows(was: StatefulResource, now: StatefulResource) -> str:
+def _consequence(was: StatefulResource, now: StatefulResource) -> str:
     """Return what CloudFormation does; a Glue table with other partition keys it changes."""
     if now.type == GLUE_TABLE and (was.type, was.name) == (now.type, now.name):
         return "the partitions that are registered have other keys, and are not found"

@@ -82,7 +82,7 @@ _FIELD = {
     ("rename_ctx", "from"): "from_ctx",
     ("rename_ctx", "to"): "to_ctx",
 }
-_WHY_ON_AWS = (
+_AWS_REASONS = (
     "no API of AWS writes a bookmark, so that there everything is read again; "
     f"allowed is {REREAD!r}, if the job may do so, else keep the old name"
 )
@@ -167,7 +167,7 @@ def _check_values(kind: str, values: Mapping[str, object]) -> None:
             raise ValueError(f"{kind} has {name} {json.dumps(value)}; give a string")
     for name in _REQUIRED[kind]:
         if name not in values:
-            why = f": {_WHY_ON_AWS}" if name == "bookmark_on_aws" else ""
+            why = f": {_AWS_REASONS}" if name == "bookmark_on_aws" else ""
             raise ValueError(f"{kind} has no {name!r}{why}; it needs {', '.join(_REQUIRED[kind])}")
 
 
@@ -177,7 +177,7 @@ def _check(entry: Entry) -> None:
             if old == new:
                 raise ValueError(f"from and to are both {old!r}; give two names")
             if entry.bookmark_on_aws not in ("", REREAD):
-                raise ValueError(f"bookmark_on_aws is {entry.bookmark_on_aws!r}: {_WHY_ON_AWS}")
+                raise ValueError(f"bookmark_on_aws is {entry.bookmark_on_aws!r}: {_AWS_REASONS}")
         case Discard(job=job, ctx=ctx, resource=resource):
             if bool(job) == bool(resource) or (ctx and not job):
                 raise ValueError(

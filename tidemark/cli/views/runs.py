@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.cli.progress import state_text
+from tidemark.cli.progress import render_state
 from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
 from tidemark.local_state.store.stored_warnings import RunWarning
@@ -54,7 +54,7 @@ def runs_listing(runs: Sequence[Run], room: int = 80, *, has_rows: bool = False)
     if not has_rows:
         return Listing(headings, rows)
     counted = [
-        (*row[:4], count_text(run.rows_read), count_text(run.rows_written), row[4])
+        (*row[:4], grouped(run.rows_read), grouped(run.rows_written), row[4])
         for row, run in zip(rows, runs, strict=True)
     ]
     wide = (*headings[:4], "read", "wrote", "run")
@@ -68,12 +68,12 @@ def runs_listing(runs: Sequence[Run], room: int = 80, *, has_rows: bool = False)
 
 def _state(run: Run) -> Text:
     """Return the state of a run, and the details of a success."""
-    text = state_text(run.state)
+    text = render_state(run.state)
     is_told = run.state == "SUCCEEDED" and run.detail
     return text.append(f" {run.detail}", style="default") if is_told else text
 
 
-def count_text(number: int | None) -> str:
+def grouped(number: int | None) -> str:
     """Return a number of rows or files for people, ``-`` if it is not known."""
     return "-" if number is None else f"{number:,}"
 
@@ -127,7 +127,7 @@ def workflow_run_json(run: WorkflowRun) -> dict[str, Any]:
     }
 
 
-def ended_text(run: Run, logs: str) -> Text:
+def render_end(run: Run, logs: str) -> Text:
     """Return what to say of a job run that has ended; where its log is, if it did not succeed."""
     if run.state == "SUCCEEDED":
         told = f": {run.detail}" if run.detail else ""
@@ -156,7 +156,7 @@ class Changes:
                 found.append(Text(f"  {run.job}  {_begun(run.state)}"))
             elif run.is_final and before != run.state:
                 logs = f"tidemark logs {run.job} --run {run.run_id[:11]}{self._option}"
-                found.append(ended_text(run, logs))
+                found.append(render_end(run, logs))
         return found
 
 

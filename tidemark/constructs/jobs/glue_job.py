@@ -37,7 +37,7 @@ from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
-from tidemark.model.plain_secrets import check_open_texts, reasons
+from tidemark.model.plain_secrets import check_open_strings, reasons
 
 
 class GlueJob(Construct):
@@ -104,7 +104,7 @@ class GlueJob(Construct):
         self._shared, self._keeps = shared, keeps
         self._options = props["options"] or JobOptions()
         declared = props["arguments"] or {}
-        opened = check_open_texts(f"job '{name}' has the argument", declared)
+        opened = check_open_strings(f"job '{name}' has the argument", declared)
         script = shared.root / props["script"]
         check_script(name, shared.root, script, python)
         check_no_table(f"job '{name}'", "temp", temp)
@@ -222,7 +222,7 @@ class GlueJob(Construct):
                     f"job '{self.name}' is started with the argument {name!r}, which is in "
                     "non_overridable of its options; allowed: others; take it out of one of the two"
                 )
-        opened = check_open_texts(f"job '{self.name}' is started with the argument", arguments)
+        opened = check_open_strings(f"job '{self.name}' is started with the argument", arguments)
         return render_arguments(
             self.name,
             _with_outputs(opened),

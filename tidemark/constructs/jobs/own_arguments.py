@@ -15,7 +15,7 @@ from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.named_asset import named_asset
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.model.plain_secrets import check_open_texts, reasons
+from tidemark.model.plain_secrets import check_open_strings, reasons
 from tidemark.model.stage.runtime import JobRuntime
 from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
@@ -175,7 +175,7 @@ def _variables(job: str, name: str, given: Mapping[str, object] | None) -> str:
 
 
 def _open(job: str, name: str, texts: Mapping[str, object] | None) -> dict[str, str]:
-    opened = check_open_texts(f"job '{job}' has in {name} of its glue_arguments", texts or {})
+    opened = check_open_strings(f"job '{job}' has in {name} of its glue_arguments", texts or {})
     return {key: str(value) for key, value in opened.items()}
 
 

@@ -16,7 +16,7 @@ from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
-from tidemark.model.plain_secrets import NotSecret, check_open_texts
+from tidemark.model.plain_secrets import NotSecret, check_open_strings
 from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import MAX_TAGS, same_but_for_case
 
@@ -99,7 +99,7 @@ def check_run_properties(
                 f"pipeline '{pipeline}' has the run property {name!r}; allowed: names of 1 to "
                 f"{MAX_NAME} characters; rename it"
             )
-    return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
+    return check_open_strings(f"pipeline '{pipeline}' has the run property", properties)
 
 
 def check_tags(

@@ -14,7 +14,7 @@ from tidemark.model.schedules.event_patterns import (
     MAX_CHARACTERS,
     MAX_EVENTS,
     MAX_WINDOW_MINUTES,
-    wrong_with,
+    find_problems,
 )
 
 
@@ -109,7 +109,7 @@ class OnEvent:
     batch_window_minutes: int | None = None
 
     def __post_init__(self) -> None:
-        problem = wrong_with(self.pattern)
+        problem = find_problems(self.pattern)
         if problem:
             shown = "..." if "secret" in problem else repr(self.pattern)
             raise JobDefinitionError(

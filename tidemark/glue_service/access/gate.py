@@ -16,7 +16,7 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.served import SECRET_HEADER
 from tidemark.local_state.access_key import AccessKey, access_key
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, why_refused
+from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, refusal_reason
 
 MAX_BODY_BYTES = 10_000_000  # bytes of a JSON or form request
 MAX_SIZE = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part in S3 is 5 GB
@@ -56,7 +56,7 @@ class Gate:
 
     def admit(self, head: Head, foreign: str | None, length: int) -> Admission:
         """Return the rules for the body of a request."""
-        if why := why_refused(head.headers, self.hosts) or (None if self.any_user else foreign):
+        if why := refusal_reason(head.headers, self.hosts) or (None if self.any_user else foreign):
             raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
         payload = self._payload(head, service)

@@ -58,7 +58,7 @@ from tidemark.glue_service.runs.python_modules import module_folders
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
-from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
@@ -372,7 +372,7 @@ def _error_message(folder: Path, state: str, exit_code: int, kills: int) -> str 
         return "Job run timed out"
     if state == "STOPPED":
         return "Job run stopped"
-    full_disk = None if has_room(folder) else full_disk_text(folder)
+    full_disk = None if has_room(folder) else full_disk_line(folder)
     result = folder / RESULT_FILE
     if result.is_file():
         failure = Failure(**json.loads(result.read_text(encoding="utf-8")))

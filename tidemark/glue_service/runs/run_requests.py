@@ -8,14 +8,14 @@ from typing import Any
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.definitions import SHELL, SPARK
 
-DPU_OF_WORKER = {
+WORKER_DPU = {
     "Standard": 1.0,
     "G.025X": 0.25,
     **{f"G.{size}X": float(size) for size in (1, 2, 4, 8, 12, 16)},
     **{f"R.{size}X": float(size) for size in (1, 2, 4, 8)},
     "Z.2X": 2.0,
 }
-DPU_OF_SHELL = 0.0625
+SHELL_DPU = 0.0625
 DPU = 10.0  # default of a Spark job
 
 
@@ -99,7 +99,7 @@ def capacity_of(definition: Mapping[str, Any], run: Mapping[str, Any] | None = N
         stated.pop("WorkerType", None)
     worker_type, number = stated.get("WorkerType"), stated.get("NumberOfWorkers")
     if worker_type and number:
-        return Capacity(DPU_OF_WORKER[worker_type] * number, worker_type, number)
+        return Capacity(WORKER_DPU[worker_type] * number, worker_type, number)
     is_shell = definition["Command"].get("Name", SPARK) == SHELL
-    otherwise = stated.get("AllocatedCapacity") or (DPU_OF_SHELL if is_shell else DPU)
+    otherwise = stated.get("AllocatedCapacity") or (SHELL_DPU if is_shell else DPU)
     return Capacity(float(stated.get("MaxCapacity") or otherwise))

@@ -21,7 +21,7 @@ from tidemark.local_state.engine.executable import find_engine
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home import TABLES_FILE, Home
 from tidemark.local_state.machine import child
-from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.machine.local_requests import LOOPBACK
 from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.store.store_errors import check_database
@@ -100,7 +100,7 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
     text = log.read_text(encoding="utf-8", errors="replace").strip()
     if not has_room(folder):
         raise DiskFullError(
-            f"{full_disk_text(folder)}, so the embedded DynamoDB engine does not start; nothing "
+            f"{full_disk_line(folder)}, so the embedded DynamoDB engine does not start; nothing "
             "was changed: make room, then run again"
         )
     raise TidemarkError(

@@ -104,7 +104,7 @@ def end(store: Store, rewind_id: int, state: str) -> None:
 def check_none_is_open(store: Store) -> None:
     """Refuse while a rewind is half done."""
     if (found := open_rewind(store)) is not None:
-        raise UsageError(unfinished_text(found.rewind_id))
+        raise UsageError(unfinished_message(found.rewind_id))
 
 
 def check_still_open(store: Store, record: RewindRecord) -> None:
@@ -117,7 +117,7 @@ def check_still_open(store: Store, record: RewindRecord) -> None:
         )
 
 
-def unfinished_text(rewind_id: int) -> str:
+def unfinished_message(rewind_id: int) -> str:
     """Return what to say of a rewind that is half done."""
     return (
         f"rewind {rewind_id} was interrupted and is half done; `tidemark rewind --resume` finishes "
@@ -132,7 +132,7 @@ def refuse_half_rewound(home: Home) -> None:
     with home.alone_to_rewind(), Store(home.database) as store:
         found = open_rewind(store)
     if found is not None:
-        raise TidemarkError(unfinished_text(found.rewind_id))
+        raise TidemarkError(unfinished_message(found.rewind_id))
 
 
 def refuse_unfinished(home: Home, store: Store) -> None:

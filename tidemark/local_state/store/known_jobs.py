@@ -31,7 +31,7 @@ def has_bookmark_job(store: Store, name: str) -> bool:
     return is_enabled or latest_bookmark(store, name) is not None
 
 
-def why_no_bookmark(store: Store, name: str) -> str:
+def no_bookmark_reason(store: Store, name: str) -> str:
     """Return why a job has no bookmark, and what it may keep instead."""
     names = known_jobs(store)
     if name not in names:
@@ -44,7 +44,7 @@ def why_no_bookmark(store: Store, name: str) -> str:
     )
 
 
-def why_no_source(store: Store, name: str) -> str:
+def no_source_reason(store: Store, name: str) -> str:
     """Return why the input of a job's next run is not known."""
     text = f"no run of job {name} has opened a source here, so its input is not known: "
     names = known_jobs(store)

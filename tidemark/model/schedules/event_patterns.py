@@ -49,7 +49,7 @@ def faults_of_pattern(pattern: object) -> list[str]:
     return []
 
 
-def wrong_with(pattern: object) -> str | None:
+def find_problems(pattern: object) -> str | None:
     """Return why EventBridge or a template cannot take a pattern; None if they can."""
     if faults := faults_of_pattern(pattern):
         return f"which is not an event pattern: {'; '.join(faults)}"

@@ -8,7 +8,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable, filled_range
 from tidemark.operate.backfill.folders import Late, folders_of
 from tidemark.operate.backfill.ledger import Evidence, Folder, Loaded
-from tidemark.operate.backfill.ranges import Range, Unit, point_in_text, point_of
+from tidemark.operate.backfill.ranges import Range, Unit, point_of, point_of_string
 from tidemark.operate.job_runs import Run
 
 FILES, KEYS = "files", "keys"  # kinds of a Position
@@ -134,7 +134,7 @@ def known_of(
         running=tuple(it for _, (its, it) in running if its is unit),
         folders=tuple(folders),
         is_listed=bool(folders or facts.job.source),
-        ahead=tuple(_ahead(facts, folders, [it for its, it in moving if its is unit])),
+        ahead=tuple(_upcoming(facts, folders, [it for its, it in moving if its is unit])),
     )
     return Known(
         unit,
@@ -161,7 +161,7 @@ def _late(facts: Facts, read: DatasetRead, arrived: Arrived | None) -> Late:
     return late
 
 
-def _ahead(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) -> Iterator[Range]:
+def _upcoming(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) -> Iterator[Range]:
     """Yield what the next incremental run reads, by the current bookmark and watermark."""
     if facts.job.has_bookmark:
         for folder in folders:
@@ -213,7 +213,7 @@ def _timed_windows(facts: Facts, unit: Unit, head: int) -> list[Loaded]:
     for checkpoint in facts.checkpoints:
         at_ms = started.get(checkpoint.run_id, checkpoint.committed_at_ms)
         for window in (it for move in checkpoint.watermarks for it in move.windows):
-            ends = [point_in_text(str(window.get(name) or "")) for name in ("low", "high")]
+            ends = [point_of_string(str(window.get(name) or "")) for name in ("low", "high")]
             if any(it is None or it[0] is not unit for it in ends):
                 continue
             low, high = (it[1] for it in ends if it)
@@ -241,7 +241,7 @@ def _beginning(facts: Facts, unit: Unit) -> int | None:
     for checkpoint in facts.checkpoints:
         for move in checkpoint.watermarks:
             if move.before is None and move.windows:
-                point = point_in_text(str(move.windows[0].get("low") or ""))
+                point = point_of_string(str(move.windows[0].get("low") or ""))
                 lows.append(point[1] if point and point[0] is unit else None)
     return None if None in lows else min((it for it in lows if it is not None), default=None)
 

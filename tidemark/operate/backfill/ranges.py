@@ -105,7 +105,7 @@ def point_of(value: Any) -> tuple[Unit, int] | None:
     return None
 
 
-def point_in_text(text: str) -> tuple[Unit, int] | None:
+def point_of_string(text: str) -> tuple[Unit, int] | None:
     """Return the same for a value that a checkpoint stores as a string."""
     if _NUMBER.fullmatch(text):
         return Unit.NUMBER, int(text)

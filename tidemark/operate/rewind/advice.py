@@ -42,7 +42,7 @@ def _about_doubles(plan: JobPlan, effect: Effect, clears: bool) -> str:
     return f"{where}: delete the partitions that are written again before it runs"
 
 
-def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
+def unknowns(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     """Return what a plan cannot know, one line each."""
     found: list[str] = []
     for plan in plans:

@@ -42,7 +42,7 @@ def rereads(
         checkpoints = {one.run_id: one for one in facts.checkpoints_of(cut.track.job)}
         runs = dict.fromkeys(move.run_id for move in cut.undone)
         missing = [run_id for run_id in runs if run_id not in checkpoints]
-        why = _why(cut, missing)
+        why = _unknown_reason(cut, missing)
         for run_id in reversed(runs):
             for read in _reads(checkpoints.get(run_id), cut, len(cuts) > 1):
                 key = (read.dataset, read.source)
@@ -53,7 +53,7 @@ def rereads(
     return [_rewritten(one, rewritten.get((one.dataset, job), "")) for one in found.values()]
 
 
-def _why(cut: Cut, missing: Sequence[str]) -> str:
+def _unknown_reason(cut: Cut, missing: Sequence[str]) -> str:
     if not cut.is_known:
         return "it has been rewound since that run"
     if missing:

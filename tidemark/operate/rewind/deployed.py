@@ -141,7 +141,7 @@ class StageRewinds:
 
     def _finish(self, record: StageRecord, claim: Claim | None) -> None:
         """Carry out a record, whose steps may be repeated."""
-        with claim.until_it_fails() if claim else nullcontext():
+        with claim.until_failure() if claim else nullcontext():
             self._reset([(job, to) for job, _, to in record.runs], claim)
             self._rewind(record, record.watermarks, "rewind", claim)
             if claim:
@@ -198,7 +198,7 @@ class StageRewinds:
         check_may_be_undone(found, now)
         claim = self._claim(found, UNDOING)
         self._check_alone(claim, found.state)
-        with claim.until_it_fails():
+        with claim.until_failure():
             self._rewind(found, now.watermarks, "undo of rewind", claim)
             self._reset(now.bookmarks[::-1], claim)
             claim.end(UNDONE)

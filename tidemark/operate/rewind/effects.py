@@ -127,7 +127,7 @@ def _effect(
     elif is_rewound:
         own = _as_committed(settings, job, _rewound(settings, job, target))
     elif again:
-        own = _behind(target, again)
+        own = _target_effect(target, again)
     else:
         own = Effect(target.dataset, target.mode, RIGHT, "", is_written=False)
     wrong = [
@@ -213,7 +213,7 @@ def _as_committed(settings: _Settings, job: str, own: Effect) -> Effect:
     return Effect(own.dataset, own.mode, RIGHT, why)
 
 
-def _behind(target: DatasetWritten, reads: list[DatasetRead]) -> Effect:
+def _target_effect(target: DatasetWritten, reads: list[DatasetRead]) -> Effect:
     found = [_read_again(target, read) for read in reads]
     return max(found, key=lambda one: _ORDER.index(one.verdict))
 

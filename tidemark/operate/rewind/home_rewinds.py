@@ -22,7 +22,7 @@ from tidemark.operate.rewind.clear import FileSeen, files_to_clear
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
 from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
-from tidemark.operate.rewind.sources_now import with_sources_as_they_are
+from tidemark.operate.rewind.sources_now import with_current_sources
 from tidemark.operate.rewind.undoing import record_to_undo, undo
 from tidemark.operate.rewind.watermark_tracks import Windows
 
@@ -37,7 +37,7 @@ class HomeRewinds(CarryOut):
 
     def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
         """Return a plan with the changes of its sources, and its steps with all files."""
-        found = with_sources_as_they_are(self.home, self.store, plan)
+        found = with_current_sources(self.home, self.store, plan)
         return found, steps_of(self.home, facts, found, windows)
 
     def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord:

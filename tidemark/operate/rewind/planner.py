@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tidemark.model.checkpoints.filling import FROM, TO, is_filling
 from tidemark.operate.job_runs import Run
-from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
+from tidemark.operate.rewind.advice import advice_on, half_written, unknowns
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
 from tidemark.operate.rewind.datasets import Datasets, datasets_of, downstream_of
@@ -37,7 +37,7 @@ def plan_rewind(
     left = [job for job in following if job not in names]
     unmoved = set(jobs) - set(names)
     new_to = _new_to(facts, found, left)
-    filled = _filled_behind(facts, found, left)
+    filled = _filled_downstream(facts, found, left)
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
     again = _reading_again(facts, datasets, found, filled)
     seen = effects(
@@ -72,7 +72,7 @@ def plan_rewind(
         tuple(cleared),
         tuple(advice_on(plans, with_downstream=with_downstream, clears=clears)),
         (
-            *what_is_unknown(facts, plans),
+            *unknowns(facts, plans),
             *(f"{job}: {filled[job]}" for job in filled if job in unmoved),
         ),
         tuple(facts.schedules),
@@ -132,7 +132,7 @@ def _filled_since(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
     return filled
 
 
-def _filled_behind(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
+def _filled_downstream(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
     """Return by job whose state stays the backfills that may have read undone data."""
     since = _first_undone(facts, found)
     return {

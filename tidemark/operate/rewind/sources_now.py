@@ -30,7 +30,7 @@ class Found:
     bytes: int
 
 
-def with_sources_as_they_are(home: Home, store: Store, plan: Plan) -> Plan:
+def with_current_sources(home: Home, store: Store, plan: Plan) -> Plan:
     """Return a plan with the files that differ from what the undone runs have read."""
     jobs = tuple(_checked(home, store, job) for job in plan.jobs)
     new = [

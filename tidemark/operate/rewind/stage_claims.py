@@ -98,7 +98,7 @@ class Claim:
         )
 
     @contextmanager
-    def until_it_fails(self) -> Iterator[None]:
+    def until_failure(self) -> Iterator[None]:
         """Let others take over at once, if the block fails or is interrupted."""
         try:
             yield

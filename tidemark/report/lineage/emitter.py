@@ -56,12 +56,12 @@ class Emitter:
         if time.monotonic() < self._silent_until:
             return
         # Here: it takes half a second to load, and only this thread waits.
-        from tidemark.operate.recorded_runs import as_it_started, facts_of
+        from tidemark.operate.recorded_runs import facts_of, initial_run
         from tidemark.report.lineage.events import event_of
 
         facts = facts_of(self._home, run)
         if run.state in FINAL_STATES and run.run_id not in self._started:
-            self._destination.client.emit(event_of(as_it_started(facts)))
+            self._destination.client.emit(event_of(initial_run(facts)))
         self._started.add(run.run_id)
         self._destination.client.emit(event_of(facts))
 

@@ -20,7 +20,7 @@ from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.home_rewinds import bookmark_track
 from tidemark.operate.rewind.planner import plan_rewind
-from tidemark.operate.rewind.sources_now import with_sources_as_they_are
+from tidemark.operate.rewind.sources_now import with_current_sources
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def plan_of(ran, mode):
             now_ms=ran.clock.now_ms,
         )
         plan = plan_rewind(facts, ["ingest"], Target("jr_1", "jr_1"), clears=True)
-        return with_sources_as_they_are(ran.home, store, plan)
+        return with_current_sources(ran.home, store, plan)
 
 
 def read_of(ran):

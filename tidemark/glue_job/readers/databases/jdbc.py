@@ -49,7 +49,7 @@ from tidemark.local_state.bookmarks.passed_rows import (
     day_ahead,
     is_passed,
     keys_to_count,
-    skip_to_tell,
+    skip_to_report,
     stored_cuts,
     to_json,
 )
@@ -268,7 +268,7 @@ def _warn_of_skips(
     is_there: bool,
 ) -> None:
     if now is not None:
-        told = skip_to_tell(before, now, low, is_there=is_there)
+        told = skip_to_report(before, now, low, is_there=is_there)
         if told:
             note(told[0], f"{told[1]:,} {'row' if told[1] == 1 else 'rows'} of {source.name}")
     elif not is_there:
