@@ -170,7 +170,7 @@ def synthesize(
 
 
 def one_line(text: str) -> str:
-    """Return what Node says of a refusal as one line, without what says only where it was found."""
+    """Return Node's reason for a refusal as one line, without the search path."""
     said = REFUSED_BY.sub("", text.replace(AT_SYNTHESIS, ""), count=1).removesuffix("...")
     return " ".join(said.split())
 

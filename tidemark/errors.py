@@ -20,7 +20,7 @@ import json
 
 
 class TidemarkError(Exception):
-    """Base of every error that is raised on purpose; its text is for the operator."""
+    """Base of every error that is raised on purpose; its message is for the operator."""
 
 
 class UsageError(TidemarkError):
@@ -36,7 +36,7 @@ class ArgumentTypeError(UsageError, TypeError):
 
 
 class InputError(TidemarkError, ValueError):
-    """Something that an app declares is not usable: the message says what, and what to do."""
+    """A declaration of an app is not usable: the message says what, and what to do."""
 
 
 class ConfigError(InputError):

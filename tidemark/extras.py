@@ -1,4 +1,4 @@
-"""What is installed only when it is asked for: the extras of the distribution."""
+"""The extras of the distribution: dependencies that are installed on request only."""
 
 from importlib.util import find_spec
 
@@ -16,7 +16,7 @@ EXTRA_OF = {
 
 
 def not_installed(module: str) -> UsageError | None:
-    """Return the error for a package of an extra that is not there; None if it is of no extra."""
+    """Return the error for a missing package of an extra; None if it belongs to no extra."""
     package = module.partition(".")[0]
     if package not in EXTRA_OF:
         return None

@@ -1,4 +1,4 @@
-"""Makes a venv of its own for what pins other versions: python -m tools.own_venv FOLDER FILE.
+"""Creates a venv for packages with other pins: python -m tools.own_venv FOLDER FILE.
 
 FILE is a requirements file with hashes. ministack, checkov and clients of AWS do not agree on one
 botocore, nor does any of them with ours.
@@ -12,7 +12,7 @@ from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 
 
 def main() -> int:
-    """Make the venv that the command line names anew; return 0, or the code of what failed."""
+    """Create the named venv again; return 0, or the exit code of the failed command."""
     folder, requirements = sys.argv[1:]
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)  # noqa: S603
     python = f"{folder}/bin/python"

@@ -35,7 +35,7 @@ ENABLE = "job-bookmark-enable"
 _HISTORY = timedelta(days=400)
 _NO_BOOKMARK = "EntityNotFoundException"
 # Every run has its own.
-_OF_ONE_RUN = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID", "WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
+_RUN_ARGUMENTS = {"JOB_NAME", "JOB_ID", "JOB_RUN_ID", "WORKFLOW_NAME", "WORKFLOW_RUN_ID"}
 
 
 def end_if_nothing_new(
@@ -169,6 +169,6 @@ def own_words(argv: Sequence[str]) -> list[str]:
         name, equals, value = word.partition("=")
         if name.startswith("--"):
             value = value if equals else next(words, "")
-        if name.removeprefix("--") not in _OF_ONE_RUN:
+        if name.removeprefix("--") not in _RUN_ARGUMENTS:
             found.append(f"{name}={value}")
     return found

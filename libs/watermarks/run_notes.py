@@ -109,7 +109,7 @@ def size_of(attribute: Mapping[str, Any]) -> int:
 
 
 def _of(window: Window) -> tuple[dict[str, None], dict[str, str]]:
-    names = window.__dict__  # to note something is not to look at the window
+    names = window.__dict__  # a note does not count as a use of the window
     while len(_notes) >= _MAX_RUNS:
         del _notes[next(iter(_notes))]
     return _notes.setdefault((names["job_id"], names["run_id"]), ({}, {}))

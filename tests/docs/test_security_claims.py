@@ -14,7 +14,7 @@ import pytest
 from tests.fixtures.everything import GROUP, SUBNET, declare_everything
 from tests.fixtures.pipelines import ACCOUNT, REGION
 from tests.projects import PROJECT
-from tidemark.constructs.security.wildcards import Statement, statements_of, text
+from tidemark.constructs.security.wildcards import Statement, statements_of, string_of
 
 pytestmark = pytest.mark.synth
 PAGES = ("docs/security.md", "docs/bank-checklist.md")
@@ -96,12 +96,12 @@ def test_a_role_writes_log_groups_of_its_pipeline_and_no_others(stacks):
         own = {
             it["Properties"]["LogGroupName"]
             if isinstance(it["Properties"]["LogGroupName"], str)
-            else text(it["Properties"]["LogGroupName"])
+            else string_of(it["Properties"]["LogGroupName"])
             for it in resources.values()
             if it["Type"] == "AWS::Logs::LogGroup"
         }
         others = {
-            text(it["Properties"]["LogGroupName"])
+            string_of(it["Properties"]["LogGroupName"])
             for stack, found in stacks.items()
             for it in found.values()
             if it["Type"] == "AWS::Logs::LogGroup" and stack != name
@@ -170,7 +170,7 @@ def test_the_key_lets_in_the_services_that_the_page_lists(stacks):
     (key,) = of_type(stacks, "AWS::KMS::Key")
     let_in = {}
     for statement in key["Properties"]["KeyPolicy"]["Statement"]:
-        service = text(statement["Principal"].get("Service", "account")).partition(".")[0]
+        service = string_of(statement["Principal"].get("Service", "account")).partition(".")[0]
         actions = statement["Action"]
         named = tuple(sorted(actions)) if isinstance(actions, list) else (actions,)
         let_in.setdefault((service, named), []).append(statement.get("Condition"))

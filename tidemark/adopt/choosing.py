@@ -193,10 +193,8 @@ def _of_late(
     late: Mapping[str, Wait],
     undeclared: Iterable[str],
 ) -> dict[str, Wait | None]:
-    """Return the waits of a pipeline whose first jobs wait for jobs that it cannot hold.
-
-    They are started by the event that reports its end, if there is one.
-    """
+    """Return the waits of a pipeline whose first jobs wait for jobs that it cannot hold."""
+    # The event that reports their end starts them, if there is one.
     groups = {
         node: frozenset(f"{old} {state}" for old, state in wait.conditions)
         for node, wait in late.items()

@@ -46,7 +46,7 @@ def with_data(
             guesses.append(
                 Guess(
                     f"job {job.old}",
-                    "neither an argument nor its script says what data it uses",
+                    "neither an argument nor its script shows what data it uses",
                     "declare it: reads=, writes=, tables=; until then its role allows none",
                 )
             )

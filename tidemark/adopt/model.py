@@ -18,7 +18,7 @@ Path: TypeAlias = tuple[str, ...]
 Owner: TypeAlias = Literal["", "terraform", "cloudformation"]
 """The program that deploys the old jobs, as far as known, and would deploy them again."""
 Runtime: TypeAlias = JobRuntime | ShellRuntime | StreamingRuntime
-SCRATCH = "tidemark-adopt"  # folder of what runs write that only make a bookmark
+SCRATCH = "tidemark-adopt"  # folder for output of runs that only create a bookmark
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Found:
     """Everything that was read of the jobs to adopt.
 
     Attributes:
-        origin: where it was read, for people.
+        origin: where it was read, in readable form.
         jobs: jobs by name.
         triggers: every trigger there is, by name.
         workflow: the workflow that is adopted as a whole, or None.
@@ -141,7 +141,7 @@ class AdoptedJob:
         runtime: its runtime; a `ShellRuntime` makes it a Python shell job, a
             `StreamingRuntime` a streaming job, which nothing starts.
         arguments: arguments of the script, without dashes.
-        temp: where it keeps temporary files.
+        temp: location of temporary files.
         python_modules: packages, each with its version.
         connections: names of Glue connections.
         tables: tables of the catalog, from the script.
@@ -154,8 +154,8 @@ class AdoptedJob:
         started: fields of `ActionOptions`, added by its trigger.
         role: the ARN of its role until now, if it keeps that.
         writes_elsewhere: True if its script writes more than folders that arguments name.
-        checkpoint: where a streaming job keeps how far it has come.
-        old_checkpoint: where it did until now.
+        checkpoint: checkpoint location of a streaming job.
+        old_checkpoint: its location until now.
         streams: ARNs of the Kinesis streams that a streaming job reads.
         secrets: names or ARNs of secrets that its script or its connections name.
         wait: its conditions; None if it starts with the workflow, or nothing starts it.
@@ -281,7 +281,7 @@ class AdoptedCrawler:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Return the tables that it writes; a `*` at the end stands for any text."""
+        """Return the tables that it writes; a `*` at the end matches any string."""
         named = [str(target.fields["table"]) for target in self.targets if "table" in target.fields]
         return tuple(named) or (f"{self.database}.{self.options.get('table_prefix', '')}*",)
 
@@ -347,7 +347,7 @@ class Adoption:
         switches: the starts of the old jobs from outside of Glue.
         others: everything else in the source, each with the reason.
         run_properties: the initial ones of every run.
-        start_triggers: old triggers that start something by themselves, by name.
+        start_triggers: old triggers that start something without another trigger, by name.
         other_triggers: the others.
         differences: in the order of the resources.
         guesses: the guessed facts.

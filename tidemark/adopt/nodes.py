@@ -165,7 +165,7 @@ def _crawler(old: str, name: str, call: CrawlerCall, wait: Wait | None) -> Adopt
 
 
 def _with_scratch(job: AdoptedJob) -> AdoptedJob:
-    """Return a job that may write somewhere else, for the run that makes its bookmark."""
+    """Return a job that may write somewhere else, for the run that creates its bookmark."""
     if job.bookmark == "DISABLE" or job.temp or not job.writes:
         return job
     _, place = job.writes[0]
@@ -173,7 +173,7 @@ def _with_scratch(job: AdoptedJob) -> AdoptedJob:
 
 
 def _bookmarks_of_runs(jobs: Sequence[AdoptedJob], found: Found) -> list[Guess]:
-    """Return the jobs that have a bookmark, and nothing that was read says that they keep one."""
+    """Return the jobs that have a bookmark, although no definition says that they keep one."""
     return [
         Guess(
             f"job {job.old}",
@@ -195,8 +195,8 @@ def _scratch_differences(
             f"job {job.old}",
             ("DefaultArguments", "--TempDir"),
             None,
-            f"it gets a temporary folder, {job.temp.uri}, for the run that makes its bookmark",
-            "see that nothing is there; take temp= out when the migration is over",
+            f"it gets a temporary folder, {job.temp.uri}, for the run that creates its bookmark",
+            "check that it is empty; remove temp= after the migration",
         )
         for job in jobs
         if job.temp and not calls[job.old].temp

@@ -6,7 +6,7 @@ from tidemark.adopt.model import Adoption, Found, LeftOut
 from tidemark.adopt.starts.triggers import watched_by
 from tidemark.model.assembly.definitions import CRAWLER
 
-STAYS = "nothing: it stays where it is, unchanged"
+STAYS = "nothing: it is not changed"
 NOT_NAMED = "it was not named, and nothing that was named needs it"
 CALLS = "its starts are not part of a job; it may start one of the old"
 NOT_KNOWN = ("a pipeline does not create it", STAYS)

@@ -16,7 +16,7 @@ OUTPUT |= {"to", "result", "results"}
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is an address in S3."""
+    """Return whether a string is an address in S3."""
     return text.startswith(("s3://", "s3a://", "s3n://"))
 
 
@@ -32,7 +32,7 @@ def place_of(text: str) -> Place | None:
 
 
 def direction_of(name: str) -> str | None:
-    """Return `in` or `out` if the name of an argument says it."""
+    """Return `in` or `out` if the name of an argument suggests it."""
     words = [word.lower() for word in WORD.findall(name)]
     is_in, is_out = (not known.isdisjoint(words) for known in (INPUT, OUTPUT))
     return None if is_in == is_out else "in" if is_in else "out"

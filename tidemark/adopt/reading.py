@@ -82,7 +82,7 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def shown(path: Path, value: Any) -> str | None:
-    """Return a value for people; None if it is not there, or looks like a secret."""
+    """Return a value in readable form; None if it is missing or looks like a secret."""
     if value is None:
         return None
     text = str(value)

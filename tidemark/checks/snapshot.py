@@ -26,7 +26,7 @@ STAGE = re.compile(r"tidemark:stage=([^,\n]+)")  # the tag of everything in a st
 
 
 def snapshots(assembly: Assembly) -> dict[str, str]:
-    """Return the snapshot of a cloud assembly: path of each file to its text."""
+    """Return the snapshot of a cloud assembly: path of each file to its content."""
     assets = {asset.key.partition(".")[0]: asset.name or "asset" for asset in assembly.assets}
     return {
         f"{stack.name}/{name}": text
@@ -101,7 +101,7 @@ def _relevant(resource: Mapping[str, Any], owners: Mapping[str, str]) -> dict[st
 
 
 def _plain(value: Any, assets: Mapping[str, str]) -> Any:
-    """Return a value with each intrinsic function as one line of text, and without hashes."""
+    """Return a value with each intrinsic function as one line, and without hashes."""
     if isinstance(value, str):
         return DIGEST.sub(
             lambda found: f"<asset {assets[found[0]]}>" if found[0] in assets else UNKNOWN, value
@@ -115,7 +115,7 @@ def _plain(value: Any, assets: Mapping[str, str]) -> Any:
 
 
 def _item(key: str, value: Any) -> Any:
-    """Return a value of a key, in an order that says something, tags in one line."""
+    """Return a value of a key in a meaningful order, tags in one line."""
     if key == "Resource" and isinstance(value, list):
         return sorted(value, key=json.dumps)  # the CDK orders these by the hashes in them
     if key == "Tags" and all(
@@ -144,7 +144,7 @@ def _line_of(function: Mapping[str, Any], assets: Mapping[str, str]) -> str | No
 def _without_jobs(
     value: Any, jobs: Mapping[str, str], place: str, listed: dict[str, list[str]]
 ) -> Any:
-    """Return a value without the items of lists that name a job, and note where they were."""
+    """Return a value without the items of lists that name a job, and note their places."""
     if isinstance(value, dict):
         return {
             key: _without_jobs(item, jobs, f"{place}.{key}", listed) for key, item in value.items()
@@ -162,7 +162,7 @@ def _without_jobs(
 
 
 def _job_named(item: Any, jobs: Mapping[str, str]) -> str | None:
-    """Return the job that an item of a list is there for: its name, or an action that starts it."""
+    """Return the job that an item of a list belongs to: its name, or an action that starts it."""
     if isinstance(item, str):
         return item if item in jobs.values() else None
     if isinstance(item, dict) and "JobName" in item:
@@ -206,7 +206,7 @@ def write(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def read(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
-    """Return the snapshot that a folder holds of an app; empty if there is no such folder.
+    """Return the snapshot of an app in a folder; empty if there is no such folder.
 
     Only folders of stacks count, which have a file of the stack; of stacks that the app has not,
     those of its stage. Anything else in the folder is somebody else's.

@@ -21,7 +21,7 @@ PROJECTED = (
 def unserved_tables(deployment: Deployment, assets: Collection[FileAsset]) -> list[str]:
     """Return a sentence for each table that a script reads and a run here would stop at.
 
-    Only certain tables are reported: names that stand in the script or in the job's arguments.
+    Only certain tables are reported: names in the script or in the job's arguments.
     """
     projected = {table.full_name for table in deployment.catalog_tables if table.is_projected}
     found = []

@@ -24,9 +24,9 @@ PARAMETER_HELP = (
     "A parameter of the template, AWS::Region, AWS::AccountId, or the name that a deployment gave "
     "to a resource, by its logical id; may be repeated."
 )
-PROFILE_HELP = "Profile of your AWS configuration; otherwise what the AWS CLI takes."
-REGION_HELP = "AWS region; otherwise what the AWS CLI takes."
-NAME_HELP = "Name of the new pipeline; otherwise made of that of the workflow or the first job."
+PROFILE_HELP = "Profile of your AWS configuration; by default the AWS CLI's."
+REGION_HELP = "AWS region; by default the AWS CLI's."
+NAME_HELP = "Name of the new pipeline; by default derived from the workflow or the first job."
 OUT_HELP = "Folder of the project to write into; the current one by default."
 ROLES_HELP = "Let jobs and crawlers keep their roles, which get a policy more each."
 FORMAT_HELP = "Write the plan as Markdown, or as JSON."
@@ -94,7 +94,7 @@ class Source:
     parameters: tuple[str, ...]
 
     def check(self) -> None:
-        """Raise unless it says one place, and what belongs to it."""
+        """Raise unless the options name one source, and belong to it."""
         files = [self.terraform is not None, self.template is not None]
         if [self.from_account, *files].count(True) != 1:
             raise UsageError(

@@ -42,7 +42,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str) -> None:
     """Show which days or numbers of JOB are missing, stale, or being loaded.
 
-    Stale is what was loaded and whose files in the source have changed since.
+    A range is stale if the files in its source have changed since it was loaded.
     """
     from tidemark.cli.views.backfill import gaps_json, gaps_lines
     from tidemark.operate.backfill.ledger import ledger
@@ -87,7 +87,7 @@ def backfill(
     JOB declares two arguments by which its script is told the range: docs/backfill.md. Ctrl-C
     stops the runs that were started; a line says how to go on with the rest.
     """
-    from tidemark.cli.views.backfill import plan_json, plan_lines, runs_text
+    from tidemark.cli.views.backfill import plan_json, plan_lines, render_runs
     from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for
     from tidemark.operate.backfill.ledger import ledger
     from tidemark.operate.backfill.plan import plan, targets_of
@@ -123,13 +123,13 @@ def backfill(
                 click.echo(json.dumps(plan_json(planned), indent=2))
             return
         if not yes:
-            click.confirm(f"Start {runs_text(len(planned.parts))}?", abort=True, err=True)
+            click.confirm(f"Start {render_runs(len(planned.parts))}?", abort=True, err=True)
         progress = Progress(planned, where, output)
         arguments = arguments_of_trigger(target.glue, found.name)
         try:
             filling = fill(target.glue, found, planned, arguments, room, progress.tell)
         except BaseException:
-            progress.say_rest("stopped")
+            progress.print_rest("stopped")
             raise
         has_moved = before != read_positions(target, found)
         is_ours = has_moved and not has_other_runs(target, found.name, known)
@@ -139,7 +139,7 @@ def backfill(
 def _asked_of_gaps(
     job: str, known: "Known", begin: str | None, end: str | None, *, is_declared: bool
 ) -> tuple["Unit", "Range"]:
-    """Return the range that `gaps` shows: what is asked for, and else what is known."""
+    """Return the range that `gaps` shows: the given one, else the known one."""
     from tidemark.operate.backfill.ranges import parse_range
 
     today = datetime.now(UTC).date()
@@ -174,9 +174,7 @@ def _blind_readers(target: "Target", job: str) -> "list[Flow]":
     try:
         return blind_readers(job, target.names.jobs, target.checkpoints())
     except TidemarkError as error:
-        click.echo(
-            f"warning: what the jobs downstream of {job} see is not known: {error}", err=True
-        )
+        click.echo(f"warning: what the jobs downstream of {job} see is unknown: {error}", err=True)
         return []
 
 
@@ -210,13 +208,13 @@ class Progress:
             self._done.append(part)
         self._console.print(run_line(self._planned, run, part, self._option), soft_wrap=True)
 
-    def say_rest(self, what: str) -> bool:
+    def print_rest(self, what: str) -> bool:
         """Say how to go on, if anything is left; return whether it is."""
-        from tidemark.cli.views.backfill import rest_text, runs_text
+        from tidemark.cli.views.backfill import render_rest, render_runs
 
-        rest = rest_text(self._planned, self._done, self._option)
+        rest = render_rest(self._planned, self._done, self._option)
         if rest:
-            count = runs_text(len(self._planned.parts))
+            count = render_runs(len(self._planned.parts))
             click.echo(
                 f"{what}: {len(self._done)} of {count} done; `{rest}` runs the rest", err=True
             )
@@ -235,7 +233,7 @@ class Progress:
                 "not heed --backfill_from; docs/backfill.md shows how",
                 err=True,
             )
-        if self.say_rest("not all is loaded"):
+        if self.print_rest("not all is loaded"):
             return FAILURE
         if not self._is_json:
             click.echo(f"{planned.job}, {planned.asked.text(planned.unit)}: loaded")

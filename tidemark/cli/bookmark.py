@@ -86,7 +86,7 @@ def _chosen_run(target: "Target", job: str) -> str:
 
     runs = target.committed_runs(job)
     if not runs:
-        raise UsageError(f"{target.why_no_bookmark(job)}, so there is no run to rewind to")
+        raise UsageError(f"{target.no_bookmark_reason(job)}, so there is no run to rewind to")
     console_for_tables().print(runs_table(runs), soft_wrap=True)
     if not sys.stdin.isatty():
         raise UsageError("choose one of these runs: --run ID")
@@ -95,11 +95,11 @@ def _chosen_run(target: "Target", job: str) -> str:
 
 
 def _run_meant(target: "Target", job: str, text: str | None) -> str | None:
-    """Return the id of the run of a job with a bookmark that a text means; None for none."""
+    """Return the id of a run of a job with a bookmark, from its abbreviation; None for none."""
     from tidemark.local_state.store.run_ids import pick_run
 
     if target.bookmark(job) is None:
-        raise target.why_no_bookmark(job)
+        raise target.no_bookmark_reason(job)
     if text is None:
         return None
     listed = [run.run_id for run in target.committed_runs(job)]
@@ -115,7 +115,7 @@ def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: 
     going = [run.run_id for run in target.runs([job]) if not run.is_final]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
     click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
-    click.echo("what was written to targets stays: repeated input is written again")
+    click.echo("data in targets is not changed: repeated input is written again")
     if going:
         click.echo(
             f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "
@@ -199,5 +199,5 @@ def _submit(
 
 
 def console_for_tables() -> Console:
-    """Return a console whose tables are not folded where no one looks at them in a terminal."""
+    """Return a console whose tables are not folded if the output is not a terminal."""
     return Console() if sys.stdout.isatty() else Console(width=180)

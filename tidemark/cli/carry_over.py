@@ -40,7 +40,7 @@ def steps_of_project(project: Path, assembly: Path, *, on_aws: bool) -> list[Ste
 
 
 def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step, str]]:
-    """Do the steps in a home, one after the other, and yield each with what was done."""
+    """Do the steps in a home, one after the other, and yield each with its result."""
     with ExitStack() as stack:
         stack.enter_context(home.exclusive())
         store = stack.enter_context(Store(home.database))
@@ -56,7 +56,7 @@ def carry_out_locally(steps: Sequence[Step], home: Home) -> Iterator[tuple[Step,
 
 
 def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
-    """Do the steps in the account and region of your credentials; yield each with what was done."""
+    """Do the steps in the account and region of your credentials; yield each with its result."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -69,12 +69,12 @@ def carry_out_on_aws(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
     except (BotoCoreError, ClientError) as error:
         raise TidemarkError(
             f"AWS refuses: {error}; use credentials and a region of the account of the stage, then "
-            "do it again: what is done already stays done"
+            "do it again: completed steps are not repeated"
         ) from error
 
 
 def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -> str:
-    from tidemark.cli.views.watermarks import values_text  # which finds the library
+    from tidemark.cli.views.watermarks import render_values  # which finds the library
     from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
     try:
@@ -93,7 +93,7 @@ def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -
         raise TidemarkError(str(error)) from error
     if latest is None:
         return "nothing to do: the old name never had any"
-    values = values_text(latest.watermarks) or "windows only"
+    values = render_values(latest.watermarks) or "windows only"
     return f"carried over: version {latest.version}, {values}"
 
 

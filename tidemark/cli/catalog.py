@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tidemark.cli.looking import only_looks
 
-PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
+PIPE_WIDTH = 180  # a table outside a terminal is not folded
 PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
 
 

@@ -1,4 +1,4 @@
-"""Says where the script that a stage on AWS runs is another one than that of the app on disk."""
+"""Reports jobs whose script on AWS differs from that of the app on disk."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def say_code_of_stage(glue: Glue, assembly: Assembly, jobs: Sequence[str]) -> No
         try:
             with translated(glue.where):
                 definition = glue.glue.get_job(JobName=job)["Job"]
-        except TidemarkError:  # the command that needs the job says so
+        except TidemarkError:  # the command that needs the job reports it
             continue
         location = definition.get("Command", {}).get("ScriptLocation", "")
         if is_other_script(location, keys):

@@ -1,4 +1,4 @@
-"""Commands that start runs: they run the code on disk, or stop and say what has changed."""
+"""Commands that start runs: they run the code on disk, or stop and report the changes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +13,9 @@ from tidemark.local_state.deployment.deployed_apps import (
     DeployedApp,
     apps_with,
     changed_sources,
-    changes_text,
     deployed_apps,
     is_synthesized_again,
+    render_changes,
 )
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
@@ -45,7 +45,7 @@ def deploy_what_changed(
         elif changed:
             raise UsageError(
                 f"the code has changed since {app.assembly} was deployed ({app.deployed_at}): "
-                f"{changes_text(app, changed)}; synthesize it and give --app {app.assembly}, or "
+                f"{render_changes(app, changed)}; synthesize it and give --app {app.assembly}, or "
                 f"give {AS_DEPLOYED} to run the code of then"
             )
 
@@ -69,7 +69,7 @@ def _synthesize_again(
     if deploy is not None or digest_of_assembly(folder) != app.digest:
         _deploy(folder, deploy, _since(app, changed))
     if changed:
-        _say(f"deployed again: changed since {app.deployed_at}: {changes_text(app, changed)}")
+        _say(f"deployed again: changed since {app.deployed_at}: {render_changes(app, changed)}")
 
 
 def _deploy(folder: Path, deploy: Deploy | None, why: str = "") -> None:
@@ -82,7 +82,7 @@ def _deploy(folder: Path, deploy: Deploy | None, why: str = "") -> None:
 
 
 class OldCode:
-    """Says of the runs that a server starts by itself that their code has changed on disk."""
+    """Reports that runs which a server starts use code that has changed on disk."""
 
     def __init__(self, home: Home) -> None:
         """Have said nothing."""
@@ -92,7 +92,7 @@ class OldCode:
     def tell(self, run: JobRun) -> None:
         """Print which files have changed, once for each change."""
         for app in apps_with(deployed_apps(self._home), "job", run.job_name):
-            text = changes_text(app, changed_sources(app))
+            text = render_changes(app, changed_sources(app))
             if text and text not in self._said:
                 self._said.add(text)
                 click.echo(
@@ -103,7 +103,7 @@ class OldCode:
 
 
 def _since(app: DeployedApp, changed: list[str]) -> str:
-    return f"; changed since: {changes_text(app, changed)}" if changed else ""
+    return f"; changed since: {render_changes(app, changed)}" if changed else ""
 
 
 def _say(sentence: str) -> None:

@@ -17,7 +17,7 @@ def event() -> None:
 
 
 @event.command()
-@click.option("--source", required=True, metavar="NAME", help="Who tells of it: acme.shop.")
+@click.option("--source", required=True, metavar="NAME", help="Its source: acme.shop.")
 @click.option("--detail-type", required=True, metavar="TEXT", help="What kind of event it is.")
 @click.option("--detail", default="{}", metavar="JSON", help=DETAIL_HELP)
 @click.option("--resource", "resources", multiple=True, metavar="ARN", help="What it is about.")
@@ -57,4 +57,4 @@ def _text(detail: str) -> str:
     try:
         return Path(detail[1:]).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{detail[1:]} is no UTF-8: {error}; save it as UTF-8") from error
+        raise UsageError(f"{detail[1:]} is not UTF-8: {error}; save it as UTF-8") from error

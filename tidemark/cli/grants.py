@@ -11,7 +11,7 @@ from rich.console import Console
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 
-GIVEN_HELP = "A policy that the roles have already, as JSON: print only what is missing."
+GIVEN_HELP = "A policy that the roles already have, as JSON: print only what is missing."
 TRUST_HELP = "Print whom the role must trust instead."
 
 

@@ -1,4 +1,4 @@
-"""The Glue of this machine for one command: the one that serves the home, or one of its own."""
+"""The Glue of this machine for one command: the one that serves the home, or a temporary one."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ import click
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.engine import Engine
-from tidemark.glue_service.http.resting import resting
+from tidemark.glue_service.http.read_only import serving_read_only
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.served import deploy, find_port
@@ -42,7 +42,7 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
             url, engine = stack.enter_context(serving(home, options))
             before_runs(home, partial(_deploy, engine))
         else:
-            url = stack.enter_context(resting(home))
+            url = stack.enter_context(serving_read_only(home))
         key = access_key(home).arguments
         yield stack.enter_context(of_port(url, str(home.shown), region(), key))
         if engine is not None:
@@ -58,7 +58,7 @@ def _say(sentence: str) -> None:
 
 
 def wait_for_runs(engine: Engine, has_ended: threading.Event) -> None:
-    """Wait until no run is in progress: what a trigger has fired, and all that follows from it."""
+    """Wait until no run is in progress: those of a fired trigger, and all downstream of them."""
     while engine.ask(lambda glue: glue.runner.has_runs):
         has_ended.wait(LOOK_S)
         has_ended.clear()

@@ -26,7 +26,7 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
     on AWS has read and written is told as far as the library `watermarks` has recorded it there.
     """
     from tidemark.cli.views.runs import since_of
-    from tidemark.operate.recorded_runs import as_it_started
+    from tidemark.operate.recorded_runs import initial_run
     from tidemark.report.lineage.destination import destination_of
     from tidemark.report.lineage.events import event_of
 
@@ -40,7 +40,7 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
         facts = target.run_facts(sorted(ended, key=lambda run: run.started_at))
     for one in facts:
         try:
-            destination.client.emit(event_of(as_it_started(one)))
+            destination.client.emit(event_of(initial_run(one)))
             destination.client.emit(event_of(one))
         except Exception as error:
             raise TidemarkError(

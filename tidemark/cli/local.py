@@ -14,7 +14,7 @@ from tidemark.errors import UsageError
 LOOPBACK = "127.0.0.1"
 JVMS_HELP = "How many; one per core if not given. 0, with --port: each run starts its own."
 PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
-HOST_HELP = "Address of the port; other than loopback, who reaches it and has its key runs code."
+HOST_HELP = "Address of the port; beyond loopback, anyone with access and its key can run code."
 ANY_USER_HELP = "Answer other users of this machine too: who has the key can run code as you."
 ANY_KEY_HELP = "Answer requests of every access key, also of none, for clients that have their own."
 ALLOW_HOST_HELP = "A further name by which clients reach the port of --host; repeatable."
@@ -24,7 +24,7 @@ FORWARD_HELP = (
     "Also answer for another service, by an emulator: lambda=http://127.0.0.1:3001; repeatable."
 )
 LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
-VALUE_HELP = "Whose text is the value; without it, standard input is."
+VALUE_HELP = "File with the value; without it, standard input is read."
 LAKE_HELP = "Also the data: the buckets, and embedded databases."
 
 
@@ -191,19 +191,19 @@ def backup(file: Path, lake: bool) -> None:
     from tidemark.glue_service.backups import back_up
     from tidemark.local_state.engine.kept_by import kept_by
     from tidemark.local_state.home import Home
-    from tidemark.local_state.machine.disk import size_text
+    from tidemark.local_state.machine.disk import render_size
 
     home = Home.from_environment()
     back_up(home, file, with_lake=lake)
     what = "the state and the data" if lake else "the state, without the data,"
-    click.echo(f"{what} of {home.shown} is in {file} ({size_text(file.stat().st_size)})")
+    click.echo(f"{what} of {home.shown} is in {file} ({render_size(file.stat().st_size)})")
     if mark := kept_by(home):
         click.echo(f"watermarks are kept by the DynamoDB at {mark.url} and are not in it")
 
 
 @local.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Replace the state that is there.")
+@click.option("--yes", is_flag=True, help="Replace the existing state.")
 def restore(file: Path, yes: bool) -> None:
     """Make the state what it was when the backup FILE was made.
 
@@ -222,5 +222,5 @@ def restore(file: Path, yes: bool) -> None:
             f"{facts.made_at}; back it up first, then give --yes"
         )
     restore_backup(home, file)
-    what = "state and data are" if facts.has_lake else "the state is, and the data stay as they are"
+    what = "state and data are" if facts.has_lake else "the state is, and the data is not changed"
     click.echo(f"{home.root}: {what}: as of {facts.made_at}")

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def only_looks(command: Callable[P, T]) -> Callable[P, T]:
-    """Return a command that looks at a copy of the home where that cannot be written."""
+    """Return a command that reads a copy of the home if the home cannot be written."""
 
     @wraps(command)
     def looking(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -34,11 +34,11 @@ from tidemark.cli.watermark import watermark
 from tidemark.errors import InputError, TidemarkError, UsageError
 from tidemark.extras import not_installed
 from tidemark.local_state.home import DEFAULT_HOME
-from tidemark.local_state.machine.disk import full_disk_text, has_room, is_full
+from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 
 FAILURE, USAGE = 1, 2
 RUNNERS = ("run", "submit")
-PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded
+PIPE_WIDTH = 180  # a table outside a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 
 
@@ -70,15 +70,15 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
             return f"error: {error}", USAGE
         case TidemarkError():
             return f"error: {error}", FAILURE
-        case OSError(errno=errno.EPIPE):  # who read our output has left: click ends quietly
+        case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly
             return None
         case OSError():
-            return f"error: {os_error_text(error)}", FAILURE
-    goes_on = f"; `tidemark {command}` continues from what was committed"
-    return f"stopped{goes_on if command in RUNNERS else ''}", 128 + signal.SIGINT
+            return f"error: {os_error_message(error)}", FAILURE
+    continuation = f"; `tidemark {command}` continues from what was committed"
+    return f"stopped{continuation if command in RUNNERS else ''}", 128 + signal.SIGINT
 
 
-def os_error_text(error: OSError) -> str:
+def os_error_message(error: OSError) -> str:
     """Return one line about a file that cannot be read or written, or a disk that is full."""
     home = os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME
     named = [name for name in (error.filename2, error.filename) if isinstance(name, str)]
@@ -88,7 +88,7 @@ def os_error_text(error: OSError) -> str:
         if not full and not named:  # every disk of ours has room: it is what stdout leads to
             return "cannot write the output: its disk is full; make room, then run again"
         folder = full[0] if full else folders[0]
-        return f"{full_disk_text(folder)}; make room, then run again"
+        return f"{full_disk_line(folder)}; make room, then run again"
     where = f" {named[-1]}" if named else ""
     return f"cannot use{where}: {error.strerror or error}; make it readable and writable"
 
@@ -123,7 +123,7 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
     help="Show the version, and the Python, Spark and Java of jobs, and exit.",
 )
 def main() -> None:
-    """Run incremental AWS Glue pipelines on this machine, and look at their state.
+    """Run incremental AWS Glue pipelines on this machine, and inspect their state.
 
     State, data and logs live in .tidemark, or where TIDEMARK_HOME says.
     """
@@ -181,10 +181,10 @@ def lint(
 
     if scripts:
         if app is not None or context:
-            raise UsageError("scripts are linted by themselves: leave out --app and --context")
+            raise UsageError("scripts are linted without an app: leave out --app and --context")
         linted, refused = lint_scripts(scripts, bookmark)
     elif bookmark is not None:
-        raise UsageError("the template says which jobs have bookmarks: leave out --bookmark")
+        raise UsageError("the template defines which jobs have bookmarks: leave out --bookmark")
     else:
         linted, refused = lint_app(assembly_folder(Console(stderr=True), app, context)), []
     if output == "json":

@@ -8,9 +8,9 @@ import click
 from rich.console import Console
 
 KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
-AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read what it writes."
+AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read its output."
 PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; the only one by default."
-KEY_HELP = "Column that tells the rows of a merge apart, repeatable; id by default."
+KEY_HELP = "Column that identifies the rows of a merge, repeatable; id by default."
 
 
 @click.command(name="new-job")

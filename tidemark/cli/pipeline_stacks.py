@@ -14,7 +14,7 @@ from tidemark.cli.synth import CONTEXT_HELP, assembly_folder
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.assembly.cloud_assembly import NESTED_STACK, read_assembly
 
-OF_A_PIPELINE = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
+PIPELINE_TYPES = {"AWS::Glue::Workflow", "AWS::Glue::Job"}
 KEEPS_DATA = {
     "AWS::DynamoDB::Table",
     "AWS::DynamoDB::GlobalTable",
@@ -67,7 +67,7 @@ KEEPS_DATA = {
 
 def stacks_to_destroy(types: Mapping[str, set[str]]) -> list[str]:
     """Return the stacks that are pipelines only."""
-    pipelines = {stack for stack, found in types.items() if found & OF_A_PIPELINE}
+    pipelines = {stack for stack, found in types.items() if found & PIPELINE_TYPES}
     for stack in sorted(pipelines):
         if kept := sorted(types[stack] & KEEPS_DATA):
             raise UsageError(

@@ -34,20 +34,20 @@ def rows(count: int | None) -> str:
 
 
 def duration(run: JobRun) -> str:
-    """Return how long a job run took, or has been running; ``-`` if no one saw its end."""
+    """Return how long a job run took, or has been running; ``-`` if its end is unknown."""
     if run.completed_at_ms is None and run.state != "RUNNING":
         return "-"
     end_ms = run.completed_at_ms or now_ms()
     return f"{(end_ms - run.started_at_ms) / 1000:.1f} s"
 
 
-def state_text(state: str) -> Text:
+def render_state(state: str) -> Text:
     """Return a job run state in its colour."""
     return Text(state, style=STATE_STYLES.get(state, "yellow"))
 
 
 def finished_lines(run: JobRun) -> list[str]:
-    """Return what to say of a finished job run: one line, and where the log is if it failed."""
+    """Return one line about a finished job run, and the location of its log if it failed."""
     took = f"{run.job_name}  {run.state} in {duration(run)}"
     log = f"log: {run.log_path}"
     if run.state == "SUCCEEDED":
@@ -130,7 +130,7 @@ class JobProgress:
 
 @contextmanager
 def step(console: Console, text: str) -> Iterator[None]:
-    """Show ``text`` while a step runs and its seconds when it is done."""
+    """Show ``text`` while a step runs, and its seconds at the end."""
     begin = time.monotonic()
     if console.is_terminal:
         with console.status(text):
@@ -142,7 +142,7 @@ def step(console: Console, text: str) -> Iterator[None]:
 
 
 def print_outcome(console: Console, result: WorkflowResult) -> None:
-    """Print which jobs failures held back, and which were deleted, and who started the run."""
+    """Print which jobs failures held back, which were deleted, and who started the run."""
     if result.begun_by == "EVENT":
         console.print(
             "On AWS, events start this workflow; this run was started by hand.", soft_wrap=True

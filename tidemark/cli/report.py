@@ -55,7 +55,7 @@ def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:
 
 
 def _file_of(home: "Home") -> Path:
-    """Return where the page goes if nobody says it."""
+    """Return the default path of the page."""
     if home.copy_of is not None:
         raise UsageError(f"{home.copy_of} cannot be written: say where to, with --output FILE")
     return home.root / "report.html"
@@ -71,7 +71,7 @@ def with_gaps(report: "Report", target: "Target") -> "Report":
     for name in names[:MAX_LEDGERS]:
         try:
             gaps += [Gap(name, *it) for it in gaps_of(name, target)]
-        except UsageError:  # it is not there, or its table is not
+        except UsageError:  # it is missing, or its table is
             unknown.append(f"The gaps of {name} cannot be told.")
     if len(names) > MAX_LEDGERS:
         unknown.append(f"Gaps are those of the first {MAX_LEDGERS} of {len(names)} jobs.")

@@ -24,7 +24,7 @@ TO_HELP = (
     "Where to: a run, the beginning of its id is enough; previous, the run before the last one; a "
     "moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
 )
-UNDO_HELP = "Make everything as it was before a rewind: the last one, or that of this number."
+UNDO_HELP = "Undo a rewind: the last one, or that of this number."
 
 
 @click.command()
@@ -33,13 +33,13 @@ UNDO_HELP = "Make everything as it was before a rewind: the last one, or that of
 @click.option("--with-downstream", is_flag=True, help="Take all jobs downstream of them back too.")
 @click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")
 @click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
-@click.option("--why", metavar="TEXT", help="Why, for the record.")
+@click.option("--why", metavar="TEXT", help="Reason, for the record.")
 @click.option("--actor", default=getpass.getuser, help="Who asks; your user name if not given.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--undo", is_flag=False, flag_value=LAST, metavar="[NUMBER]", help=UNDO_HELP)
 @click.option("--resume", is_flag=True, help="Finish a rewind that was interrupted.")
-@click.option("--list", "lists", is_flag=True, help="List what was rewound, by whom and why.")
+@click.option("--list", "lists", is_flag=True, help="List rewinds, by whom and why.")
 @app_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 def rewind(
@@ -73,7 +73,7 @@ def _rewind(request: Request, where: Where) -> None:
         except UsageError:
             raise  # nothing was changed
         except BaseException as error:
-            _tell_half_done(target)
+            _report_unfinished(target)
             if isinstance(error, WatermarksError):
                 raise UsageError(str(error)) from error
             raise
@@ -103,7 +103,7 @@ def _carry_out(target: "Target", request: Request) -> None:
         click.confirm(f"Rewind {names} in {target.where}?", abort=True)
     record = rewinds.carry_out(plan, steps, Asked(request.actor, why, now_ms()))
     if record is None:
-        click.echo("rewound; the stage has no watermark table, so who and why is not recorded")
+        click.echo("rewound; the stage has no watermark table to record actor and reason")
         return
     _tell(record, request, f"rewound: number {record.rewind_id}")
     if request.output == "table":
@@ -125,7 +125,7 @@ def _undo(target: "Target", request: Request) -> None:
 
 
 def _show_records(target: "Target", request: Request) -> None:
-    """List what was rewound."""
+    """List rewinds."""
     from tidemark.cli.views.rewind import record_json, records_listing
 
     found = target.rewinds.records()
@@ -143,7 +143,7 @@ def _tell(record: "RewindRecord", request: Request, text: str) -> None:
     click.echo(json.dumps(record_json(record), indent=2) if request.output == "json" else text)
 
 
-def _tell_half_done(target: "Target") -> None:
+def _report_unfinished(target: "Target") -> None:
     """Say before the error of whatever interrupts a rewind that it is half done."""
     with suppress(Exception):  # the state may be what cannot be read
         try:

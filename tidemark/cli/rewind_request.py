@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BEGINNING = "beginning"
 PREVIOUS = "previous"
 LAST = "last"
-# Bytes: what the table of watermarks has room for, and a number.
+# Bytes: the space in the table of watermarks, and a number.
 MAX_REASON_LENGTH, MAX_ACTOR = 9_000, 900
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
@@ -48,9 +48,9 @@ class Request:
 
     def check(self) -> None:
         """Refuse options that do not go together."""
-        _check_text("--actor", self.actor, MAX_ACTOR)
+        _check_string("--actor", self.actor, MAX_ACTOR)
         if self.why:
-            _check_text("--why", self.why, MAX_REASON_LENGTH)
+            _check_string("--why", self.why, MAX_REASON_LENGTH)
         kinds = [self.undo is not None, self.resume, self.lists]
         if any(kinds) and (self.jobs or self.to or sum(kinds) > 1):
             raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
@@ -66,24 +66,24 @@ class Request:
 
     @property
     def reason(self) -> str:
-        """Why, asked for if it was not given."""
+        """Return the reason; ask for it if it is missing."""
         if self.why and self.why.strip():
             return self.why
         if not sys.stdin.isatty():
             raise UsageError("say why, for the record: --why TEXT")
         why = str(click.prompt("Why, for the record"))
-        _check_text("why", why, MAX_REASON_LENGTH)
+        _check_string("why", why, MAX_REASON_LENGTH)
         return why
 
 
-def _check_text(option: str, text: str, most: int) -> None:
+def _check_string(option: str, text: str, most: int) -> None:
     """Refuse what the record of a rewind cannot hold."""
     if not text.strip():
-        raise UsageError(f"{option} {text!r} says nothing: give a text, for the record")
+        raise UsageError(f"{option} {text!r} is blank: give a value, for the record")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise UsageError(f"{option} {text[:40]!r} is no UTF-8: write it again") from error
+        raise UsageError(f"{option} {text[:40]!r} is not UTF-8: write it again") from error
     if size > most:
         raise UsageError(f"{option} has {size:,} bytes ({text[:40]!r}…): give at most {most:,}")
 
@@ -100,7 +100,7 @@ def number_of(request: Request) -> int | None:
 
 
 def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.Target":
-    """Return where to, as `--to` says it."""
+    """Return the target of `--to`."""
     from tidemark.operate.rewind.cut import Target, previous
     from tidemark.operate.rewind.refusals import resolve_run
 

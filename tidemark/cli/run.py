@@ -176,10 +176,8 @@ def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -
 
 
 def _run_here(home: "Home", console: "Console", where: Where, request: Request) -> int:
-    """Run a workflow by an engine of this command's own, which tells each change at once.
-
-    It can do what no operation of Glue asks for: begin at a job, take crawlers as SUCCEEDED.
-    """
+    """Run a workflow with this command's own engine, which reports each change at once."""
+    # It can do what no operation of Glue can: start at a job, take crawlers as SUCCEEDED.
     from tidemark.cli.progress import JobProgress, print_not_run, print_outcome, print_recovered
     from tidemark.glue_service.one_run import run_workflow
     from tidemark.glue_service.runs.jvms.supply import jvms_of

@@ -57,7 +57,7 @@ def show(run_id: str, where: Where, output: str) -> None:
 
 
 def _cost(target: "Target", run: "Run") -> tuple[float | None, float | None]:
-    """Return the DPU-seconds and USD of a run, or what they would be on AWS, if that is known."""
+    """Return the DPU-seconds and USD of a run, or what they would be on AWS, if known."""
     from tidemark.report.costs import dpu_seconds_of, is_flex, usd_of
     from tidemark.report.jobs import job_of
 
@@ -82,7 +82,7 @@ def refuse_options(ctx: click.Context) -> None:
 
 
 def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, str]:
-    """Return the id and the job of the run that a text means."""
+    """Return the id and the job of a run, from its abbreviation."""
     digits = text.removeprefix(PREFIX)
     meant = ids_meant(text, (one[0] for one in known))
     found = [one for one in known if one[0] in meant]

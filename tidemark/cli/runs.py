@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tidemark.operate.workflow_runs import WorkflowRun
 
 INTERRUPTED = 130
-WORKFLOW_HELP = "The workflow, named as its pipeline; needed where there are several."
+WORKFLOW_HELP = "The workflow, named as its pipeline; needed if there are several."
 RUN_HELP = "The beginning of the id of the run; the last run if not given."
-STOP_HELP = "The beginning of the id of a run; all that go on if not given."
+STOP_HELP = "The beginning of the id of a run; by default all in progress."
 SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
 RESUME_HELP = "Begin at this job, even if it SUCCEEDED; may be given several times."
 FOLLOW_HELP = "Go on printing until the run ends; Ctrl-C ends that, and not the run."
@@ -82,7 +82,7 @@ def logs(
     if errors and outputs:
         raise UsageError("--errors and --output together are all: leave both out")
     kinds = (ERROR,) if errors else (OUTPUT,) if outputs else (OUTPUT, ERROR)
-    with open_target(where) as target, interruptible("stopped following; the run is as it was"):
+    with open_target(where) as target, interruptible("stopped following; the run is not affected"):
         glue = target.glue
         run = find_run(glue, target.job(job), run_id)
         found = follow_lines(glue, run, kinds) if follow else lines_of(glue, run, kinds)
@@ -209,7 +209,7 @@ def watch(
 
 @contextmanager
 def interruptible(text: str) -> Iterator[None]:
-    """Let Ctrl-C end what is shown only: say ``text``, and exit with 130."""
+    """Let Ctrl-C end only the output: print ``text``, and exit with 130."""
     try:
         yield
     except KeyboardInterrupt:

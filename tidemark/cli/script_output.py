@@ -1,4 +1,4 @@
-"""Passes on what a submitted script writes, byte by byte as it writes it."""
+"""Passes on the output of a submitted script, byte by byte as it is written."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ class ScriptOutput:
         self._left: set[str] = set()
 
     def write(self, name: str, data: bytes) -> None:
-        """Write bytes to ``stdout`` or ``stderr``; they need not be text of any encoding."""
+        """Write bytes to ``stdout`` or ``stderr``; they may have any encoding."""
         if self._before_first is not None:
             self._before_first()
             self._before_first = None

@@ -9,7 +9,7 @@ from tidemark.errors import UsageError
 
 
 def read_value(file: Path | None) -> str:
-    """Return the text of a file, of a pipe without its last line break, or what is typed."""
+    """Return the content of a file, of a pipe without its last line break, or typed input."""
     try:
         if file is not None:
             value = file.read_text(encoding="utf-8")
@@ -20,7 +20,7 @@ def read_value(file: Path | None) -> str:
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"the value is no UTF-8 text: {error}") from error
+        raise UsageError(f"the value is not UTF-8: {error}") from error
     if not value:
         raise UsageError("the value is empty; type it, pipe it, or name a file with --file")
     return value

@@ -82,7 +82,7 @@ def serve_until_interrupted(
                 kind = type(deaths[0]).__name__
                 raise TidemarkError(
                     f"the local Glue ended by an error ({kind}: {deaths[0]}); start it again: what "
-                    "was recorded is kept, and runs go on"
+                    "was recorded is kept, and runs continue"
                 ) from deaths[0]
             click.echo("stopped")
 

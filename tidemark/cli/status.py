@@ -18,20 +18,20 @@ from tidemark.model.clock import now_ms
 def status(where: Where, output: str) -> None:
     """Show every job's last run, bookmark and watermark, and how fresh published datasets are.
 
-    On this machine also rows, and how far a bookmark has read: AWS does not tell these.
+    On this machine also rows, and how far a bookmark has read: AWS does not report these.
     """
     from tidemark.cli.progress import print_killed, print_warnings
     from tidemark.cli.views.freshness import freshness_listing
     from tidemark.cli.views.status import read_watermarks, status_json, status_table
     from tidemark.local_state.store.stored_warnings import without_those
     from tidemark.operate.statuses import statuses_of
-    from tidemark.report.freshness import RUNS_OF_FRESHNESS
+    from tidemark.report.freshness import FRESHNESS_RUNS
     from tidemark.report.gather import freshness_at, jobs_of, read_recorded
 
     at_ms = now_ms()
     with open_target(where) as target:
         jobs = jobs_of(target)
-        found = read_recorded(target, jobs, RUNS_OF_FRESHNESS)
+        found = read_recorded(target, jobs, FRESHNESS_RUNS)
         statuses = statuses_of(target, [job.name for job in jobs], found.runs)
         watermarks = read_watermarks(target, statuses)
         fresh = freshness_at(jobs, found, at_ms)

@@ -1,4 +1,4 @@
-"""Opens what a command works on: a stage in an account, or the home of this machine."""
+"""Opens the target of a command: a stage in an account, or the home of this machine."""
 
 import tempfile
 from collections.abc import Iterator

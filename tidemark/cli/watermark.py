@@ -78,7 +78,7 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
 def history(job: str, table: str, deployed: bool, source: str, limit: int, output: str) -> None:
-    """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
+    """Show the history of the watermarks of JOB, newest first, and the runs to rewind to."""
     from tidemark.cli.views.watermarks import history_json, history_table
 
     with _opened(table, deployed) as watermarks:
@@ -100,7 +100,7 @@ def history(job: str, table: str, deployed: bool, source: str, limit: int, outpu
     help=RUN_HELP,
 )
 @click.option("--to-beginning", is_flag=True, help="Let the next run load everything.")
-@click.option("--reason", required=True, help="Why, for the record.")
+@click.option("--reason", required=True, help="Reason, for the record.")
 @click.option("--actor", default=getpass.getuser, help="Who asks; your user name if not given.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def rewind(
@@ -118,7 +118,7 @@ def rewind(
 
     Open windows are discarded, and runs in flight can no longer commit.
     """
-    from tidemark.cli.views.watermarks import what_changes
+    from tidemark.cli.views.watermarks import render_changes
 
     if (run is None) != to_beginning:
         raise UsageError(
@@ -128,7 +128,7 @@ def rewind(
         run = _run_meant(watermarks, job, source, run)
         if run is None and not source and watermarks.latest(job) is None:
             _check_job(watermarks, job, table, deployed)
-        now, then = what_changes(watermarks, job, run, source)
+        now, then = render_changes(watermarks, job, run, source)
         whose = f"{job}, source {source}" if source else job
         click.echo(f"watermarks of {whose}: now {now}")
         click.echo(f"after the rewind: {then}")
@@ -136,7 +136,7 @@ def rewind(
             click.confirm(f"Let the next run of {whose} read from there?", abort=True)
         latest = watermarks.rewind(job, to_run=run, reason=reason, actor=actor, source=source)
     click.echo(f"rewound: version {latest.version}")
-    click.echo("what was written to targets stays: repeated input is written again")
+    click.echo("data in targets is not changed: repeated input is written again")
 
 
 def _opened(table: str, deployed: bool) -> "AbstractContextManager[WatermarkAdmin]":
@@ -146,7 +146,7 @@ def _opened(table: str, deployed: bool) -> "AbstractContextManager[WatermarkAdmi
 
 
 def _run_meant(watermarks: "WatermarkAdmin", job: str, source: str, run: str | None) -> str | None:
-    """Return the id that begins so, or the text as it is where the history knows no such run."""
+    """Return the id with this beginning; the string itself if the history has no such run."""
     from tidemark.cli.views.watermarks import WatermarksError
 
     if run is None:

@@ -16,7 +16,7 @@ DEPLOYED_HELP = (
     "On AWS instead of this machine: what the app of this stage has deployed, in its account and "
     "region, with your credentials."
 )
-CONTEXT_HELP = "With --deployed: CDK context for the synthesis, beside stage=STAGE."
+CONTEXT_HELP = "With --deployed: CDK context for the synthesis, in addition to stage=STAGE."
 START_CONTEXT_HELP = "CDK context for the synthesis; that of the last one if not given."
 LAST_APP_HELP = (
     "Cloud assembly to use instead of cdk.out, which the last run left here, or with --deployed "
@@ -72,7 +72,7 @@ class Where:
 
     @property
     def reads_app(self) -> bool:
-        """Whether the command reads an app, and not what was deployed."""
+        """Whether the command reads an app, not the deployed state."""
         return self.takes == ("app",) or bool(self.app or self.context)
 
     @property

@@ -1,10 +1,10 @@
-"""What is deployed: the constructs of pipelines, importable from here by name.
+"""The constructs of pipelines, importable from here by name.
 
 `Pipeline.add_job` declares a Glue job with its trigger, role, logs and alarms. Constructs take
 typed arguments, refuse those of another name or type, and never read context or environment. The
 template they synthesize is the only definition of a pipeline.
 
-Nothing is imported before it is asked for: importing the CDK starts Node, which `tidemark.app` may
+Nothing is imported before its first use: importing the CDK starts Node, which `tidemark.app` may
 have to choose first.
 """
 

@@ -1,7 +1,7 @@
-"""Refuses a call that the signature of a construct does not allow: its names and its types.
+"""Refuses calls of constructs with wrong argument names or types.
 
-Python takes a string for a list of letters and any value for a truth, and Glue and IAM would deploy
-it. The annotations say what is allowed; no construct checks that again.
+Python accepts a string as a list of letters and any value as a boolean, and Glue and IAM would
+deploy it. The annotations define what is allowed; no construct checks it again.
 """
 
 import inspect
@@ -25,10 +25,10 @@ from typing import (
 from tidemark.errors import JobDefinitionError
 
 OURS = "tidemark."
-TYPES_OURS = "tidemark.constructs."  # what the model holds says itself what it allows
+TYPES_OURS = "tidemark.constructs."  # types of the model check themselves
 WORDS = {str: "a string", bool: "True, False", int: "an integer", float: "a number"}
 WORDS |= {NoneType: "None", Any: "anything"}
-# What is one, of interfaces that no one calls.
+# Examples of interfaces that no one calls directly.
 EXAMPLES = {
     "HasOutput": "a job",
     "IBucket": "a bucket, such as s3.Bucket.from_bucket_name(...)",
@@ -49,9 +49,9 @@ class WrongArgumentError(JobDefinitionError, TypeError):
 
 
 def checked_class(public: Any) -> Any:
-    """Return a public class whose constructor is checked; anything else as it is.
+    """Return a public class with a checked constructor; anything else unchanged.
 
-    The package calls this for each name that somebody asks it for.
+    The package calls this for each name at its first use.
     """
     if isinstance(public, type):
         for owner in public.__mro__:
@@ -62,10 +62,10 @@ def checked_class(public: Any) -> Any:
 
 
 def checked(method: Called) -> Called:
-    """Return a method that refuses a call with another argument, or one of another type.
+    """Return a method that refuses unknown arguments, and arguments of another type.
 
-    The properties of a TypedDict that `method` takes by `**props: Unpack[...]` are parameters as
-    others, and those that a call leaves out are None, False or empty.
+    The properties of a TypedDict that `method` takes by `**props: Unpack[...]` count as
+    parameters; properties that a call omits are None, False or empty.
 
     Example:
         `pipeline.add_job("orders", reeds=[raw])` raises "add_job has no argument 'reeds'; did you
@@ -81,7 +81,7 @@ def checked(method: Called) -> Called:
         try:
             bound = signature.bind(*given, **keywords)
         except TypeError as error:
-            raise WrongArgumentError(_told(method, given, signature, keywords, error)) from None
+            raise WrongArgumentError(_message(method, given, signature, keywords, error)) from None
         if checks_types:
             _check_types(method, bound)
         if has_props:
@@ -94,7 +94,7 @@ def checked(method: Called) -> Called:
 
 
 def _signature(method: Callable[..., Any]) -> tuple[inspect.Signature, bool]:
-    """Return a signature with its annotations read, and whether properties are among it."""
+    """Return a signature with resolved annotations, and whether it includes properties."""
     hints = get_type_hints(method)
     parameters = []
     props: list[inspect.Parameter] = []
@@ -120,11 +120,11 @@ def _properties(props: Any) -> list[inspect.Parameter]:
 
 
 def _empty(hint: Any) -> object:
-    """Return what a property is that is left out."""
+    """Return the value of an omitted property."""
     return None if accepts(None, hint) else False if accepts(False, hint) else ()
 
 
-def _told(
+def _message(
     method: Callable[..., Any],
     given: tuple[Any, ...],
     signature: inspect.Signature,
@@ -161,7 +161,7 @@ def _check_types(method: Callable[..., Any], bound: inspect.BoundArguments) -> N
 
 
 def accepts(value: Any, hint: Any) -> bool:
-    """Return whether a value is what an annotation says.
+    """Return whether a value matches an annotation.
 
     >>> accepts("ab", Sequence[str]), accepts(["a", "b"], Sequence[str]), accepts(True, int)
     (False, True, False)
@@ -172,7 +172,7 @@ def accepts(value: Any, hint: Any) -> bool:
     if origin is Literal:
         return any(value == one and type(value) is type(one) for one in inner)
     if origin is Mapping:
-        return isinstance(value, Mapping) and not _wrong_items(value, hint)
+        return isinstance(value, Mapping) and not _items_refused(value, hint)
     if origin in (Sequence, tuple):
         kinds = (list, tuple) if origin is Sequence else tuple
         return isinstance(value, kinds) and all(accepts(one, inner[0]) for one in value)
@@ -181,7 +181,7 @@ def accepts(value: Any, hint: Any) -> bool:
 
 def _is_a(value: Any, hint: Any) -> bool:
     if hint in (int, float):
-        # The CDK would pass a member of an IntEnum on as an object of its own.
+        # The CDK would pass a member of an IntEnum on as an object.
         return isinstance(value, int | hint) and not isinstance(value, bool | Enum)
     if getattr(hint, "_is_protocol", False):
         return _has_members(value, hint)
@@ -210,7 +210,7 @@ def allowed_by(hint: Any) -> str:
     return WORDS.get(hint) or EXAMPLES.get(name) or f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
 
 
-def _wrong_items(value: Mapping[Any, Any], hint: Any) -> list[Any]:
+def _items_refused(value: Mapping[Any, Any], hint: Any) -> list[Any]:
     of_key, of_value = get_args(hint)
     return [
         key for key, item in value.items() if not (accepts(key, of_key) and accepts(item, of_value))
@@ -218,17 +218,17 @@ def _wrong_items(value: Mapping[Any, Any], hint: Any) -> list[Any]:
 
 
 def _shown(value: object, hint: Any) -> str:
-    """Return what is of another type; of a dict the keys only, since a value may be a secret."""
+    """Return a value of the wrong type; for a dict the keys only, since a value may be a secret."""
     for one in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
         if get_origin(one) is Mapping and isinstance(value, Mapping):
-            wrong = {key: type(value[key]).__name__ for key in _wrong_items(value, one)}
+            wrong = {key: type(value[key]).__name__ for key in _items_refused(value, one)}
             return f"with {', '.join(f'{key!r}: {kind}' for key, kind in wrong.items())}"
     return repr(value)
 
 
 def _has_members(value: object, protocol: Any) -> bool:
-    """Return whether a value has what a Protocol names; nothing of it is asked, which may fail."""
-    if isinstance(value, type):  # it has the names, and no value of them
+    """Return whether a value has the names of a Protocol, without reading them, which may fail."""
+    if isinstance(value, type):  # it has the names, but no values
         return False
     parts = getattr(value, "__dict__", {}).get("_delegates", [value])  # of an interface of the CDK
     return _classes_have(tuple(map(type, parts)), protocol) or all(

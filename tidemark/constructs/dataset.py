@@ -1,4 +1,4 @@
-"""A named place for data: a bucket and a prefix."""
+"""A named location of data: a bucket and a prefix."""
 
 import re
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 
-# A key has up to 1,024 characters, of which files need some.
-# S3 takes `..` for a name; Hadoop, which reads it, for the folder above.
+# A key has up to 1,024 characters, and the names of files need some.
+# In S3 `..` is a name; in Hadoop, which reads it, it is the parent folder.
 PREFIX = re.compile(r"(?=.{1,900}\Z)((?!\.{1,2}/)[A-Za-z0-9_.=-]+/)+")
 
 
@@ -19,8 +19,8 @@ class Dataset:
     """The objects of a bucket whose keys start with a prefix.
 
     A job that reads or writes one can list it, and see the names (not the content) of all objects
-    of its bucket: docs/security.md. Two jobs that can run at the same time do not write one, and
-    a job that reads what another of its pipeline writes waits for it: the rules of the graph.
+    of its bucket: docs/security.md. Two jobs that can run at the same time must not write the same
+    one, and a job waits for the jobs of its pipeline that write its input: the rules of the graph.
 
     Attributes:
         bucket: the bucket that holds the data.
@@ -28,7 +28,7 @@ class Dataset:
         delivered: True if others than the app's jobs write it.
         published: True if others than the app's jobs read it.
         table: the table of the Data Catalog by which Athena, Glue and Spark find the data; the
-            pipeline that writes them creates it.
+            pipeline that writes the data creates it.
 
     Raises:
         JobDefinitionError: the prefix is not a folder.
@@ -59,12 +59,12 @@ class Dataset:
 
 
 def check_no_table(of: str, key: str, data: Dataset | None) -> None:
-    """Raise if what is kept in a folder is no data, and a table is to describe it all the same.
+    """Raise if a folder that holds no data has a table.
 
     Args:
-        of: whose it is, for people: `job 'orders'`.
+        of: the owner, for messages: `job 'orders'`.
         key: the parameter that names the folder.
-        data: what it is given; None is none.
+        data: its value; may be None.
 
     Raises:
         JobDefinitionError: it has a table, which nothing would create.

@@ -1,4 +1,4 @@
-"""What holds for all of a stage: tags, the permissions boundary, protection of its stacks."""
+"""Settings for a whole stage: tags, the permissions boundary, protection of its stacks."""
 
 from weakref import WeakKeyDictionary
 
@@ -12,16 +12,16 @@ _GOVERNED: WeakKeyDictionary[IConstruct, StageConfig] = WeakKeyDictionary()
 
 
 def apply_to_all(scope: Construct, stage: StageConfig) -> None:
-    """Tag everything below a construct, and bound its roles, as the stage says.
+    """Tag everything below a construct, and bound its roles, by the settings of the stage.
 
-    Every construct that takes a stage does so itself; where an outer one has, nothing is done.
+    Every construct that takes a stage calls this; inside another one that did, it does nothing.
     """
     if any(_GOVERNED.get(owner) == stage for owner in scope.node.scopes):
         return
     _GOVERNED[scope] = stage
     cdk.Tags.of(scope).add("tidemark:stage", stage.name)
     for name, value in stage.tags.items():
-        # Every service takes a tag without a value, but the group of a schedule.
+        # Every service accepts a tag without a value, except the group of a schedule.
         but = [] if value else ["AWS::Scheduler::ScheduleGroup"]
         cdk.Tags.of(scope).add(name, value, exclude_resource_types=but)
     if stage.permissions_boundary:
@@ -32,7 +32,7 @@ def apply_to_all(scope: Construct, stage: StageConfig) -> None:
 
 
 def protect_stack(scope: Construct, stage: StageConfig) -> None:
-    """Let CloudFormation refuse to delete the stack of `scope` if the stage says so."""
+    """Make CloudFormation refuse to delete the stack of `scope` if the stage says so."""
     stack = cdk.Stack.of(scope)
     while stack.nested_stack_parent is not None:
         stack = stack.nested_stack_parent

@@ -1,4 +1,4 @@
-"""Runs the checks of the graph at synth, through the construct tree's own validation."""
+"""Checks the graph at synthesis, through the construct tree's own validation."""
 
 import json
 from collections import defaultdict
@@ -20,14 +20,14 @@ from tidemark.constructs.security.network_check import OTHER_SUBNET, problems_of
 from tidemark.model.assembly.resources import Templates
 
 TOO_LARGE = "template-too-large"
-MAX_BYTES = 1_000_000  # of a template, that CloudFormation takes
+MAX_BYTES = 1_000_000  # of a template, CloudFormation's limit
 _CHECKED: WeakSet[IConstruct] = WeakSet()
 
 
 def check_graph_at_synth(scope: Construct) -> None:
-    """Let synthesis of the app that owns `scope` fail on what `RULES` find; done once.
+    """Fail synthesis of the app that owns `scope` on findings of `RULES`; done once.
 
-    A finding is shown with the construct path and the remedy, and can be acknowledged:
+    A finding shows the construct path and the remedy, and can be acknowledged:
     `Validations.of(scope).acknowledge(Acknowledgment(id="tidemark::<rule>", reason="..."))`.
     """
     root = scope.node.root
@@ -46,7 +46,7 @@ class GraphChecks:
 
     @property
     def name(self) -> str:
-        """Return the name before each rule."""
+        """Return the prefix of each rule."""
         return "tidemark"
 
     @property
@@ -60,11 +60,11 @@ class GraphChecks:
         return [*RULES, RULE, CONCURRENT, OTHER_SUBNET, OVERRIDDEN, TOO_LARGE]
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
-        """Return what is wrong with the synthesized templates."""
+        """Return the problems of the synthesized templates."""
         paths: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
         for stack in context.stack_templates:
             path, place = stack.template_path, (stack.account_id, stack.region)
-            # Where the account is not known yet, every `Stage`, a folder, is taken for another one.
+            # Where the account is unknown, every `Stage`, a folder, counts as a different account.
             paths[place if all(place) else (*place, str(Path(path).parent))].append(path)
         violations = []
         is_good = True
@@ -89,10 +89,9 @@ class GraphChecks:
 
 
 def _too_large(path_of: Mapping[str, str], templates: Templates) -> Iterator[Problem]:
-    """Yield the templates that CloudFormation refuses for their size.
-
-    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
-    """
+    """Yield the templates that CloudFormation refuses for their size."""
+    # Source:
+    # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
     for name, path in path_of.items():
         size = Path(path).stat().st_size
         if size > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""Refuses an alias, a place or a scope that does not fit, wherever a construct is given one."""
+"""Refuses aliases, places and scopes that do not fit, for every construct."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
@@ -7,11 +7,11 @@ from constructs import Construct
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
 
-NO_ALIAS = "the key itself, such as kms.Key.from_lookup(...), and no alias of it"
+NO_ALIAS = "the key itself, such as kms.Key.from_lookup(...), not an alias of it"
 
 
 def check_stage_is_here(of: str, stack: cdk.Stack, stage: StageConfig) -> None:
-    """Raise if a stage says that it is in another account or region than a stack of it.
+    """Raise if a stage names another account or region than that of its stack.
 
     Raises:
         JobDefinitionError: it does.
@@ -34,13 +34,13 @@ def check_no_alias(of: str, key: kms.IKey | None, name: str = "key") -> None:
     """Raise if a KMS key is an alias.
 
     Args:
-        of: what has it, as an error begins.
-        key: the key; None is none.
-        name: of the parameter.
+        of: the owner of the key, at the start of an error.
+        key: the key; may be None.
+        name: name of the parameter.
 
     Raises:
-        JobDefinitionError: policies of IAM and log groups name keys, and what they say of an alias
-            has no effect.
+        JobDefinitionError: policies of IAM and log groups must name keys; statements about an
+            alias have no effect.
     """
     if key is None:
         return
@@ -69,10 +69,10 @@ def check_account(of: str, stack: cdk.Stack, name: str, account: str) -> None:
 
 
 def check_free(scope: Construct, id_: str, of: str) -> None:
-    """Raise unless a scope is in a stack, and has no construct of an id yet.
+    """Raise unless a scope is in a stack, and the id of a construct is free.
 
     Raises:
-        JobDefinitionError: it is not, or it has.
+        JobDefinitionError: it is not in a stack, or the id is taken.
     """
     if not id_:
         raise JobDefinitionError(f"{of} has the construct id {id_!r}; allowed: a string; pass one")

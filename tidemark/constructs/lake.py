@@ -1,4 +1,4 @@
-"""A lake: what must survive every deployment, in one construct."""
+"""A lake: the resources that must survive every deployment, in one construct."""
 
 import re
 from dataclasses import dataclass
@@ -18,24 +18,24 @@ from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
 
 DATABASE = re.compile(r"[a-z0-9_-]{1,255}")
-REPLACED_DAYS = 90  # how long a delivery that was replaced or deleted can be had back
+REPLACED_DAYS = 90  # how long a replaced or deleted delivery can be restored
 
 
 @dataclass(frozen=True)
 class ExistingBuckets:
-    """The buckets of a lake that are there already; the lake makes those that are None.
+    """The existing buckets of a lake; the lake creates those that are None.
 
-    A bucket with a KMS key of its own is imported with it, `s3.Bucket.from_bucket_attributes(...,
-    encryption_key=key)`, or jobs may not use the key.
+    Import a bucket together with its own KMS key, or jobs may not use the key:
+    `s3.Bucket.from_bucket_attributes(..., encryption_key=key)`.
 
     Attributes:
-        landing: what others deliver.
+        landing: files as others deliver them.
         raw: increments, as they were read.
         curated: one row per key.
-        mart: what people query.
+        mart: data for queries.
 
     Raises:
-        JobDefinitionError: one of them is no bucket.
+        JobDefinitionError: one of them is not a bucket.
     """
 
     landing: s3.IBucket | None = None
@@ -47,17 +47,17 @@ class ExistingBuckets:
 class Lake(Construct):
     """Creates the key, the watermark table, the buckets of a lake and its database; all are kept.
 
-    What is there already is passed, and not made.
+    Pass existing resources to use them instead.
 
     Attributes:
         key: the KMS key of the stage.
-        landing: what others deliver, as they deliver it; replaced files are kept for 90 days.
+        landing: files as others deliver them; replaced files are kept for 90 days.
         raw: increments, as they were read.
         curated: one row per key, joined and corrected.
-        mart: what people query.
+        mart: data for queries.
         watermarks: the watermark table.
-        database: the catalog database `<name prefix>_<stage>`; None if another is used.
-        database_name: its name, or that of the other.
+        database: the catalog database `<name prefix>_<stage>`; None if another one is used.
+        database_name: its name, or that of the other one.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class Lake(Construct):
             scope: the construct that owns the lake.
             id_: construct id.
             stage: names the key and the database.
-            watermarks: a table that is there already; None makes `glue-watermarks`.
-            key: a key that is there already, for the buckets that are made and for pipelines.
-            buckets: buckets that are there already.
-            database: name of a catalog database that is there already.
+            watermarks: an existing table; None creates `glue-watermarks`.
+            key: an existing key, for new buckets and for pipelines.
+            buckets: existing buckets.
+            database: name of an existing catalog database.
 
         Raises:
-            JobDefinitionError: something of this is of another kind.
+            JobDefinitionError: an argument is not valid.
         """
         check_no_alias("the lake", key)
         if database is not None and not DATABASE.fullmatch(database):
@@ -102,7 +102,7 @@ class Lake(Construct):
         self._access_logs: AccessLogBucket | None = None
         if None in (there.landing, there.raw, there.curated, there.mart):
             self._access_logs = AccessLogBucket(self, "AccessLogs")
-        # No one here can make again what was delivered.
+        # Delivered files cannot be created again here.
         self.landing = there.landing or self._bucket("Landing", keep_replaced_days=REPLACED_DAYS)
         self.raw = there.raw or self._bucket("Raw")
         self.curated = there.curated or self._bucket("Curated")
@@ -113,7 +113,7 @@ class Lake(Construct):
 
     @property
     def buckets(self) -> dict[str, s3.IBucket]:
-        """Return the four buckets of data, by what they are for: Landing, Raw, Curated, Mart."""
+        """Return the four buckets of data by purpose: Landing, Raw, Curated, Mart."""
         names = ("Landing", "Raw", "Curated", "Mart")
         return dict(zip(names, (self.landing, self.raw, self.curated, self.mart), strict=True))
 
@@ -131,8 +131,8 @@ class Lake(Construct):
     def catalog_database(self) -> glue.CfnDatabase | str:
         """Return its database, for `Table(database=)` and `add_crawler(database=)`.
 
-        It is the one that the lake makes, so that tables and crawlers are made after it, or the
-        name of the other.
+        It is the lake's own resource, so that tables and crawlers are created after it, or the
+        name of the other one.
         """
         return self.database or self.database_name
 

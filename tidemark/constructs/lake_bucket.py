@@ -1,4 +1,4 @@
-"""The buckets of a lake: private, encrypted, logged, kept when their stack goes."""
+"""The buckets of a lake: private, encrypted, logged, kept when their stack is deleted."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
@@ -38,13 +38,13 @@ UNVERSIONED = (
 
 
 class AccessLogBucket(s3.Bucket):
-    """Creates the bucket that the access logs of others go to; a log is deleted after a year."""
+    """Creates the bucket for the access logs of others; a log is deleted after a year."""
 
     def __init__(self, scope: Construct, id_: str) -> None:
         super().__init__(
             scope,
             id_,
-            encryption=s3.BucketEncryption.S3_MANAGED,  # the only one that S3 writes its logs with
+            encryption=s3.BucketEncryption.S3_MANAGED,  # the only one that S3 supports for its logs
             enforce_ssl=True,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
@@ -82,13 +82,13 @@ class LakeBucket(s3.Bucket):
         Args:
             scope: the construct that owns the bucket.
             id_: construct id; in lower case also the prefix of its access logs.
-            key: encrypts its objects.
-            access_logs: the bucket that its access logs go to.
-            keep_replaced_days: how long an object that was replaced or deleted can be had back;
-                0 keeps none. Wanted where no one here can make again what was delivered.
+            key: the key that encrypts its objects.
+            access_logs: the bucket for its access logs.
+            keep_replaced_days: how long a replaced or deleted object can be restored;
+                0 keeps none. Useful for data that cannot be created again here.
 
         Raises:
-            JobDefinitionError: something of this is of another kind.
+            JobDefinitionError: an argument is not valid.
         """
         of = f"the bucket {id_!r}"
         check_no_alias(of, key)
@@ -99,7 +99,7 @@ class LakeBucket(s3.Bucket):
             )
         if not cdk.FeatureFlags.of(scope).is_enabled(LOGS_BY_POLICY):
             raise JobDefinitionError(
-                f"{of} lets S3 write its access logs by a policy, and the app has not set the "
+                f"{of} lets S3 write its access logs by a policy, but the app has not set the "
                 f"feature flag {LOGS_BY_POLICY}; allowed: true, as `cdk init` has it; set it in "
                 "the context of cdk.json"
             )

@@ -11,16 +11,16 @@ from constructs import Construct
 from tidemark.errors import JobDefinitionError
 
 LIBRARY = "watermarks"
-# What stands beside the code must not change the zip.
+# Files next to the code that must not change the zip.
 NOT_SHIPPED = ["**/__pycache__", "**/*.pyc", "**/*.egg-info", "**/.DS_Store", "**/*.md"]
-# What people do with watermarks, and no job.
+# Parts of the watermark library for people, which no job needs.
 NOT_SHIPPED += [f"{LIBRARY}/admin"]
 
 
 def libs_asset(scope: Construct, id_: str, root: Path) -> assets.Asset:
     """Return the zip of `libs/` of a project, if it has such a folder, with the watermark library.
 
-    A project that has `libs/watermarks` ships that one; every other ships the installed one.
+    A project with `libs/watermarks` ships its own; every other one ships the installed library.
 
     Args:
         scope: the construct that owns the asset.
@@ -33,7 +33,7 @@ def libs_asset(scope: Construct, id_: str, root: Path) -> assets.Asset:
     own = root / "libs"
     if (own / LIBRARY).is_dir():
         return assets.Asset(scope, id_, path=str(own), exclude=NOT_SHIPPED)
-    with TemporaryDirectory() as folder:  # the asset is copied when it is made
+    with TemporaryDirectory() as folder:  # the asset is copied at its creation
         staged = Path(folder) / "libs"
         if own.is_dir():
             shutil.copytree(own, staged)
@@ -45,7 +45,7 @@ def _installed() -> Path:
     spec = find_spec(LIBRARY)
     if spec is None or spec.origin is None:
         raise JobDefinitionError(
-            f"the package {LIBRARY!r} is not installed, and jobs need it; it is part of "
+            f"the package {LIBRARY!r} is not installed, but jobs need it; it is part of "
             "tidemark-glue: install that, or put the package into libs/ of the project"
         )
     return Path(spec.origin).parent

@@ -1,7 +1,7 @@
-"""Finds what an override changed of a job or a crawler, and its grants and log groups follow from.
+"""Finds overrides of properties from which grants and log groups of a job or crawler follow.
 
-An override is in the template only, so that a role, log groups and alarms still fit what was
-declared.
+An override is in the template only, but role, log groups and alarms still fit the
+declaration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,9 +17,9 @@ from tidemark.checks.graph.model import Problem
 from tidemark.model.assembly.resources import Templates
 
 RULE = "overridden-grants"
-ARGUMENTS = ("DefaultArguments", "NonOverridableArguments")  # the second win
+ARGUMENTS = ("DefaultArguments", "NonOverridableArguments")  # the second one wins
 LOGS = ("--custom-logGroup-prefix", "--continuous-log-logGroup")
-# What the role, the log groups and the network of a job are made for.
+# Properties from which a job's role, log groups and network follow.
 PROPERTIES = ("Role", "SecurityConfiguration", "CrawlerSecurityConfiguration", "Connections")
 GRANTED = (
     *LOGS,
@@ -39,25 +39,25 @@ _DECLARED: WeakKeyDictionary[IConstruct, list["Declared"]] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Declared:
-    """The properties that a resource was declared with; tokens may be in them."""
+    """The properties that a resource was declared with; may contain tokens."""
 
     resource: cdk.CfnResource
     properties: Mapping[str, Any]
 
 
 def declare(resource: cdk.CfnResource, properties: Mapping[str, Any]) -> None:
-    """Note what the grants and log groups of a resource are made for, to be held at synthesis."""
+    """Note the properties from which grants and log groups follow, for a check at synthesis."""
     _DECLARED.setdefault(resource.node.root, []).append(Declared(resource, properties))
 
 
 def problems_of_overrides(
     root: IConstruct, path_of: Mapping[str, str], templates: Templates
 ) -> Iterator[Problem]:
-    """Yield what overrides changed of the resources that an app declared.
+    """Yield the changes by overrides to resources that an app declared.
 
     Args:
         root: the app.
-        path_of: stack name to where its template is.
+        path_of: stack name to the path of its template.
         templates: stack name to its template.
     """
     names = {Path(path).resolve(): name for name, path in path_of.items()}
@@ -76,14 +76,14 @@ def problems_of_overrides(
 
 
 def granting(arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments that grants follow from: those of Glue, and addresses of data."""
+    """Return the arguments from which grants follow: those of Glue, and addresses of data."""
     return {k: v for k, v in arguments.items() if k in GRANTED or "s3://" in v}
 
 
 def changed(
     declared: Mapping[str, Any], properties: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what of properties is not as declared: its name, and both values.
+    """Yield the properties that differ from the declaration: name, and both values.
 
     >>> list(changed({"Role": "a"}, {"Role": "b"}))
     [('Role', 'a', 'b')]
@@ -112,7 +112,7 @@ def _problem(at: str, what: str, was: Any, now: Any) -> Problem:
         RULE,
         at,
         f"an override sets {what} to {now!r}, which was declared as {was!r}; the grants of the "
-        "role and the log groups are made for that",
-        "declare it where the job, the crawler or the pipeline is made, and take the override out; "
+        "role and the log groups depend on that",
+        "declare it where the job, the crawler or the pipeline is created, remove the override; "
         f'or say why it is right: job.acknowledge("{RULE}", "...")',
     )

@@ -1,4 +1,4 @@
-"""When a job or crawler starts: what it waits for, and the states that must end in."""
+"""When a job or crawler starts: what it waits for, and the required final states."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ CRAWL_STATES = {JobState.SUCCEEDED: CrawlState.SUCCEEDED, JobState.FAILED: Crawl
 
 @dataclass(frozen=True)
 class Predicate:
-    """What must have happened before a job starts; made by `all_of` and `any_of`.
+    """The conditions for the start of a job; created by `all_of` and `any_of`.
 
     Attributes:
         logical: `AND` or `ANY`, as in a Glue predicate.
-        conditions: jobs and crawlers, and the states they must end in.
+        conditions: jobs and crawlers, and their required final states.
 
     Raises:
         JobDefinitionError: there is no condition.
@@ -39,12 +39,12 @@ After: TypeAlias = Predicate | Sequence[GlueJob | Crawler | Condition]
 
 
 def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
-    """Return that all of these have ended: jobs in the state `on`, or each in one of its own.
+    """Return the predicate that all have ended: jobs in the state `on`, or each in its own state.
 
-    A crawler stands for its success, or its failure where `on` is that.
+    A crawler stands for its success, or for its failure if `on` is FAILED.
 
     Raises:
-        JobDefinitionError: no job is given, something else than a job, or one job twice.
+        JobDefinitionError: there is no job, something else than a job, or one job twice.
 
     Example:
         >>> orders = pipeline.add_job("orders", script="job.py", bookmark=BookmarkOption.ENABLE)
@@ -59,19 +59,19 @@ def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
     for ended in after.conditions:
         if [other.job for other in after.conditions].count(ended.job) > 1:
             raise JobDefinitionError(
-                f"all_of(...) names '{ended.job.name}' twice, and a run ends in one state "
+                f"all_of(...) names '{ended.job.name}' twice, but a run ends in one state "
                 "only; use any_of(...), or name it once"
             )
     return after
 
 
 def any_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEEDED) -> Predicate:
-    """Return that one of these has ended: a job in the state `on`, or each in one of its own.
+    """Return the predicate that one has ended: a job in the state `on`, or each in its own state.
 
-    The first that ends so starts the job; later ones do not start it again in the same run.
+    The first one to end so starts the job; later ones do not start it again in the same run.
 
     Raises:
-        JobDefinitionError: no job is given, something else than a job, or one job twice in one
+        JobDefinitionError: there is no job, something else than a job, or one job twice in one
             state.
 
     Example:
@@ -95,7 +95,7 @@ def any_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
 
 
 def predicate_of(after: After) -> Predicate | None:
-    """Return what `after=` says; a list means all of them, an empty one nothing.
+    """Return the predicate of `after=`; a list means all of them, an empty list none.
 
     Raises:
         JobDefinitionError: see `all_of`.
@@ -108,12 +108,12 @@ def predicate_of(after: After) -> Predicate | None:
 def last_jobs(waits: Mapping[str, Predicate | None]) -> list[str]:
     """Return the jobs and crawlers that end a run in which each of them succeeds.
 
-    A job that waits for a failure is not reached then, and what waits for it neither.
+    A job that waits for a failure does not start then, nor anything downstream of it.
 
     Args:
         waits: what each of them waits for, by name, in the order in which they were added.
     """
-    reached: dict[str, set[str]] = {}  # to the jobs that had to succeed for it
+    reached: dict[str, set[str]] = {}  # by job, those that had to succeed before it
     for name, after in waits.items():
         conditions = after.conditions if after else ()
         good = [e.job.name for e in conditions if e.state.name == "SUCCEEDED"]
@@ -138,12 +138,12 @@ def _conditions(
             ended.append(job)
         elif isinstance(job, Predicate):
             raise JobDefinitionError(
-                "all_of(...) and any_of(...) stand within one another, and a Glue trigger has one "
+                "all_of(...) and any_of(...) are nested, but a Glue trigger has one "
                 "level; let a job wait for the inner one, and wait for that job"
             )
         else:
             raise JobDefinitionError(
-                f"{job!r} is no job that can be waited for; allowed: what add_job or "
+                f"{job!r} is not a job that can be waited for; allowed: what add_job or "
                 "add_crawler returned, or job.on(JobState.FAILED) of it"
             )
     if not ended:

@@ -1,7 +1,7 @@
-"""How templates refer to a resource, read once: every look at a construct is a call to Node.
+"""References of templates to resources, read once: every read of a construct is a call to Node.
 
-A name or an ARN of a construct is a token that never changes, so that the second look need not be
-a call. With 1,000 jobs these calls are most of the time that declaring them takes.
+A name or an ARN of a construct is a token that never changes, so it can be remembered. With
+1,000 jobs these calls are most of the time for their declaration.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Known = TypeVar("Known")
 
 
 def read_once(read: Callable[[Of], Known]) -> Callable[[Of], Known]:
-    """Return a function that reads of each construct once, and remembers it as long as it lives."""
+    """Return a function that reads each construct once, and remembers it as long as it lives."""
     known: WeakKeyDictionary[Of, Known] = WeakKeyDictionary()
 
     def remembered(construct: Of) -> Known:
@@ -43,14 +43,14 @@ def bucket_name(bucket: s3.IBucket) -> str:
 
 @read_once
 def bucket_key_arn(bucket: s3.IBucket) -> str | None:
-    """Return the ARN of the key that a bucket encrypts with, or None where S3 has its own."""
+    """Return the ARN of a bucket's encryption key; None if S3 uses its own."""
     key = bucket.encryption_key
     return key.key_arn if key else None
 
 
 @read_once
 def job_ref(job: glue.CfnJob) -> str:
-    """Return the name of a job, in a form that makes what uses it wait for the job."""
+    """Return the name of a job, in a form that makes its user wait for the job."""
     return job.ref
 
 
@@ -66,12 +66,12 @@ def _partition(stack: cdk.Stack) -> str:
 
 
 def object_arn(stack: cdk.Stack, place: str) -> str:
-    """Return the ARN of an object of S3, whose place is `<bucket>/<key>`."""
+    """Return the ARN of an object of S3, given as `<bucket>/<key>`."""
     return f"arn:{_partition(stack)}:s3:::{place}"
 
 
 @read_once
-def asset_place(asset: assets.Asset) -> str:
+def asset_key(asset: assets.Asset) -> str:
     """Return bucket and key of an asset, `<bucket>/<key>`."""
     return f"{asset.s3_bucket_name}/{asset.s3_object_key}"
 

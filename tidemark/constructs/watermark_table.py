@@ -1,4 +1,4 @@
-"""The DynamoDB table that remembers how far each watermark job has come."""
+"""The DynamoDB table with the position of each watermark job."""
 
 import json
 import re
@@ -29,16 +29,16 @@ TABLE_ARN = re.compile(
 
 
 class WatermarkTable(Construct):
-    """Creates the table `glue-watermarks`: on demand, recoverable, kept when the stack goes.
+    """Creates the table `glue-watermarks`: on demand, recoverable, kept when the stack is deleted.
 
-    A watermark that is lost means a full load at best, so the table has deletion protection,
-    point-in-time recovery and stays when its stack is deleted. `from_table`,
-    `from_table_name` and `from_table_arn` take one that is there already.
+    A lost watermark means a full load at best, so the table has deletion protection and
+    point-in-time recovery, and remains when its stack is deleted. `from_table`,
+    `from_table_name` and `from_table_arn` use an existing one.
 
     Attributes:
         table: the table; one row per job (`jobName`) and run (`runId`).
-        key: the KMS key of an imported table that has one of its own, or None.
-        reference: what scripts are given as `watermark_table`: its name, or its ARN.
+        key: the KMS key of an imported table that has its own, or None.
+        reference: the value of `watermark_table` in scripts: its name, or its ARN.
     """
 
     table: dynamodb.ITable
@@ -61,7 +61,7 @@ class WatermarkTable(Construct):
             table_name: name of the table, unique in the account and region.
 
         Raises:
-            JobDefinitionError: DynamoDB takes no such name.
+            JobDefinitionError: DynamoDB does not allow the name.
         """
         if not ALLOWED_NAME.fullmatch(table_name):
             raise JobDefinitionError(
@@ -70,7 +70,7 @@ class WatermarkTable(Construct):
             )
         check_free(scope, id_, "the watermark table")
         super().__init__(scope, id_)
-        self.table = _imported(self) if _imported else self._made(table_name)
+        self.table = _imported(self) if _imported else self._create_table(table_name)
         self.reference = self.table.table_name
 
     @classmethod
@@ -78,19 +78,19 @@ class WatermarkTable(Construct):
     def from_table_name(
         cls, scope: Construct, id_: str, table_name: str, *, key: kms.IKey | None = None
     ) -> Self:
-        """Return a table that another stack or another tool made, in this account and region.
+        """Return a table that another stack or another tool created, in this account and region.
 
         Its keys are `jobName` (S, HASH) and `runId` (S, RANGE); `expiresAt` should be its time to
-        live. `tidemark run` makes it in the local DynamoDB.
+        live. `tidemark run` creates it in the local DynamoDB.
 
         Args:
             scope: the construct that owns the reference.
             id_: construct id.
             table_name: name of the table.
-            key: the KMS key that encrypts it, if that is not one of DynamoDB; jobs may use it.
+            key: the KMS key that encrypts it, unless it is DynamoDB's; jobs may use it.
 
         Raises:
-            JobDefinitionError: DynamoDB takes no such name.
+            JobDefinitionError: DynamoDB does not allow the name.
         """
         check_no_alias("the watermark table", key)
         found = cls(
@@ -107,12 +107,12 @@ class WatermarkTable(Construct):
     @classmethod
     @checked
     def from_table(cls, scope: Construct, id_: str, table: dynamodb.ITable) -> Self:
-        """Return a table that the app has as a construct, with the keys `jobName` and `runId`.
+        """Return a table that is a construct of the app, with the keys `jobName` and `runId`.
 
         Args:
             scope: the construct that owns the reference.
             id_: construct id.
-            table: the table; if it has a KMS key, jobs may use that.
+            table: the table; if it has a KMS key, jobs may use it.
 
         Raises:
             JobDefinitionError: it has other keys.
@@ -127,21 +127,21 @@ class WatermarkTable(Construct):
     def from_table_arn(
         cls, scope: Construct, id_: str, table_arn: str, *, key: kms.IKey | None = None
     ) -> Self:
-        """Return a table that others made in this region, in this account or another.
+        """Return an existing table in this region, in this account or another.
 
-        Scripts are given its ARN, which DynamoDB takes as well as a name. For a table of another
-        account its resource policy, and that of its key, must let this account in: synthesis says
-        what it must hold. On this machine it is a table of that name.
+        Scripts get its ARN, which DynamoDB accepts like a name. For a table of another
+        account its resource policy, and that of its key, must let this account in: synthesis prints
+        the required statements. On this machine it is a table of that name.
         Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/rbac-iam-actions.html
 
         Args:
             scope: the construct that owns the reference.
             id_: construct id.
             table_arn: ARN of the table, `arn:aws:dynamodb:<region>:<account>:table/<name>`.
-            key: the KMS key that encrypts it, if that is not one of DynamoDB; jobs may use it.
+            key: the KMS key that encrypts it, unless it is DynamoDB's; jobs may use it.
 
         Raises:
-            JobDefinitionError: it is no ARN of a table, or of one in another region.
+            JobDefinitionError: it is not the ARN of a table, or the table is in another region.
         """
         found_arn = TABLE_ARN.fullmatch(table_arn)
         if found_arn is None:
@@ -155,7 +155,7 @@ class WatermarkTable(Construct):
         if not cdk.Token.is_unresolved(stack.region) and region != stack.region:
             raise JobDefinitionError(
                 f"the table {table_arn!r} is in another region than the stack, {stack.region}, "
-                "where scripts look for it; make one there"
+                "where scripts look for it; create one there"
             )
         found = cls(
             scope,
@@ -168,17 +168,17 @@ class WatermarkTable(Construct):
         found.key = key
         found.reference = table_arn
         if account != stack.account:
-            _warn_of_account(found, table_arn, stack.account)
+            _warn_about_account(found, table_arn, stack.account)
         return found
 
-    def _made(self, table_name: str) -> dynamodb.Table:
+    def _create_table(self, table_name: str) -> dynamodb.Table:
         partition, sort = create_table_request(table_name)["KeySchema"]
         table = dynamodb.Table(
             self,
             "Table",
             table_name=table_name,
-            partition_key=_text_key(partition),
-            sort_key=_text_key(sort),
+            partition_key=_string_key(partition),
+            sort_key=_string_key(sort),
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
@@ -195,8 +195,8 @@ class WatermarkTable(Construct):
         return table
 
 
-def _warn_of_account(scope: Construct, table_arn: str, account: str) -> None:
-    """Say what the resource policy of a table needs, which no one here can change."""
+def _warn_about_account(scope: Construct, table_arn: str, account: str) -> None:
+    """Warn what the resource policy of a table must allow, which the app cannot change."""
     one = "the account of the stack" if cdk.Token.is_unresolved(account) else account
     granted = use_watermarks(table_arn, "")
     statement = {
@@ -214,7 +214,7 @@ def _warn_of_account(scope: Construct, table_arn: str, account: str) -> None:
 
 
 def _check_keys(table: dynamodb.ITable) -> None:
-    """Raise unless the keys of a table that the app makes are those of watermarks."""
+    """Raise unless the keys of a table of the app are those of watermarks."""
     made = table.node.default_child if isinstance(table, dynamodb.Table) else None
     if not isinstance(made, dynamodb.CfnTable):
         return
@@ -231,5 +231,5 @@ def _check_keys(table: dynamodb.ITable) -> None:
         )
 
 
-def _text_key(key: Mapping[str, str]) -> dynamodb.Attribute:
+def _string_key(key: Mapping[str, str]) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=key["AttributeName"], type=dynamodb.AttributeType.STRING)

@@ -47,7 +47,7 @@ def printed(value: float) -> str:
 
 
 def requirement(value: float) -> str:
-    """Return why a value fails, as Glue says it."""
+    """Return why a value fails, in Glue's words."""
     return f"Value: {printed(value)} does not meet the constraint requirement!"
 
 

@@ -32,7 +32,7 @@ OTHER_COLUMNS = (
 
 @contextmanager
 def views(frame: DataFrame, others: Mapping[str, DataFrame]) -> Iterator[None]:
-    """Let SQL name the rows ``primary`` and other data by their aliases; then as it was before."""
+    """Let SQL name the rows ``primary`` and other data by their aliases; then restore the names."""
     spark = frame.sparkSession
     session: Any = spark._jsparkSession
     before: dict[str, DataFrame | None] = {}
@@ -53,7 +53,7 @@ def views(frame: DataFrame, others: Mapping[str, DataFrame]) -> Iterator[None]:
 
 
 def queried(rule: Rule, frame: DataFrame, name: str) -> tuple[DataFrame, Leaf]:
-    """Return the rows and what a rule needs; it names the views."""
+    """Return the rows and the needs of a rule; it names the views."""
     try:
         found = frame.sparkSession.sql(rule.parameters[0])
         if rule.condition:

@@ -124,7 +124,7 @@ def is_dynamic(rule: Rule) -> bool:
 
 
 def bound(rule: Rule, history: Sequence[float]) -> Rule:
-    """Return a rule with numbers in place of what it says of earlier metrics."""
+    """Return a rule with its earlier metrics replaced by numbers."""
     return replace(
         rule,
         condition=_bound(rule.condition, history),
@@ -145,9 +145,9 @@ def _number(operand: Operand, history: Sequence[float]) -> Operand:
     return Number(value, printed(value))
 
 
-def evaluated_text(rule: AnyRule, bound_rule: Callable[[Rule], Rule]) -> str:
-    """Return the text of a rule with the numbers that it was evaluated with."""
+def render_evaluated(rule: AnyRule, bound_rule: Callable[[Rule], Rule]) -> str:
+    """Return a rule as a string, with the numbers that it was evaluated with."""
     if isinstance(rule, Rule):
         return bound_rule(rule).text
-    parts = (f"({evaluated_text(one, bound_rule)})" for one in rule.rules)
+    parts = (f"({render_evaluated(one, bound_rule)})" for one in rule.rules)
     return f" {rule.operator} ".join(parts)

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from tidemark.data_quality.conditions import is_one
 from tidemark.data_quality.custom_sql import queried, views
-from tidemark.data_quality.dynamic import bound, evaluated_text, is_dynamic
+from tidemark.data_quality.dynamic import bound, is_dynamic, render_evaluated
 from tidemark.data_quality.leaves import leaf_of
 from tidemark.data_quality.measure import measured
 from tidemark.data_quality.options import Options
@@ -85,7 +85,7 @@ class Evaluation:
     Attributes:
         outcomes: of each rule, in order.
         frame: the rows, with columns of rules that compare data.
-        leaves: what the parts of rules needed.
+        leaves: the needs of the rules' parts.
         options: what changes results.
         columns: of the rows.
     """
@@ -104,7 +104,7 @@ class Evaluation:
                 PASSED if outcome.passed else FAILED,
                 outcome.reason,
                 dict(outcome.metrics),
-                evaluated_text(rule, lambda part: self.leaves[part].rule),
+                render_evaluated(rule, lambda part: self.leaves[part].rule),
             )
             for rule, outcome in self.outcomes.items()
         ]
@@ -116,7 +116,7 @@ class Evaluation:
         return {name: value for metrics in found for name, value in metrics.items()}
 
     def row_outcomes(self) -> DataFrame:
-        """Return the rows with what each rule says of them; see `with_results`."""
+        """Return the rows with the result of each rule; see `with_results`."""
         rules = {
             rule.text: row_sql(rule, self.leaves, self.options.skips) for rule in self.outcomes
         }
@@ -167,7 +167,7 @@ def evaluate(
 
 
 def _tried(frame: DataFrame, rows: DataFrame, leaf: Leaf) -> Leaf:
-    """Return what a rule needs, or why Spark cannot compute it."""
+    """Return the needs of a rule, or why Spark cannot compute them."""
     try:
         measured(frame, rows, measures_of([leaf]))
         if leaf.row is not None:
@@ -205,10 +205,8 @@ def _of_rows(rule: AnyRule, found: Mapping[Rule, Leaf], options: Options) -> Che
 
 
 def _check_parts(rules: tuple[AnyRule, ...]) -> None:
-    """Refuse parts of composite rules that say nothing of a row, or only of a share of rows.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-syntax-composite-rules
-    """
+    """Refuse parts of composite rules that do not judge single rows."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-syntax-composite-rules
     of_rows = ("ColumnDataType", "ColumnLength", "ColumnValues", "CustomSql", "DataFreshness")
     known = (*of_rows, "IsComplete", "IsPrimaryKey", "IsUnique", "UniqueValueRatio")
     for composite in rules:
@@ -223,10 +221,8 @@ def _check_parts(rules: tuple[AnyRule, ...]) -> None:
 
 
 def _check_clauses(frame: DataFrame, rules: list[Rule]) -> None:
-    """Refuse where clauses as AWS does.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-filtering-data-in-dqdl
-    """
+    """Refuse where clauses as AWS does."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-filtering-data-in-dqdl
     for rule in rules:
         try:
             if rule.where is not None:

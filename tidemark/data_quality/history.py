@@ -33,7 +33,7 @@ class History:
 
     @classmethod
     def of_run(cls, publishing_options: Mapping[str, Any] | None) -> "History":
-        """Return the history of this job run; outside of one, or before Job.init, there is none."""
+        """Return the history of this job run; None outside a run, or before Job.init."""
         session = current_session()
         if session is None or not is_local_run():
             return cls()

@@ -1,6 +1,6 @@
 """What each rule about one table needs.
 
-Names of metrics and what counts as null follow AWS's pages and deequ, on which Glue is built.
+Names of metrics and the treatment of null follow AWS's pages and deequ, on which Glue is built.
 Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl-rule-types.html,
 https://github.com/awslabs/deequ (com.amazon.deequ.dqdl.translation.rules)
 """
@@ -36,12 +36,12 @@ _GROUPED = {
     "Entropy": "entropy",
     "DistinctValuesCount": "distinct",
 }
-_MADE_OF_ROWS = ("Uniqueness", "IsUnique", "UniqueValueRatio")
+_ROW_MEASURES = ("Uniqueness", "IsUnique", "UniqueValueRatio")
 _NO_COLUMNS = ("RowCount", "ColumnCount", "ColumnExists", "ColumnNamesMatchPattern")
 
 
 def leaf_of(rule: Rule, table: Table, now: datetime) -> Leaf:
-    """Return what a rule about one table needs."""
+    """Return the needs of a rule about one table."""
     if rule.kind not in _NO_COLUMNS and (reason := table.missing(rule.parameters)):
         return Leaf(rule, failure=reason)
     return _MAKERS[rule.kind](rule, table, now)
@@ -119,7 +119,7 @@ def _groups(rule: Rule, table: Table, _: datetime) -> Leaf:
     word = "Uniqueness" if rule.kind == "IsUnique" else rule.kind
     says = count_requirement if rule.kind == "DistinctValuesCount" else requirement
     check = Check(measure, _metric(names, word), test_of(rule), says)
-    is_of_rows = rule.kind in _MADE_OF_ROWS
+    is_of_rows = rule.kind in _ROW_MEASURES
     return Leaf(rule, (check,), row=row_of(rule, _alone(columns, rule)) if is_of_rows else None)
 
 

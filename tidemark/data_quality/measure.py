@@ -15,7 +15,7 @@ Groups = tuple[tuple[str, ...], str | None]
 def measured(
     frame: DataFrame, rows: DataFrame, measures: Iterable[Measure]
 ) -> dict[Measure, float | None]:
-    """Return the values of measures, None where no row gives one."""
+    """Return the values of measures; None if no row gives one."""
     wanted = dict.fromkeys(measures)
     scalars = [one for one in wanted if isinstance(one, Scalar)]
     grouped = [one for one in wanted if isinstance(one, OfGroups)]
@@ -62,7 +62,7 @@ def _counted(frame: DataFrame, number: int, groups: Groups) -> DataFrame:
 def _numbers(
     distinct: int, rows: int | None, groups: int, alone: int, weighted: float | None
 ) -> Mapping[str, float]:
-    """Return the numbers about groups; without a value there is none but ``distinct``."""
+    """Return the numbers about groups; without a value only ``distinct``."""
     found = {"distinct": float(distinct)}
     if not rows or weighted is None:
         return found

@@ -13,7 +13,7 @@ from tidemark.local_state.run_warnings import RunWarning, note
 
 _FLAGS = (True, False, "true", "false", "True", "False")
 _PREFIX = "resultsS3Prefix"
-# Where results go on AWS: nothing is published here. None is any text.
+# Where results go on AWS: nothing is published here. None allows any string.
 _PUBLISHING: dict[str, tuple[Any, ...] | None] = {
     "dataQualityEvaluationContext": None,
     "enableDataQualityCloudWatchMetrics": _FLAGS,
@@ -27,7 +27,7 @@ _ADDITIONAL: dict[str, tuple[Any, ...] | None] = {
     _LABEL: ("PASSED", "SKIPPED"),
     _LABELS: ("DISABLED", "ENABLED"),
     _CACHING: ("CACHE_NOTHING", "CACHE_INPUT"),
-    # They are about what is published.
+    # They concern published results.
     "observations.scope": ("ALL", "NONE"),
     "dataQualityResultsPublishing.strategy": ("BEST_EFFORT", "STRICT"),
 }

@@ -1,4 +1,4 @@
-"""What rules need that look at other data, or at SQL: columns that say which rows match.
+"""Rules that read other data, or SQL: columns that say which rows match.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl-rule-types.html (ReferentialIntegrity,
 DatasetMatch, RowCountMatch, SchemaMatch, AggregateMatch),
@@ -22,12 +22,12 @@ from tidemark.data_quality.table import Table, share
 Found = tuple[DataFrame, Leaf]
 _AGGREGATE = re.compile(r"(sum|avg|SUM|AVG)\((?:(.*)\.)?([^.]*)\)")
 PRIMARY = "primary"
-KEYS_WRONG = "Provided key map not suitable for given data frames."
+WRONG_KEYS = "Provided key map not suitable for given data frames."
 
 
 @dataclass(frozen=True)
 class Frames:
-    """The data that a rule looks at.
+    """The data that a rule reads.
 
     Attributes:
         frame: the rows as they came.
@@ -61,7 +61,7 @@ def compared(rule: Rule, frames: Frames, name: str) -> Found:
 
 
 def matched(rule: Rule, metric: str, name: str) -> Leaf:
-    """Return what a rule needs whose rows are judged by a column."""
+    """Return the needs of a rule that judges rows by a column."""
     condition = rule.condition or rule.threshold
     test = holds(condition) if condition else is_one
     ratio = Scalar(share(quoted(name), None))
@@ -175,7 +175,7 @@ def _same(rule: Rule, frames: Frames, reference: tuple[str, DataFrame], name: st
     if reason := Table.of(other.dtypes).missing(every.values()):
         return frames.rows, Leaf(rule, failure=reason)
     if not (_is_key(frames.frame, list(keys)) and _is_key(other, list(keys.values()))):
-        return frames.rows, Leaf(rule, failure=KEYS_WRONG)
+        return frames.rows, Leaf(rule, failure=WRONG_KEYS)
     theirs = {mine: f"{name}_{place}" for place, mine in enumerate(every)}
     right = other.select(*(F.col(quoted(every[mine])).alias(new) for mine, new in theirs.items()))
     on = _all(

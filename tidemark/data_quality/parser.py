@@ -124,7 +124,7 @@ def _rule(stream: Stream) -> Rule:
 
 
 def _parameters(stream: Stream) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return parameters, and as they are written: quoted or not, with ``of`` or ``and``."""
+    """Return parameters in their notation: quoted or not, with ``of`` or ``and``."""
     values: list[str] = []
     words: list[str] = []
     while True:
@@ -173,7 +173,7 @@ def _one(stream: Stream) -> tuple[Operand, ...]:
 
 
 def _operands(stream: Stream) -> tuple[Operand, ...]:
-    """Return the operands of a list, or of the constant that stands for one."""
+    """Return the operands of a list, or of a constant for one."""
     if stream.take_if("$"):
         return _constant_of(stream, 0)
     stream.take("[")

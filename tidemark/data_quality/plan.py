@@ -59,7 +59,7 @@ class Check:
     passes_empty: bool = False
 
     def empty(self, where: str | None) -> str:
-        """Return why no row that a clause leaves gives a value, as deequ says it."""
+        """Return why no row of a clause has a value, in deequ's words."""
         instance, _, name = self.metric.partition(".")[2].rpartition(".")
         rows = f"Some({where})" if where else "None"
         analyzer = f"{name or 'Completeness'}({instance or '*'},{rows},None)"
@@ -74,8 +74,8 @@ class Leaf:
         rule: the rule.
         checks: all must hold.
         row: SQL that is true of rows that pass, null of rows that its where clause leaves out;
-            None: the rule says nothing of single rows.
-        failure: why it fails without a look at the rows.
+            None: the rule does not judge single rows.
+        failure: why it fails without reading the rows.
     """
 
     rule: Rule
@@ -133,7 +133,7 @@ def combined(rule: AnyRule, of: Callable[[Rule], Outcome]) -> Outcome:
 
 
 def row_sql(rule: AnyRule, leaves: Mapping[Rule, Leaf], skips: bool) -> str | None:
-    """Return SQL that is true of the rows that pass a rule; None: it says nothing of rows."""
+    """Return SQL that is true for rows that pass a rule; None: it does not judge rows."""
     if isinstance(rule, Rule):
         row = leaves[rule].row
         return row if row is None or skips or rule.where is None else f"coalesce({row}, true)"

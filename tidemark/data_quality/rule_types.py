@@ -78,7 +78,7 @@ TYPES = {
     "UniqueValueRatio": RuleType(NUMBERS),
     "Uniqueness": RuleType(NUMBERS, 1, None, is_ratio=True),
 }
-# Types of AWS that look at files, or at the metrics of earlier runs.
+# AWS's rule types about files, or about metrics of earlier runs.
 NOT_HERE = ("DetectAnomalies", "FileFreshness", "FileMatch", "FileSize", "FileUniqueness")
 _ANALYZERS = (
     "RowCount",
@@ -101,7 +101,7 @@ _ANALYZERS = (
 
 
 def checked(ruleset: Ruleset) -> tuple[AnyRule, ...]:
-    """Return the rules of a document, each of which can be evaluated here."""
+    """Return the rules of a document, all of which can be evaluated here."""
     for analyzer in ruleset.analyzers:
         if analyzer.kind not in _ANALYZERS:
             raise _unknown(analyzer.kind, "analyzer", _ANALYZERS)
@@ -162,10 +162,8 @@ def _check_kinds(rule: Rule, condition: Condition, kind: type, name: str) -> Non
 
 
 def _check_values(rule: Rule, condition: Condition) -> None:
-    """Refuse operands of several kinds, keywords where they are not equal to anything, and so on.
-
-    NULL goes with numbers, strings and dates, the other keywords with strings.
-    """
+    """Refuse mixed kinds of operands, and keywords that cannot equal anything."""
+    # NULL goes with numbers, strings and dates, the other keywords with strings.
     kinds = {type(one) for one in condition.operands} - {Keyword}
     if len(kinds) > 1 and not is_of_dates(condition):
         raise _wrong(rule, f"{condition.text!r} mixes kinds of values")

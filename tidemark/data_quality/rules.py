@@ -1,4 +1,4 @@
-"""What a DQDL document says, as plain data that prints as AWS prints rules.
+"""The content of a DQDL document, as plain data that prints rules like AWS.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html
 """
@@ -23,11 +23,11 @@ class Past:
 
 @dataclass(frozen=True)
 class Number:
-    """A number, or an expression of numbers, with its text.
+    """A number, or an expression of numbers, with its source.
 
     Attributes:
-        value: of a dynamic number what it is without earlier metrics.
-        text: as it is written.
+        value: for a dynamic number its value without earlier metrics.
+        text: its source.
         made_of: of a dynamic number: metrics, or a sign with what stands on both sides of it.
     """
 
@@ -38,7 +38,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """A string; its text has the quotes."""
+    """A string; its source includes the quotes."""
 
     value: str
     text: str
@@ -132,10 +132,10 @@ class Rule:
     Attributes:
         kind: its type, such as ``IsComplete``.
         parameters: without quotes.
-        words: the parameters as they are written.
-        condition: None of a type that says yes or no itself.
+        words: the parameters in their notation.
+        condition: None for a type that is true or false itself.
         where: which rows it is about, as SQL; None is all.
-        threshold: of the share of rows for which the condition holds.
+        threshold: for the share of rows for which the condition holds.
     """
 
     kind: str
@@ -180,7 +180,7 @@ class Ruleset:
 
 
 def leaves(rules: tuple[AnyRule, ...]) -> Iterator[Rule]:
-    """Yield the rules that composite rules are made of, and the others, in order."""
+    """Yield the parts of composite rules, and the other rules, in order."""
     for rule in rules:
         if isinstance(rule, Composite):
             yield from leaves(rule.rules)

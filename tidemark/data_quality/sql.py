@@ -36,7 +36,7 @@ def quoted(name: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a text as SQL."""
+    """Return a string as SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

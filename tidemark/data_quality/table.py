@@ -63,7 +63,7 @@ class Table:
         return next((one for one in self.columns if one.name.lower() == plain), None)
 
     def sql(self, name: str) -> str:
-        """Return a column that is there as SQL."""
+        """Return an existing column as SQL."""
         column = self.find(name)
         assert column is not None, name  # noqa: S101 (`missing` was asked)
         return column.sql
@@ -77,7 +77,7 @@ class Table:
         return "\n".join(f"Input data does not include column {one}!" for one in absent) or None
 
     def other_type(self, names: Iterable[str], allowed: tuple[str, ...]) -> str | None:
-        """Return why columns are not of a type, as deequ says it; None: all are."""
+        """Return why columns are not of a type, in deequ's words; None: all are."""
         words = ",".join(_TYPES[one] for one in allowed)
         found = [column for column in map(self.find, names) if column]
         return (
@@ -92,7 +92,7 @@ class Table:
 
 
 def share(test: str, where: str | None) -> str:
-    """Return the SQL of the share of rows that meet a test, null if there is no row."""
+    """Return the SQL of the share of rows that meet a test; null without rows."""
     value = f"CASE WHEN {test} THEN 1D ELSE 0D END"
     return f"avg(CASE WHEN {where} THEN {value} END)" if where else f"avg({value})"
 

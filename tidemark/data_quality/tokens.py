@@ -28,7 +28,7 @@ class Token:
 
     Attributes:
         kind: `STRING`, `NUMBER`, `WORD`, `SIGN` or `END`.
-        text: as it is written, a string with its quotes.
+        text: its source, a string with its quotes.
         line: its line, from 1.
     """
 
@@ -44,7 +44,7 @@ def tokens_of(text: str) -> list[Token]:
     while place < len(text):
         match = _TOKEN.match(text, place)
         if match is None:
-            raise wrong_ruleset(line, _unreadable(text[place:]))
+            raise ruleset_error(line, _unreadable(text[place:]))
         kind = str(match.lastgroup)
         if kind != "skip":
             found.append(Token(kind, match.group(), line))
@@ -53,7 +53,7 @@ def tokens_of(text: str) -> list[Token]:
     return [*found, Token(END, "the end", line)]
 
 
-def wrong_ruleset(line: int, reason: str) -> UsageError:
+def ruleset_error(line: int, reason: str) -> UsageError:
     """Return the error of a document that is not DQDL."""
     return UsageError(f"the data quality ruleset is wrong in line {line}: {reason}")
 
@@ -92,7 +92,7 @@ class Stream:
         return self.next.text in texts
 
     def pop(self) -> Token:
-        """Return the next word and go on to the one after it."""
+        """Return the next word and move to the one after it."""
         token = self.next
         self._place += token.kind != END
         return token
@@ -111,4 +111,4 @@ class Stream:
 
     def wrong(self, reason: str) -> UsageError:
         """Return the error of a document that is wrong at the next word."""
-        return wrong_ruleset(self.next.line, reason)
+        return ruleset_error(self.next.line, reason)

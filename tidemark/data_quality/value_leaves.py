@@ -1,4 +1,4 @@
-"""What the rules need that look at each value of a column.
+"""The needs of rules that judge each value of a column.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl-rule-types.html,
 https://github.com/awslabs/deequ (com.amazon.deequ.dqdl.translation.rules)

@@ -1,4 +1,4 @@
-"""What SNS posts to HTTP addresses, in threads of its own: as on AWS, who publishes does not wait.
+"""Posts of SNS to HTTP addresses, in separate threads: as on AWS, a publisher does not wait.
 
 Source: https://docs.aws.amazon.com/sns/latest/dg/sns-message-delivery-retries.html
 """
@@ -14,7 +14,7 @@ CLOSE_S = 2  # for those that are under way at the end
 
 
 class Deliveries:
-    """Posts, and knows what is under way."""
+    """Posts, and keeps track of deliveries in progress."""
 
     def __init__(self, post: Callable[..., object]) -> None:
         """Prepare to post."""
@@ -33,7 +33,7 @@ class Deliveries:
         self._threads.discard(threading.current_thread())
 
     def close(self) -> None:
-        """Wait a while for what is under way."""
+        """Wait a while for deliveries in progress."""
         deadline = time.monotonic() + CLOSE_S
         for thread in list(self._threads):
             thread.join(max(deadline - time.monotonic(), 0))

@@ -1,6 +1,6 @@
 """The requests that changed the emulated services, in a file of the home, oldest first.
 
-Several processes may share the file: each first does what the others have added.
+Several processes may share the file: each first replays the additions of the others.
 """
 
 import base64
@@ -69,11 +69,11 @@ class Turn:
         self.place = place
 
     def is_shorter(self) -> bool:
-        """Return whether the file lost what was read: it was deleted, or replaced."""
+        """Return whether the file lost content that was read: it was deleted, or replaced."""
         return os.fstat(self._file.fileno()).st_size < self.place
 
     def unread(self) -> Iterator[Request]:
-        """Yield what was added since; half a line, of a killed process, counts for none."""
+        """Yield the additions since the last call; half a line, of a killed process, is ignored."""
         self._file.seek(self.place)
         for line in self._file:
             if not line.endswith(b"\n"):

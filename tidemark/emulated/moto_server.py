@@ -1,4 +1,4 @@
-"""moto as a server of its own making, called in this process and over no network.
+"""moto as an in-process server, called without a network.
 
 Source: https://docs.getmoto.org/en/latest/docs/server_mode.html
 """
@@ -53,7 +53,7 @@ class Moto:
                 backends.reset()
 
     def answer(self, request: Request, host: str) -> Reply:
-        """Do a request; host is what the client calls the port."""
+        """Run a request; host is the client's name of the port."""
         self._call("moto_api", SEED, f"a={request.seed}", {}, b"", host)
         headers = {**request.headers, "x-moto-account-id": ACCOUNT_ID}
         return self._call(request.service, request.path, "", headers, request.body, host)

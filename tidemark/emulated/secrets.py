@@ -11,7 +11,7 @@ from typing import Any
 
 from tidemark.emulated.services import EmulatedServices
 from tidemark.errors import UsageError
-from tidemark.glue_service.protocol.models import faults_of, service_model
+from tidemark.glue_service.protocol.models import find_faults, service_model
 from tidemark.glue_service.protocol.replies import Reply
 
 SERVICE = "secretsmanager"
@@ -27,7 +27,7 @@ def put_secret(home: Path, region: str, name: str, value: str) -> bool:
     """Give a secret a value; return whether it is new."""
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"the name {name!r} is none of a secret; allowed: 1 to 512 letters, digits and /_+=.@-"
+            f"the name {name!r} is not valid; allowed: 1 to 512 letters, digits and /_+=.@-"
         )
     services = EmulatedServices(home)
     common = {"SecretString": value, "ClientRequestToken": str(uuid.uuid4())}
@@ -42,7 +42,7 @@ def put_secret(home: Path, region: str, name: str, value: str) -> bool:
 
 
 def _ask(services: EmulatedServices, region: str, operation: str, request: dict[str, Any]) -> Reply:
-    if faults := faults_of(service_model(SERVICE).operation_model(operation), request):
+    if faults := find_faults(service_model(SERVICE).operation_model(operation), request):
         raise UsageError(f"Secrets Manager cannot take this: {'; '.join(faults)}")
     headers = {
         "authorization": SCOPE.format(region=region) + ", SignedHeaders=host",

@@ -1,4 +1,4 @@
-"""Secrets Manager, SSM, SNS and SQS of a home: what they keep is there when they begin again."""
+"""Secrets Manager, SSM, SNS and SQS of a home, which keep their content between starts."""
 
 import json
 import secrets
@@ -15,7 +15,7 @@ from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.protocol.replies import Reply
 
 FILE = "services.jsonl"  # of the home
-SENT = ("authorization", "content-type", "x-amz-target")  # all that moto looks at
+SENT = ("authorization", "content-type", "x-amz-target")  # all that moto reads
 FAILED = 300  # and higher
 HOST = "127.0.0.1:4566"  # of requests that no client sends
 # What changes nothing, and messages, which are not kept.
@@ -41,14 +41,14 @@ class EmulatedServices:
     """The services of one home; called by any thread."""
 
     def __init__(self, home: Path) -> None:
-        """Begin without anything loaded; the first request loads moto, and what the home keeps."""
+        """Load nothing yet; the first request loads moto, and the home's content."""
         self._path = home / FILE
         self._journal = Journal(self._path)
         self._moto: Moto | None = None
         self._lock = threading.Lock()
         self._waiting = threading.BoundedSemaphore(MAX_WAITING)
 
-    def why_absent(self, service: str) -> str | None:
+    def missing_package(self, service: str) -> str | None:
         """Return which package is to be installed first; None if none is."""
         try:
             require_moto(service)
@@ -73,7 +73,7 @@ class EmulatedServices:
         body: bytes,
         host: str | None = None,
     ) -> Reply:
-        """Do a request; if it changes what is kept, it is on the disk when this returns."""
+        """Run a request; a change is on the disk when this returns."""
         require_moto(service)
         host = host or HOST
         sent = {name: headers[name] for name in SENT if name in headers}
@@ -125,5 +125,5 @@ def without_wait(body: bytes) -> bytes:
 
 
 def is_kept(operation: str) -> bool:
-    """Return whether an operation changes what the home keeps."""
+    """Return whether an operation changes the home's content."""
     return not operation.startswith(NOT_KEPT)

@@ -1,6 +1,6 @@
-"""Refuses what `not_yet` names, where a script uses it; importing it is not a use.
+"""Refuses the names in `not_yet` when a script uses them; an import is not a use.
 
-The package `awsglue` installs it: members on its classes, names in its modules, and whole modules.
+The package `awsglue` installs it: members of its classes, names in its modules, and whole modules.
 """
 
 import importlib
@@ -25,13 +25,13 @@ class NotYet(type):
     """The class of a name that can be imported; any use of it is refused."""
 
     def __new__(cls, name: str, bases: tuple[type, ...] = (), members: Any = None) -> "NotYet":
-        """Return the stand-in for a name; a class derived from it is a use of it."""
+        """Return the stand-in for a name; deriving a class from it is a use."""
         if bases:
             raise refusal(bases[0].__name__)
         return super().__new__(cls, name, (), dict(members or {}))
 
     def __init__(cls, name: str, bases: tuple[type, ...] = (), members: Any = None) -> None:
-        """Do no more than `__new__` has done."""
+        """Do nothing more than `__new__`."""
 
     def __getattr__(cls, member: str) -> NoReturn:
         if member.startswith("_"):
@@ -45,9 +45,9 @@ class NotYet(type):
 
 
 class NotYetMember:
-    """A member of a class: a stand-in, named by the class it is asked of.
+    """A member of a class: a stand-in, named after the class it is read from.
 
-    To ask for it is not a use, as `inspect`, mocks with a spec and debuggers ask for every member.
+    Reading it is not a use, because `inspect`, mocks with a spec and debuggers read every member.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -58,9 +58,9 @@ class NotYetMember:
 
 
 def install(module: str) -> list[str]:
-    """Put the stand-ins into a module that is complete otherwise; return their names.
+    """Put the stand-ins into an otherwise complete module; return their names.
 
-    A name that the module has already is left alone.
+    A name that the module already has is not replaced.
     """
     space = vars(sys.modules[module])
     for owner in NOT_YET.get(module, {}):
@@ -75,12 +75,12 @@ def install(module: str) -> list[str]:
 
 
 class ModulesFinder(MetaPathFinder, Loader):
-    """Finds the modules that AWS has and this machine does not; asked after all others."""
+    """Finds the modules that exist on AWS only; asked after all other finders."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module of stand-ins of this name, or the package above such modules."""
+        """Return the stand-in for a module of this name, or the package above such modules."""
         is_package = any(module.startswith(f"{name}.") for module in NOT_YET)
         if name not in NOT_YET and not is_package:
             return None
@@ -97,6 +97,6 @@ class ModulesFinder(MetaPathFinder, Loader):
 
 
 def install_finder() -> None:
-    """Let every module be imported that AWS has; once per process."""
+    """Make every module of AWS importable; once per process."""
     if not any(isinstance(finder, ModulesFinder) for finder in sys.meta_path):
         sys.meta_path.append(ModulesFinder())

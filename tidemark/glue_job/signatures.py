@@ -1,4 +1,4 @@
-"""What methods of awsglue take, for editors and `inspect`; what transforms say of themselves."""
+"""Signatures of awsglue methods, for editors and `inspect`; self-descriptions of transforms."""
 
 import inspect
 from collections.abc import Callable
@@ -13,7 +13,7 @@ SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 def takes_arguments_of(
     model: Callable[P, Any],
 ) -> Callable[[Callable[..., R]], Callable[Concatenate[Any, P], R]]:
-    """Return a decorator of a method that passes its arguments on to a function, or to its like."""
+    """Return a decorator for a method that passes its arguments on to a function like this one."""
 
     def declared(method: Callable[..., R]) -> Callable[Concatenate[Any, P], R]:
         parameters = [SELF, *inspect.signature(model).parameters.values()]
@@ -35,8 +35,8 @@ def frame_method(method: Callable[P, R], frame: str = "frame", **names: str) -> 
 
     Args:
         method: of `DynamicFrame`, or of a collection.
-        frame: what the transform calls the frame, its first argument.
-        names: the names that the transform has for other arguments, by those of the method.
+        frame: the transform's name for the frame, its first argument.
+        names: the transform's names for other arguments, by those of the method.
     """
     signature = inspect.signature(method)
     owner, *others = signature.parameters.values()
@@ -66,7 +66,7 @@ def _bind(
         raise TypeError(f"{name}() {error}") from None
 
 
-# Of the arguments that transforms share; others are described by the guide of AWS.
+# Arguments that transforms share; AWS's guide describes the others.
 ARGUMENTS = {
     "frame": "the frame that is transformed",
     "frame1": "the first frame",
@@ -74,18 +74,18 @@ ARGUMENTS = {
     "paths": "full paths of fields",
     "path": "full path of a field, or of a folder",
     "mappings": "source path, source type, target path and target type of each field",
-    "case_sensitive": "whether names of sources are compared so",
+    "case_sensitive": "whether names of sources are case-sensitive",
     "specs": "path and action of each choice",
     "choice": "one action for all choices",
     "transformation_ctx": "identifies the step and its state",
-    "info": "a text for the errors of the step",
+    "info": "a note for the errors of the step",
     "stageThreshold": "how many errors of the step are allowed; 0 is any number",
     "totalThreshold": "how many errors so far are allowed; 0 is any number",
 }
 
 
 def arguments(transform: type) -> list[dict[str, Any]]:
-    """Return the arguments of a transform as ``describeArgs`` does."""
+    """Return the arguments of a transform in the form of ``describeArgs``."""
     found = []
     for one in _parameters(transform):
         optional = one.default is not one.empty or one.kind is one.VAR_KEYWORD
@@ -124,7 +124,7 @@ def _name(annotation: Any) -> str:
 
 
 class Described:
-    """A transform that says what it does by its code."""
+    """A transform whose descriptions come from its code."""
 
     @classmethod
     def describeArgs(cls) -> list[dict[str, Any]]:  # noqa: N802 (AWS's names)

@@ -1,1 +1,1 @@
-"""The Glue of this machine on one port: what boto3, the AWS CLI and other clients talk to."""
+"""Glue on a port of this machine, for boto3, the AWS CLI and other clients."""

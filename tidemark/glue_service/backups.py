@@ -32,12 +32,12 @@ DATABASES = (*STATE, OBJECTS_FILE)
 
 @dataclass(frozen=True)
 class BackupFacts:
-    """What a backup holds.
+    """The content of a backup.
 
     Attributes:
-        parts: paths in the home that it has.
-        absent: those that the home did not have; restoring deletes them.
-        made_at: UTC, as text.
+        parts: paths in the home that it contains.
+        absent: paths that the home did not have; restoring deletes them.
+        made_at: UTC, as a string.
     """
 
     parts: tuple[str, ...]
@@ -46,7 +46,7 @@ class BackupFacts:
 
     @property
     def has_lake(self) -> bool:
-        """Whether the data are in it too."""
+        """Whether it contains the data too."""
         return "lake" in self.parts + self.absent
 
     def to_json(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
                 for part in parts:
                     if part in DATABASES:
                         _copy(home.root / part, copies / part)
-                    # The lake may be a link to another disk: what it leads to is meant.
+                    # The lake may be a link to another disk: back up its target.
                     source = ((copies if part in DATABASES else home.root) / part).resolve()
                     archive.add(source, part, filter=partial(_restorable, part, source))
             with unfinished.open("rb") as written:
@@ -88,20 +88,18 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
 
 def _check_new(file: Path, root: Path) -> None:
     if file.exists():
-        raise UsageError(f"{file} exists; name a new file, for a backup replaces nothing")
+        raise UsageError(f"{file} exists; name a new file, because a backup replaces nothing")
     if file.resolve().is_relative_to(root.resolve()):
         raise UsageError(
-            f"{file} is in {root}, which `tidemark local reset` empties; name a file outside of it"
+            f"{file} is in {root}, which `tidemark local reset` empties; name a file outside it"
         )
     if not file.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {file.absolute().parent}; make it first")
+        raise UsageError(f"there is no folder {file.absolute().parent}; create it first")
 
 
 def _restorable(part: str, source: Path, member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Return a member with the time of its file to the nanosecond: bookmarks tell files by it.
-
-    A float, which is what tarfile writes, may be a millisecond off.
-    """
+    """Return a member with its file's time to the nanosecond: bookmarks identify files by it."""
+    # A float, which is what tarfile writes, may be a millisecond off.
     try:
         tarfile.data_filter(member, str(Path("/nowhere")))
     except tarfile.FilterError as error:
@@ -123,7 +121,7 @@ def _copy(database: Path, copy: Path) -> None:
 
 
 def read_backup(file: Path) -> BackupFacts:
-    """Return what a backup holds; nothing is unpacked."""
+    """Return the content of a backup without unpacking it."""
     with _archive(file) as archive:
         try:
             member = archive.extractfile(FACTS_FILE)
@@ -145,7 +143,7 @@ def read_backup(file: Path) -> BackupFacts:
 
 
 def _parts(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
-    """Return a list of parts of a home; None if it is something else, such as a path out of it."""
+    """Return a list of parts of a home; None for anything else, such as a path outside it."""
     found = document.get(key)
     if not isinstance(found, list) or any(part not in STATE + DATA for part in found):
         return None
@@ -161,19 +159,19 @@ def _archive(file: Path) -> Iterator[tarfile.TarFile]:
         raise UsageError(f"there is no file {file}") from error
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk, not the archive
+            raise  # an error of the disk, not of the archive
         raise _no_backup(file, str(error)) from error
 
 
 def _no_backup(file: Path, reason: str) -> UsageError:
     return UsageError(
-        f"{file} is no complete backup of Tidemark ({reason}); give a file that `tidemark local "
+        f"{file} is not a complete backup of Tidemark ({reason}); give a file that `tidemark local "
         "backup` wrote"
     )
 
 
 def would_be_replaced(home: Home, facts: BackupFacts) -> list[str]:
-    """Return the parts of a home that a backup would replace, none if it is empty there."""
+    """Return the parts of a home that a backup would replace; empty for an empty home."""
     found = [home.root / part for part in facts.parts + facts.absent]
     return [
         str(path.relative_to(home.root))
@@ -183,12 +181,12 @@ def would_be_replaced(home: Home, facts: BackupFacts) -> list[str]:
 
 
 def restore(home: Home, file: Path) -> BackupFacts:
-    """Make a home what it was when a backup was made; without the data in it, the lake stays.
+    """Restore a home from a backup; if the backup has no data, the lake stays.
 
-    Broken off at any moment, the home is the old one or, at the next command, the restored one.
+    Interrupted at any moment, the home is the old one or, at the next command, the restored one.
     """
     facts = read_backup(file)
-    _refuse_two_places(home, facts)
+    _refuse_two_engines(home, facts)
     unpacked = home.root / UNPACKED
     with home.exclusive():
         shutil.rmtree(unpacked, ignore_errors=True)
@@ -201,27 +199,27 @@ def restore(home: Home, file: Path) -> BackupFacts:
             if "glue.sqlite" in facts.parts:
                 Store(
                     unpacked / "glue.sqlite"
-                ).close()  # refused here and now, if it is of another version
+                ).close()  # refused before any change, if its version differs
         except BaseException:
             shutil.rmtree(unpacked, ignore_errors=True)
             raise
-        os.sync()  # what is to be relied on is on the disk
+        os.sync()  # the new files must be on disk before the switch
         unpacked.rename(home.root / READY)
         finish_restore(home.root)
     return facts
 
 
-def _refuse_two_places(home: Home, facts: BackupFacts) -> None:
+def _refuse_two_engines(home: Home, facts: BackupFacts) -> None:
     mark = kept_by(home)
     if mark is not None and f"dynamodb/{TABLES_FILE}" in facts.parts:
         raise UsageError(
-            f"the backup has watermarks of an embedded engine, and those of {home.root} are in the "
-            f"DynamoDB at {mark.url}; restore it where TIDEMARK_HOME is another folder"
+            f"the backup has watermarks of an embedded engine, but those of {home.root} are in the "
+            f"DynamoDB at {mark.url}; restore it with TIDEMARK_HOME set to another folder"
         )
 
 
 def _set_times(archive: tarfile.TarFile, folder: Path) -> None:
-    """Give the files their times to the nanosecond, for tarfile reads a time as a float."""
+    """Set the files' times to the nanosecond, because tarfile reads a time as a float."""
     for member in archive.getmembers():
         text = member.pax_headers.get("mtime")
         if member.isfile() and text:

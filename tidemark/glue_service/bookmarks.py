@@ -1,4 +1,4 @@
-"""Glue's operations on job bookmarks, by those of the command line."""
+"""Glue's operations on job bookmarks, implemented by those of the command line."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from tidemark.local_state.bookmarks.api import reset_job_bookmark as reset_entry
 
 
 def get_job_bookmark(glue: LocalGlue, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bookmark of a job, or what it was when a run ended."""
+    """Return the bookmark of a job, or its state at the end of a run."""
     return get_entry(glue.store, request)
 
 

@@ -1,4 +1,4 @@
-"""What the command line calls: deploy an assembly into a home, run a workflow, read the state."""
+"""Functions of the command line: deploy an assembly into a home, run a workflow, read state."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -35,12 +35,12 @@ DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True)
 class App:
-    """A synthesized app as it was read: read it once, and hand it on.
+    """A synthesized app: read once, then passed on.
 
     Attributes:
         folder: the cloud assembly.
         assembly: its stacks and assets.
-        deployment: what of it this machine runs.
+        deployment: the parts that this machine runs.
     """
 
     folder: Path
@@ -49,7 +49,7 @@ class App:
 
 
 def region() -> str:
-    """Return the region that names resolve to: ``AWS_REGION``, else us-east-1."""
+    """Return the region for names: ``AWS_REGION``, else us-east-1."""
     return os.environ.get("AWS_REGION") or DEFAULT_REGION
 
 
@@ -59,7 +59,7 @@ def load(assembly_folder: Path) -> Deployment:
 
 
 def load_app(assembly_folder: Path) -> App:
-    """Read an assembly and its definitions; refuse what CloudFormation would not take either."""
+    """Read an assembly and its definitions; refuse what CloudFormation would refuse."""
     try:
         assembly = read_assembly(assembly_folder)
         return App(assembly_folder, assembly, read_deployment(assembly, region()))
@@ -71,7 +71,7 @@ def load_app(assembly_folder: Path) -> App:
 
 
 def deploy(app: App, home: Home) -> Deployment:
-    """Lay out buckets as folders, publish scripts and libraries, define the Data Catalog."""
+    """Create bucket folders, publish scripts and libraries, define the Data Catalog."""
     deployment = app.deployment
     for bucket in deployment.buckets:
         home.create_bucket(bucket)
@@ -100,7 +100,7 @@ def open_machine(
     warn: ShowWarnings | None = None,
     jvms: Jvms = NO_JVMS,
 ) -> Iterator[tuple[Machine, Store]]:
-    """Yield what job runs need, with the home held and its DynamoDB started for as long."""
+    """Yield the shared parts of job runs; holds the home and runs its DynamoDB meanwhile."""
     require("pyspark")
     with home.exclusive():
         java_home = find_java_home()
@@ -112,7 +112,7 @@ def open_machine(
 
 
 def put_in_catalog(file: Path, home: Home) -> str:
-    """Define what a request of CreateTable, CreateDatabase or CreateConnection has."""
+    """Define the object in a request of CreateTable, CreateDatabase or CreateConnection."""
     request = read_request(file)
     with Store(home.database) as store:
         if "DatabaseInput" in request:

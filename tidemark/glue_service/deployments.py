@@ -1,4 +1,4 @@
-"""Defines on the port what an assembly defines, as deploying its stacks does on AWS."""
+"""Defines the content of an assembly on the port, like a deployment of its stacks on AWS."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -40,13 +40,13 @@ REQUESTS = {
     Kind.TRIGGER: "CreateTriggerRequest",
     Kind.WORKFLOW: "CreateWorkflowRequest",
 }
-OF_EVENTS = {"AWS::Events::Rule": (Kind.RULE, "Name"), TOPIC: (Kind.TOPIC, "TopicName")}
+EVENT_TYPES = {"AWS::Events::Rule": (Kind.RULE, "Name"), TOPIC: (Kind.TOPIC, "TopicName")}
 STACK_TAG = "aws:cloudformation:stack-name"
-KEPT_APART = ("Name", "Tags", "StartOnCreation")
+SEPARATE_MEMBERS = ("Name", "Tags", "StartOnCreation")
 
 
 def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
-    """Define what an assembly defines, delete what left its stacks; return a line about it."""
+    """Define an assembly's content, delete what its stacks dropped; return a summary line."""
     machine = glue.machine
     app = load_app(folder)
     deployment = prepare(app, machine.home, machine.dynamodb_endpoint)
@@ -55,13 +55,13 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     numbers = Counter(kind for _, kind, *_ in found)
     counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
     rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
-    has_topics = glue.topics is not None and glue.topics.why_absent() is None
+    has_topics = glue.topics is not None and glue.topics.missing_package() is None
     away = "; ".join(not_local(rules, has_topics=has_topics))
     return f"{folder} is deployed: {counts}" + (f"; not on this machine: {away}" if away else "")
 
 
 def prepare(app: App, home: Home, dynamodb_endpoint: str) -> Deployment:
-    """Make buckets, tables and the Data Catalog of an app, and publish its files."""
+    """Create buckets, tables and the Data Catalog of an app, and publish its files."""
     deployment = with_submitted_files(deploy(app, home), app.folder, home)
     with dynamodb_client(dynamodb_endpoint, deployment.region) as dynamodb:
         create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
@@ -69,7 +69,7 @@ def prepare(app: App, home: Home, dynamodb_endpoint: str) -> Deployment:
 
 
 def define(glue: LocalGlue, app: App, deployment: Deployment) -> list[str]:
-    """Define jobs, triggers and workflows of an app, as it was prepared; return deleted jobs."""
+    """Define jobs, triggers and workflows of a prepared app; return deleted jobs."""
     found = _all_definitions(app.assembly, glue.machine.region)
     return _define_all(glue, deployment, found, app.folder)
 
@@ -83,7 +83,7 @@ def _define_all(
     now_ms = glue.now_ms()
     with glue.store.transaction():
         deleted = replace_deployed_jobs(glue.store, deployment.stack_of_job)
-        _delete_what_left(glue, found)
+        _delete_dropped(glue, found)
         for stack, kind, name, properties in found:
             _define(glue, kind, name, properties, stack, now_ms)
     load(glue)
@@ -100,7 +100,7 @@ def _define(
 ) -> None:
     old = find_entity(glue.store, kind, name)
     request = as_shape(REQUESTS[kind], properties) if kind in REQUESTS else properties
-    definition = {key: value for key, value in request.items() if key not in KEPT_APART}
+    definition = {key: value for key, value in request.items() if key not in SEPARATE_MEMBERS}
     if kind == Kind.TRIGGER:
         definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
     stated = properties.get("Tags", {})
@@ -111,22 +111,20 @@ def _define(
     put_entity(glue.store, Entity(kind, name, definition, tags, created_at_ms, now_ms))
 
 
-def _delete_what_left(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:
+def _delete_dropped(glue: LocalGlue, found: list[tuple[str, Kind, str, dict[str, Any]]]) -> None:
     stacks = {stack for stack, *_ in found}
     names = {(kind, name) for _, kind, name, _ in found}
     for kind in Kind:
         for entity in list_entities(glue.store, kind):
             is_ours = entity.tags.get(STACK_TAG) in stacks
             is_left = is_ours and (kind, entity.name) not in names
-            if is_left or (not is_ours and _is_of_another_stage(entity, names)):
+            if is_left or (not is_ours and _belongs_to_other_stage(entity, names)):
                 delete_entity(glue.store, kind, entity.name)
 
 
-def _is_of_another_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
-    """Return whether a trigger was deployed with a workflow that another stack defines now.
-
-    Stages name their workflows alike; in one home the one deployed last has the name.
-    """
+def _belongs_to_other_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
+    """Return whether a trigger's workflow now belongs to another stack."""
+    # Stages give their workflows the same names; in one home the last deployed one has the name.
     if entity.kind != Kind.TRIGGER or STACK_TAG not in entity.tags:
         return False
     return (Kind.WORKFLOW, entity.definition.get("WorkflowName", "")) in names
@@ -135,7 +133,7 @@ def _is_of_another_stage(entity: Entity, names: set[tuple[Kind, str]]) -> bool:
 def _all_definitions(
     assembly: Assembly, region: str
 ) -> list[tuple[str, Kind, str, dict[str, Any]]]:
-    return [*_definitions(assembly, region), *_of_events(assembly, region)]
+    return [*_definitions(assembly, region), *_rules_and_topics(assembly, region)]
 
 
 def _definitions(
@@ -147,12 +145,14 @@ def _definitions(
                 yield stack.name, KINDS[kind], name, properties
 
 
-def _of_events(assembly: Assembly, region: str) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
-    """Yield rules of EventBridge, and topics; what only AWS knows of them stands in braces."""
+def _rules_and_topics(
+    assembly: Assembly, region: str
+) -> Iterator[tuple[str, Kind, str, dict[str, Any]]]:
+    """Yield rules of EventBridge, and topics; values known only to AWS are in braces."""
     for stack, scope in resolve_stacks(assembly, region, may_guess=True):
         for id_, resource in stack.template.get("Resources", {}).items():
-            if resource["Type"] in OF_EVENTS:
-                kind, naming = OF_EVENTS[resource["Type"]]
+            if resource["Type"] in EVENT_TYPES:
+                kind, naming = EVENT_TYPES[resource["Type"]]
                 properties = scope.resolve(resource.get("Properties", {}))
                 yield (
                     stack.name,

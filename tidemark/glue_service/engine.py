@@ -1,7 +1,7 @@
-"""The thread that owns the state: requests of clients are done there one after the other.
+"""The thread that owns the state and handles requests of clients one after the other.
 
-It sleeps until something comes: a request, the end of a start or of a process, or a time that is
-due.
+It sleeps until something happens: a request, the end of a start or of a process, or a time that
+is due.
 """
 
 import queue
@@ -21,7 +21,7 @@ Work = tuple[Callable[[LocalGlue], Any], "Future[Any]"]
 
 
 class Engine:
-    """Runs a local Glue in a thread of its own, for as long as a ``with`` block takes."""
+    """Runs a local Glue in a separate thread, as long as a ``with`` block runs."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Engine:
         self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._ready: Future[None] = Future()
         self._is_closed = False
-        self._lock = threading.Lock()  # of _is_closed: nothing is queued behind the end
+        self._lock = threading.Lock()  # of _is_closed: nothing is queued after the end
         self._thread = threading.Thread(target=self._main, name="local-glue")
 
     def __enter__(self) -> "Engine":
@@ -51,26 +51,26 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Stop what runs, and wait for it."""
+        """Stop running jobs, and wait for them."""
         with self._lock:
             self._is_closed = True
             self._work.put(None)
         self._thread.join()
 
     def ask(self, work: Callable[[LocalGlue], T]) -> T:
-        """Do something in the engine's thread; return or raise what it does there."""
+        """Run a function in the engine's thread; return or raise its result."""
         answer: Future[T] = Future()
         with self._lock:
             if self._is_closed:
-                raise _gone()
+                raise _stopped_error()
             self._work.put((work, answer))
         try:
             return answer.result(ANSWER_TIMEOUT_S)
         except (TimeoutError, CancelledError) as error:
-            raise _gone() from error
+            raise _stopped_error() from error
 
     def tell(self, work: Callable[[LocalGlue], object]) -> None:
-        """Have something done in the engine's thread, some time; what it raises is dropped."""
+        """Run a function in the engine's thread later; its errors are dropped."""
         with self._lock:
             if not self._is_closed:
                 self._work.put((work, Future()))
@@ -105,7 +105,7 @@ class Engine:
                 answer.set_exception(error)
 
     def _cancel_rest(self) -> None:
-        """Answer what was asked too late."""
+        """Answer requests that came too late."""
         with self._lock:
             self._is_closed = True
         while True:
@@ -118,10 +118,10 @@ class Engine:
 
 
 def _step_again(_: LocalGlue) -> None:
-    """Do nothing: a step follows whatever the thread is asked for."""
+    """Do nothing: a step follows every request of the thread."""
 
 
-def _gone() -> ServiceError:
+def _stopped_error() -> ServiceError:
     return ServiceError(
         "InternalServiceException", "the local Glue is being stopped, or hangs", SERVER_ERROR
     )

@@ -1,6 +1,6 @@
-"""What clients and templates define, kept in the store: jobs, triggers, workflows, rules.
+"""Definitions of clients and templates, kept in the store: jobs, triggers, workflows, rules.
 
-Each is kept as the request that made it, by kind and name.
+Each is stored as the request that created it, by kind and name.
 """
 
 import json
@@ -15,14 +15,14 @@ from tidemark.local_state.store.database import Store
 
 
 class Kind(StrEnum):
-    """The kinds of what is defined, by the names that their ARNs have, if they have one."""
+    """The kinds of definitions, by the names in their ARNs, if they have one."""
 
     JOB = "job"
     TRIGGER = "trigger"
     WORKFLOW = "workflow"
     SECURITY_CONFIGURATION = "security-configuration"
     RULE = "rule"  # of EventBridge
-    TOPIC = "topic"  # of SNS, of a template; SNS itself keeps what clients define
+    TOPIC = "topic"  # of SNS, from a template; SNS itself keeps topics of clients
 
 
 WITH_ARN = (Kind.JOB, Kind.TRIGGER, Kind.WORKFLOW)
@@ -85,7 +85,7 @@ def put_entity(store: Store, entity: Entity) -> None:
 
 
 def delete_entity(store: Store, kind: Kind, name: str) -> bool:
-    """Delete an entity; return whether there was one."""
+    """Delete an entity; return whether it existed."""
     with store.transaction():
         deleted = store.query(
             "DELETE FROM glue_entity WHERE kind = ? AND name = ? RETURNING name", (kind, name)

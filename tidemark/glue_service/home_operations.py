@@ -1,4 +1,4 @@
-"""What commands of a home ask its port for, and no other client may: the gate checks that."""
+"""Operations of the port for commands of a home only: the gate checks that."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -7,33 +7,33 @@ from typing import Any
 
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.engine import Engine
-from tidemark.glue_service.eventbridge.service import deliver_entry, fault_of_entry
+from tidemark.glue_service.eventbridge.service import deliver_entry, entry_fault
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
 
 
 def call_of_home(engine: Engine, operation: str, body: bytes) -> Mapping[str, Any]:
-    """Do what a command of the home asks for; return the answer."""
+    """Run an operation for a command of the home; return the answer."""
     if operation not in OPERATIONS:
         names = ", ".join(OPERATIONS)
         raise InvalidInputError(f"there is no operation {operation!r}; allowed: {names}")
     try:
         request = json.loads(body)
     except ValueError as error:
-        raise InvalidInputError(f"the body is no JSON: {error}") from error
+        raise InvalidInputError(f"the body is not JSON: {error}") from error
     return OPERATIONS[operation](engine, request)
 
 
 def _deploy(engine: Engine, request: Any) -> Mapping[str, Any]:
     folder = request.get("Folder") if isinstance(request, dict) else None
     if not isinstance(folder, str) or not Path(folder).is_absolute():
-        raise InvalidInputError(f"Folder is {folder!r}; allowed: the whole path of an assembly")
+        raise InvalidInputError(f"Folder is {folder!r}; allowed: the absolute path of an assembly")
     return {"Text": engine.ask(lambda glue: deploy_on_port(glue, Path(folder)))}
 
 
 def _put_event(engine: Engine, request: Any) -> Mapping[str, Any]:
-    """Deliver an event, which may also be one of AWS's own services, such as aws.s3."""
+    """Deliver an event, which may also be from one of AWS's own services, such as aws.s3."""
     entry = request if isinstance(request, dict) else {}
-    if fault := fault_of_entry(entry):
+    if fault := entry_fault(entry):
         raise ServiceError(*fault)
     event_id, rules = engine.ask(lambda glue: deliver_entry(glue, entry))
     return {"EventId": event_id, "Rules": rules}

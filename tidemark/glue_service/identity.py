@@ -1,4 +1,4 @@
-"""Who asks: on this machine always the same account, and every role that is asked for.
+"""Identities: on this machine always the same account, and every role exists.
 
 Source: https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
 Source: https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html
@@ -12,7 +12,7 @@ from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
 USER_ID = "AIDAAAAAAAAAAAAAAAAAA"
 ROLE_ID = "AROAAAAAAAAAAAAAAAAAA"
-SINCE = datetime(2020, 1, 1, tzinfo=UTC)  # when every role was made
+SINCE = datetime(2020, 1, 1, tzinfo=UTC)  # creation time of every role
 
 
 def get_caller_identity(_: Mapping[str, str]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def get_caller_identity(_: Mapping[str, str]) -> dict[str, Any]:
 
 
 def get_role(request: Mapping[str, str]) -> dict[str, Any]:
-    """Return a role of the name that is asked for: jobs here need none, clients its ARN."""
+    """Return a role of the given name: jobs here need none, clients need its ARN."""
     name = request["RoleName"]
     role = {
         "Path": "/",

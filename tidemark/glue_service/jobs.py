@@ -29,9 +29,9 @@ Request = Mapping[str, Any]
 Answer = dict[str, Any]
 PAGE = 100
 TIMEOUT_MINUTES = 480
-NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are kept apart
+NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are stored separately
 MAX_TAGS = 50
-OF_AWS = "aws:"
+AWS_PREFIX = "aws:"
 
 
 def create_job(glue: LocalGlue, request: Request) -> Answer:
@@ -47,7 +47,7 @@ def create_job(glue: LocalGlue, request: Request) -> Answer:
 
 
 def update_job(glue: LocalGlue, request: Request) -> Answer:
-    """Replace the whole definition of a job; what the request leaves out is gone."""
+    """Replace the whole definition of a job; fields missing in the request are removed."""
     name, definition = request["JobName"], request["JobUpdate"]
     missing = [key for key in ("Role", "Command") if key not in definition]
     if missing:
@@ -73,7 +73,7 @@ def get_jobs(glue: LocalGlue, request: Request) -> Answer:
 
 
 def list_jobs(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the names of the jobs that have all the tags asked for."""
+    """Return a page of the names of jobs that have all the given tags."""
     names = [
         entity.name
         for entity in list_entities(glue.store, Kind.JOB)
@@ -84,7 +84,7 @@ def list_jobs(glue: LocalGlue, request: Request) -> Answer:
 
 
 def batch_get_jobs(glue: LocalGlue, request: Request) -> Answer:
-    """Return the jobs of a list of names, and the names that none has."""
+    """Return the jobs of a list of names, and the unknown names."""
     found = {name: find_entity(glue.store, Kind.JOB, name) for name in request["JobNames"]}
     return {
         "Jobs": [job_member(entity) for entity in found.values() if entity],
@@ -93,7 +93,7 @@ def batch_get_jobs(glue: LocalGlue, request: Request) -> Answer:
 
 
 def delete_job(glue: LocalGlue, request: Request) -> Answer:
-    """Delete a job and its bookmark; a job that is not there is no error."""
+    """Delete a job and its bookmark; a missing job is not an error."""
     name = request["JobName"]
     with glue.store.transaction():
         if delete_entity(glue.store, Kind.JOB, name):
@@ -102,7 +102,7 @@ def delete_job(glue: LocalGlue, request: Request) -> Answer:
 
 
 def job_member(entity: Entity) -> Answer:
-    """Return a job as answers have it."""
+    """Return a job in the form of answers."""
     definition = entity.definition
     is_shell = command_of(definition) == SHELL
     return {
@@ -129,9 +129,9 @@ def check_run(definition: Members, request: Members) -> None:
 
 
 def check_tags(tags: Iterable[str]) -> None:
-    """Refuse the keys of tags that a client may not give or take."""
-    reserved = sorted(key for key in tags if key.lower().startswith(OF_AWS))
-    _raise([f"the tag {key!r} begins with {OF_AWS}, which only AWS may do" for key in reserved])
+    """Refuse tag keys that clients may not set or remove."""
+    reserved = sorted(key for key in tags if key.lower().startswith(AWS_PREFIX))
+    _raise([f"the tag {key!r} begins with {AWS_PREFIX}, which only AWS may do" for key in reserved])
 
 
 def _raise(faults: list[str]) -> None:

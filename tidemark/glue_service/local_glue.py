@@ -1,4 +1,4 @@
-"""What an operation of Glue works on: the state, the runs, the triggers, the clock."""
+"""The data that an operation of Glue works on: state, runs, triggers, clock."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,21 +21,21 @@ class LocalGlue:
     """The Glue of one home; used by one thread.
 
     Attributes:
-        machine: where job runs run, with the URL of the port.
+        machine: where job runs execute, with the URL of the port.
         store: the state.
         runner: the runs that have not ended.
         flows: the firings of triggers and the workflow runs that have not ended.
-        schedules: when triggers fire by the clock.
+        schedules: the times of scheduled triggers.
         now_ms: the clock, in epoch milliseconds.
-        say: tells what no client waits for.
-        tell: told of events of Glue, and of those that a rule matches.
-        rules: of EventBridge.
-        topics: of SNS, that rules publish to; None where no rule is followed.
-        batches: of events that wait for their batch.
-        delays: of runs that are to be told of when they are late.
-        account: the id that ARNs have.
-        is_of_command: whether it ends with a command: no trigger fires by the clock then, and the
-            flows that are begun end with it.
+        say: reports messages that no client waits for.
+        tell: reports events of Glue, and events that a rule matches.
+        rules: the rules of EventBridge.
+        topics: the SNS topics of rules; None if rules are not followed.
+        batches: events that wait for their batch.
+        delays: runs that are reported when they are late.
+        account: the account id in ARNs.
+        is_of_command: whether it ends with a command: then no trigger fires by the clock, and its
+            flows end with it.
     """
 
     machine: Machine
@@ -55,7 +55,7 @@ class LocalGlue:
 
 
 def arn_of(glue: LocalGlue, kind: str, name: str) -> str:
-    """Return the ARN of what Glue has, by the kind that ARNs name, such as ``job``."""
+    """Return the ARN of a resource of Glue, by its kind in ARNs, such as ``job``."""
     return f"arn:aws:glue:{glue.machine.region}:{glue.account}:{kind}/{name}"
 
 

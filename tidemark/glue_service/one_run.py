@@ -1,4 +1,4 @@
-"""Runs a workflow of an assembly once, on a port of its own: what `tidemark run` does here."""
+"""Runs a workflow of an assembly once, on a separate port, for a local `tidemark run`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from tidemark.glue_service.deployments import define, prepare
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.glue_service.workflows.flow_rows import end_those_of_commands
+from tidemark.glue_service.workflows.flow_rows import stop_command_flows
 from tidemark.glue_service.workflows.recovery import recover_interrupted_runs
 from tidemark.glue_service.workflows.selection import Selection, select
 from tidemark.glue_service.workflows.whole_run import Watch, WorkflowResult, run_to_its_end
@@ -22,11 +22,11 @@ from tidemark.model.assembly.definitions import CRAWLER, Deployment
 
 @dataclass(frozen=True)
 class NotRun:
-    """What of an assembly and one workflow does not run on this machine.
+    """The parts of an assembly and one workflow that do not run on this machine.
 
     Attributes:
-        crawlers: that the workflow starts, each as `crawler NAME`.
-        streaming_jobs: of the assembly; no trigger starts them.
+        crawlers: crawlers that the workflow starts, each as `crawler NAME`.
+        streaming_jobs: streaming jobs of the assembly; no trigger starts them.
     """
 
     crawlers: tuple[str, ...]
@@ -34,7 +34,7 @@ class NotRun:
 
 
 def not_run_here(deployment: Deployment, workflow_name: str) -> NotRun:
-    """Return what does not run on this machine."""
+    """Return the parts that do not run on this machine."""
     started = [
         action.job_name
         for trigger in deployment.triggers_of(workflow_name)
@@ -77,7 +77,7 @@ def run_workflow(
         recovered.extend(recover_interrupted_runs(glue.store, jvms))
         for run in recovered:
             lineage(run)
-        end_those_of_commands(glue.store, glue.now_ms())
+        stop_command_flows(glue.store, glue.now_ms())
 
     watch = Watch(observe)
     options = Options(
@@ -104,7 +104,7 @@ def run_workflow(
 
 
 def chosen_workflow(deployment: Deployment, name: str | None) -> str:
-    """Return the workflow of a name, or the only one."""
+    """Return the workflow with a name, or the only one."""
     workflows = [one for one in deployment.workflows if deployment.triggers_of(one)]
     idle = [one for one in deployment.workflows if one not in workflows]
     if idle and (name in idle or (name is None and not workflows)):
@@ -114,7 +114,7 @@ def chosen_workflow(deployment: Deployment, name: str | None) -> str:
         )
     if not workflows:
         raise EntityNotFoundError(
-            "the app has no workflow to run; add one with Pipeline, or run a script by itself with "
+            "the app has no workflow to run; add one with Pipeline, or run a single script with "
             "`tidemark submit`"
         )
     if name is None and len(workflows) > 1:

@@ -1,4 +1,4 @@
-"""Glue's operations on security configurations; on this machine nothing is encrypted by them.
+"""Glue's operations on security configurations; on this machine they encrypt nothing.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-security.html
 """

@@ -1,7 +1,7 @@
-"""Finds the port that serves a home: its engine says in a file of the home where it listens.
+"""Finds the port that serves a home: its engine writes its address into a file of the home.
 
-The file is readable by its owner only. It counts while the process that wrote it holds the home, so
-one that a killed engine left is ignored.
+Only its owner can read the file. It is valid while the process that wrote it holds the home, so
+the file of a killed engine is ignored.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_state.home import PORT_FILE, Home
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 
-TARGET = "Tidemark"  # before the names of what only commands of the home ask for
+TARGET = "Tidemark"  # prefix of operations for commands of the home
 SECRET_HEADER = "X-Tidemark-Secret"  # noqa: S105 (a name)
 CLIENT_ERRORS = range(400, 500)
 TIMEOUT_S = 120
@@ -29,9 +29,9 @@ NO_ANSWER = (
 
 @dataclass(frozen=True)
 class ServedPort:
-    """Where the engine of a home listens, whose process it is, and what only its home knows.
+    """Address of a home's engine, its process, and the secret of the home.
 
-    One of `tidemark run` ends with its run (`is_of_command`): no other run is begun there.
+    The port of `tidemark run` ends with its run (`is_of_command`): no other run can start there.
     """
 
     url: str
@@ -43,39 +43,39 @@ class ServedPort:
 
 @contextmanager
 def announced(home: Home, port: ServedPort) -> Iterator[None]:
-    """Tell the commands of a home of its port while the block takes; the caller holds the home."""
+    """Publish a port to the commands of a home during the block; the caller holds the home."""
     file = home.root / PORT_FILE
     write_own_file(file, asdict(port))
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # one that is left over is ignored
+        with contextlib.suppress(OSError):  # a leftover file is ignored
             file.unlink()
 
 
 def find_port(home: Home) -> ServedPort | None:
-    """Return the port that serves a home now; None if none does."""
+    """Return the port that serves a home now; None without any."""
     try:
         content = read_own_file(home.root / PORT_FILE)
         port = ServedPort(**json.loads(content)) if content is not None else None
-    except (TypeError, ValueError):  # not of ours: whoever holds the home is named by its lock
+    except (TypeError, ValueError):  # not our file: the lock names the holder of the home
         return None
     return port if port is not None and home.holder() == port.pid else None
 
 
 def deploy(port: ServedPort, assembly_folder: Path) -> str:
-    """Have a port define what an assembly defines, as `tidemark local up --app` does."""
+    """Make a port define the content of an assembly, like `tidemark local up --app`."""
     return str(ask(port, "Deploy", {"Folder": str(assembly_folder.absolute())})["Text"])
 
 
 def put_event(port: ServedPort, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Put an event on the bus of a port, also one of a service of AWS."""
+    """Put an event on a port's bus, even one of an AWS service."""
     answer = ask(port, "PutEvent", entry)
     return answer["EventId"], answer["Rules"]
 
 
 def ask(port: ServedPort, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask a port for something that only commands of its home may ask for; return the answer."""
+    """Call an operation that only commands of the home may use; return the answer."""
     url = urlsplit(port.url)
     connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT_S)
     headers = {"X-Amz-Target": f"{TARGET}.{operation}", SECRET_HEADER: port.secret}

@@ -1,4 +1,4 @@
-"""What a local Glue does by itself: read what is kept, and do what is due."""
+"""The work of a local Glue without requests: load its state, and do what is due."""
 
 from tidemark.glue_service.entities import Kind, list_entities
 from tidemark.glue_service.eventbridge.bus import deliver
@@ -26,8 +26,8 @@ def step(glue: LocalGlue) -> None:
 def wait_s(glue: LocalGlue) -> float | None:
     """Return how long to wait for an event before the next step; None until one comes.
 
-    What goes by a clock is looked at every 0.2 s, for clocks are set and machines sleep: schedules,
-    batches, delays, timeouts. So are the logs of runs, whose lines have the time of the look.
+    The clock is checked every 0.2 s, because clocks are set and machines sleep: for schedules,
+    batches, delays, timeouts. So are the logs of runs, whose lines get the time of the check.
     """
     if glue.runner.is_due:
         return 0
@@ -36,7 +36,7 @@ def wait_s(glue: LocalGlue) -> float | None:
 
 
 def load(glue: LocalGlue) -> None:
-    """Read what is kept beside the store: schedules, rules, events that wait, topics."""
+    """Load what is not in the store itself: schedules, rules, waiting events, topics."""
     glue.schedules.load(glue.store, glue.now_ms())
     glue.rules.load(glue.store)
     glue.batches.load(glue.store)

@@ -1,4 +1,4 @@
-"""Runs one script as a job run: no template, the lake, state and logs of the local home."""
+"""Runs one script as a job run: without a template, with lake, state and logs of the local home."""
 
 import re
 import shutil
@@ -35,7 +35,7 @@ SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a buck
 MAX_NAME_BYTES = 250  # its script is a file of this name
 JOB_NAME = re.compile(r"(?!\.+$)[^/\x00-\x1f\x7f\ud800-\udfff]+")
 CONF, EXTRA_MODULES = "--conf", "--extra-py-files"
-DATA_CATALOG = "--enable-glue-datacatalog"  # on in a job that is made in the console of Glue
+DATA_CATALOG = "--enable-glue-datacatalog"  # the default of a job from Glue's console
 CLIENTS = re.compile(r"\b(boto3|botocore|aiobotocore|awswrangler|s3fs)\b")
 Echo: TypeAlias = Callable[[str, bytes], None]
 """Shows bytes that a script wrote to ``stdout`` or ``stderr``."""
@@ -52,11 +52,11 @@ class Submission:
 
 
 def read_submission(script: Path, words: Sequence[str]) -> Submission:
-    """Return what ``tidemark submit SCRIPT WORDS…`` asks for.
+    """Return the submission of ``tidemark submit SCRIPT WORDS…``.
 
-    The job's name, which its bookmark is kept under, is ``--JOB_NAME``, or else the script's name
-    with hyphens. A parameter without a value is a flag and gets ``true``. Several ``--conf`` are
-    one, chained as Glue wants them.
+    The job's name, the key of its bookmark, is ``--JOB_NAME``, or else the script's name
+    with hyphens. A parameter without a value is a flag and gets ``true``. Several ``--conf`` become
+    one, chained in Glue's form.
     """
     if not script.is_file():
         raise UsageError(f"there is no script {script}; give the path of a Python file")
@@ -78,7 +78,7 @@ def _arguments(words: list[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not name.startswith("--") or name == "--":
             raise UsageError(
-                f"{word!r} is no argument of a Glue job; write --name value or --name=value"
+                f"{word!r} is not an argument of a Glue job; write --name value or --name=value"
             )
         if not equals:
             value = words.pop(0) if words and not words[0].startswith("--") else "true"
@@ -96,7 +96,7 @@ def submit(
     echo: Echo | None = None,
     jvms: Jvms = NO_JVMS,
 ) -> tuple[JobRun, JobDefinition]:
-    """Run the script once; return the finished run and the job it was a run of."""
+    """Run the script once; return the finished run and its job."""
     job = publish_script(submission, home)
     with (
         open_machine(home, warn=warn, jvms=jvms) as (opened, store),
@@ -136,19 +136,19 @@ def submit(
 
 @contextmanager
 def served_to(machine: Machine, submission: Submission) -> Iterator[Machine]:
-    """Serve S3 and Glue on a port to a script that may have clients of AWS."""
+    """Serve S3 and Glue on a port for a script that may have AWS clients."""
     text = submission.script.read_text(encoding="utf-8", errors="replace")
     if not CLIENTS.search(text) and EXTRA_MODULES not in submission.arguments:
         yield machine
         return
-    from tidemark.glue_service.http.beside import serving_beside
+    from tidemark.glue_service.http.script_server import serving_script
 
-    with serving_beside(machine) as served:
+    with serving_script(machine) as served:
         yield served
 
 
 def publish_script(submission: Submission, home: Home) -> JobDefinition:
-    """Put the script where a job's script is, and return the job."""
+    """Copy the script to the place of job scripts, and return the job."""
     bucket = home.lake / SCRIPTS / "scripts"
     bucket.mkdir(parents=True, exist_ok=True)
     name = f"{submission.job_name}.py"

@@ -22,7 +22,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tagged:
-    """What an ARN names: its name, its tags, and what gives it others."""
+    """The resource of an ARN: its name, its tags, and a function that replaces them."""
 
     name: str
     tags: Mapping[str, str]
@@ -30,44 +30,44 @@ class Tagged:
 
 
 def tag_resource(glue: LocalGlue, request: Request) -> Answer:
-    """Add tags to what an ARN names."""
+    """Add tags to the resource of an ARN."""
     check_tags(request["TagsToAdd"])
     _retag(glue, request["ResourceArn"], request["TagsToAdd"], ())
     return {}
 
 
 def untag_resource(glue: LocalGlue, request: Request) -> Answer:
-    """Take tags from what an ARN names."""
+    """Remove tags from the resource of an ARN."""
     check_tags(request["TagsToRemove"])
     _retag(glue, request["ResourceArn"], {}, request["TagsToRemove"])
     return {}
 
 
 def get_tags(glue: LocalGlue, request: Request) -> Answer:
-    """Return the tags of what an ARN names."""
-    return {"Tags": dict(_of_arn(glue, request["ResourceArn"]).tags)}
+    """Return the tags of the resource of an ARN."""
+    return {"Tags": dict(_find_tagged(glue, request["ResourceArn"]).tags)}
 
 
 def _retag(
     glue: LocalGlue, arn: str, added: Mapping[str, str], removed: list[str] | tuple[str, ...]
 ) -> None:
     with glue.store.transaction():
-        found = _of_arn(glue, arn)
+        found = _find_tagged(glue, arn)
         kept = {name: value for name, value in found.tags.items() if name not in removed}
         tags = {**kept, **added}
         if len(tags) > MAX_TAGS:
             raise InvalidInputError(
-                f"{found.name} would have {len(tags)} tags; allowed: {MAX_TAGS}; take others away"
+                f"{found.name} would have {len(tags)} tags; allowed: {MAX_TAGS}; remove some first"
             )
         found.put(tags)
 
 
-def _of_arn(glue: LocalGlue, arn: str) -> Tagged:
+def _find_tagged(glue: LocalGlue, arn: str) -> Tagged:
     kind, _, name = arn.rpartition(":")[2].partition("/")
     if kind not in KINDS or arn != arn_of(glue, kind, name):
         example = arn_of(glue, Kind.JOB, "NAME")
         raise InvalidInputError(
-            f"{arn!r} is no ARN of this machine; allowed: {example}, and those of "
+            f"{arn!r} is not an ARN of this machine; allowed: {example}, and those of "
             f"{', '.join(KINDS)}"
         )
     return KINDS[kind](glue.store, name)
@@ -83,15 +83,15 @@ def _entity(kind: Kind) -> Callable[[Store, str], Tagged]:
 
 def _database(store: Store, name: str) -> Tagged:
     database = existing_database(store, name)
-    return _of_catalog(store, "catalog_database", database.name, database.definition)
+    return _catalog_tagged(store, "catalog_database", database.name, database.definition)
 
 
 def _connection(store: Store, name: str) -> Tagged:
     connection = find_connection(store, name)
-    return _of_catalog(store, "catalog_connection", name, connection.definition)
+    return _catalog_tagged(store, "catalog_connection", name, connection.definition)
 
 
-def _of_catalog(store: Store, table: Table, name: str, definition: Mapping[str, Any]) -> Tagged:
+def _catalog_tagged(store: Store, table: Table, name: str, definition: Mapping[str, Any]) -> Tagged:
     def put(tags: dict[str, str]) -> None:
         put_definition(store, table, name, {**definition, TAGS: tags})
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import boto3
     from mypy_boto3_dynamodb import DynamoDBClient
 
-NOWHERE = "http://127.0.0.1:9"  # where nothing listens: the port of discard
+NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
 CONNECT_TIMEOUT_S = 5
 ANY_REGION = "us-east-1"  # a home has the same tables in all
 
@@ -115,7 +115,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
 
 @contextmanager
 def naming_the_table(client: "DynamoDBClient", table: str) -> Iterator[None]:
-    """Say of a table that is not there that it is not."""
+    """Report a missing table as such."""
     try:
         yield
     except client.exceptions.ResourceNotFoundException as error:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
-from tidemark.local_state.machine.disk import full_disk_text, is_full
+from tidemark.local_state.machine.disk import full_disk_line, is_full
 from tidemark.local_state.store.read_only import copy_to_look_at, is_read_only
 from tidemark.local_state.store.restored import finish_restore, has_unfinished_restore
 
@@ -57,13 +57,13 @@ GIT_IGNORES = ".gitignore"  # all of the home: it has secrets, and no repository
 IN_USE = (MARKER, GIT_IGNORES, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
 ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
-MARKER_TEXT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
+MARKER_CONTENT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
 
 def _open_lock(file: Path) -> TextIO:
     try:
         return file.open("a+", encoding="utf-8")
-    except OSError as error:  # of a home that is looked at: a lock needs no right to write
+    except OSError as error:  # of a read-only home: a lock needs no right to write
         if error.errno not in (EACCES, EROFS):
             raise
         return file.open(encoding="utf-8")
@@ -78,7 +78,7 @@ def delete_entry(path: Path) -> None:
 
 
 @lru_cache
-def _close_to_others(root: Path) -> None:
+def _restrict_access(root: Path) -> None:
     """Remove the permissions of the group and of others in a home."""
     if _is_private(root):
         return
@@ -102,7 +102,7 @@ class Home:
 
     Attributes:
         root: the folder.
-        copy_of: the home that it is a copy of, to look at what cannot be written; else None.
+        copy_of: the read-only home of which it is a copy; else None.
     """
 
     root: Path
@@ -142,7 +142,7 @@ class Home:
         except OSError as error:
             if is_full(error):
                 raise DiskFullError(
-                    f"{full_disk_text(home.root)}; nothing was changed: make room, then run again"
+                    f"{full_disk_line(home.root)}; nothing was changed: make room, then run again"
                 ) from error
             raise UsageError(
                 f"cannot write the state folder {home.root}: {error.strerror}; make it writable or "
@@ -161,9 +161,9 @@ class Home:
                     f"{MARKER!r} in it); set TIDEMARK_HOME to an empty or a new folder"
                 )
             self.root.mkdir(mode=ONLY_ITS_OWNER, parents=True, exist_ok=True)
-            marker.write_text(MARKER_TEXT, encoding="utf-8")
+            marker.write_text(MARKER_CONTENT, encoding="utf-8")
             (self.root / GIT_IGNORES).write_text("*\n", encoding="utf-8")
-        _close_to_others(self.root)
+        _restrict_access(self.root)
         for folder in (self.lake, self.runs, self.dynamodb, self.derby):
             folder.mkdir(exist_ok=True)
         if not os.access(self.root, os.W_OK):

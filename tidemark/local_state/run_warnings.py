@@ -82,7 +82,7 @@ class RunWarning(Enum):
     )
     HIDDEN_FILES = (
         "{}: left out for the name, as on AWS, where readers hide files and folders that start "
-        "with _ or . and the markers NAME_$folder$: rename what has data, or name it in exclusions"
+        "with _ or . and the markers NAME_$folder$: rename files with data, or exclude them"
     )
     NOT_LOOKED_AT = (
         "what the script did to its bookmark could not be checked ({}): the run is not affected; "
@@ -111,8 +111,8 @@ class RunWarning(Enum):
         "declares: they are rounded; declare a decimal that holds them, or a string"
     )
     NULL_TEXTS = (
-        "{} has values that are the text which LazySimpleSerDe takes for null: from_catalog reads "
-        "a text, and spark.sql null; make null of it in the script where from_catalog reads it"
+        "{} has values that are the string which LazySimpleSerDe reads as null: from_catalog reads "
+        "a string, and spark.sql null; turn it into null in the script if from_catalog reads it"
     )
     SEVERAL_VALUES = (
         "{} has several JSON values where Spark reads one, the first of a line, or of a file with "
@@ -163,7 +163,7 @@ class RunWarning(Enum):
         "the bookmark, or read rows that commit late with watermarks"
     )
     FIELD_MISSING = (
-        "there is no field {} in the frame, so the step does nothing about it: compare its "
+        "there is no field {} in the frame, so the step does nothing with it: compare its "
         "spelling, and put a name with dots into backticks"
     )
     MAPPING_SOURCE = (

@@ -1,4 +1,4 @@
-"""The watermark tables that jobs use and the app does not define: they are made here too."""
+"""Creates the watermark tables that jobs use and the app does not define."""
 
 from tidemark.model.assembly.definitions import Deployment, TableDefinition
 from watermarks import EXPIRES_AT, create_table_request

@@ -3,7 +3,7 @@
 import os
 import time
 
-OFFSET_VARIABLE = "TIDEMARK_CLOCK_OFFSET_MS"  # of tests: how far the clock is ahead, or behind
+OFFSET_VARIABLE = "TIDEMARK_CLOCK_OFFSET_MS"  # for tests: the offset of the clock
 
 
 def is_moved() -> bool:

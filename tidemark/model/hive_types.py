@@ -1,13 +1,13 @@
 """Types of columns as the Data Catalog writes them, and what holds the values of two; pure.
 
-Empty text is the type of values that are all null, so of any.
+An empty string is the type of values that are all null, and fits any type.
 """
 
 NUMBERS = ("int", "bigint", "double")
 
 
 def common_type(one: str, other: str) -> str:
-    """Return a type that holds the values of both; text, if nothing else does."""
+    """Return a type that holds the values of both; string, if nothing else does."""
     if one == other or not one or not other:
         return one or other
     if one in NUMBERS and other in NUMBERS:
@@ -23,7 +23,7 @@ def common_type(one: str, other: str) -> str:
 
 
 def known_type(kind: str) -> str:
-    """Return a type with text in the place of what is of any type."""
+    """Return a type with string in place of unknown types."""
     if is_a(kind, "struct"):
         return struct_of({name: known_type(one) for name, one in fields_of(kind)})
     if is_a(kind, "array"):
@@ -42,7 +42,7 @@ def is_a(kind: str, name: str) -> bool:
 
 
 def inside_of(kind: str) -> str:
-    """Return the text between the outermost brackets of a type."""
+    """Return the part between the outermost brackets of a type."""
     return kind[kind.index("<") + 1 : -1]
 
 

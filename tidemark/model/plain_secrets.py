@@ -100,7 +100,7 @@ def shows_secret(name: str, text: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a name says that its value is a secret, and not the place of one."""
+    """Return whether a name suggests that its value is a secret, not the location of one."""
     words = [word.lower() for word in WORD.findall(name)]
     if not words or words[-1] in OPEN_ENDS:
         return False
@@ -133,7 +133,7 @@ def _members(text: str) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def check_open_texts(where: str, texts: Mapping[str, object]) -> dict[str, object]:
+def check_open_strings(where: str, texts: Mapping[str, object]) -> dict[str, object]:
     """Return strings by name, each `NotSecret` replaced by its string."""
     for name, text in texts.items():
         if isinstance(text, NotSecret):

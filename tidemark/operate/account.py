@@ -1,4 +1,4 @@
-"""A stage in an account of AWS as a target: what Glue, CloudWatch and watermark tables tell of it.
+"""A stage in an account of AWS as a target: facts from Glue, CloudWatch and watermark tables.
 
 Glue tells no rows and no warnings. What runs have read and written is known as far as the library
 `watermarks` has recorded it in the table of their job.
@@ -66,7 +66,7 @@ class Account(Target):
         return self.names.job(name)
 
     def definition(self, job: str) -> Mapping[str, Any] | None:
-        """Return a job as it is deployed; None if it is not."""
+        """Return the deployed definition of a job; None without one."""
         if job not in self._definitions:
             answer = or_none(self.glue.glue.get_job, JobName=job)
             self._definitions[job] = answer and answer["Job"]
@@ -107,12 +107,12 @@ class Account(Target):
                 raise UsageError(str(error)) from error
 
     def checkpoint(self, run: Run) -> Checkpoint | None:
-        """Return what a run has recorded, with its arguments."""
+        """Return the record of a run, with its arguments."""
         found = (one for one in self._checkpoints(run.job) if one.run_id == run.run_id)
         return next((replace(one, arguments=run.arguments) for one in found), None)
 
     def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
-        """Return what Glue tells of runs that have ended, and what they have recorded."""
+        """Return Glue's facts about runs that have ended, and their records."""
         jobs = dict.fromkeys(run.job for run in runs)
         recorded = {one.run_id: one for job in jobs for one in self.checkpoints(job)}
         return [self._run_facts(run, recorded.get(run.run_id)) for run in runs]
@@ -169,7 +169,7 @@ class Account(Target):
         newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
         return bookmark_track(job, self.bookmark_entry(job), newest_first)
 
-    def why_no_bookmark(self, job: str) -> TidemarkError:
+    def no_bookmark_reason(self, job: str) -> TidemarkError:
         """Return the error of a job that is known; of another one its nearest name."""
         name = self.job(job)
         return EntityNotFoundError(f"job {name} has no bookmark in {self.where}: it committed none")

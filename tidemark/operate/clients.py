@@ -24,7 +24,7 @@ NO_CREDENTIALS = (
     "there are no AWS credentials; `aws configure` or `aws sso login` gives some, AWS_PROFILE "
     "names others"
 )
-OF_AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
+AWS_PREFIX = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 NOT_FOUND = ("EntityNotFoundException", "ResourceNotFoundException")
 
 
@@ -42,7 +42,7 @@ class Glue:
         names: the jobs and workflows that the caller may mean.
         where: whose Glue it is, for people.
         poll_s: how long to wait before asking again.
-        arn: begins the ARN of its jobs and workflows, up to the kind; None where nothing is shared.
+        arn: prefix of the ARNs of jobs and workflows, up to the kind; None if nothing is shared.
         client: returns the client of another service of the same account or port, by boto3's name.
     """
 
@@ -76,7 +76,7 @@ class Glue:
             tags: Mapping[str, str] = self.glue.get_tags(ResourceArn=arn)["Tags"]
         except ClientError as error:
             code = error.response["Error"]["Code"]
-            if code in (*NOT_FOUND, "AccessDeniedException"):  # who may not look learns it later
+            if code in (*NOT_FOUND, "AccessDeniedException"):  # reported later
                 return {}
             raise
         return tags
@@ -137,7 +137,7 @@ def of_stage(names: Names, tell: Callable[[str], None]) -> Iterator[Glue]:
             f"credentials of {account}; AWS_PROFILE names others"
         )
     endpoint = glue.meta.endpoint_url
-    if not (urlsplit(endpoint).hostname or "").endswith(OF_AWS):
+    if not (urlsplit(endpoint).hostname or "").endswith(AWS_PREFIX):
         tell(f"AWS_ENDPOINT_URL: {endpoint} answers for stage {names.stage}")
     where = f"stage {names.stage} ({account}, {region})"
     poll_s = POLL_HERE_S if is_loopback(endpoint) else POLL_S
@@ -160,7 +160,7 @@ def is_loopback(url: str) -> bool:
 
 @contextmanager
 def of_port(url: str, where: str, region: str, key: Mapping[str, str]) -> Iterator[Glue]:
-    """Yield the Glue of a port of this machine, whatever the environment says of AWS."""
+    """Yield the Glue of a port of this machine, whatever the environment variables for AWS."""
     import boto3
     import botocore.session
     from botocore.config import Config
@@ -184,7 +184,7 @@ def _names_here(glue: Any) -> Names:
 
 
 def or_none(operation: Callable[..., dict[str, Any]], **request: Any) -> dict[str, Any] | None:
-    """Return what an operation answers; None if what it is asked for is not there."""
+    """Return the answer of an operation; None if the requested object does not exist."""
     from botocore.exceptions import ClientError
 
     try:

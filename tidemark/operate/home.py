@@ -1,4 +1,4 @@
-"""The home of this machine as a target: what its state records, whoever serves it.
+"""The home of this machine as a target: the records in its state, whoever serves it.
 
 Facts are read from the state database itself, as the next engine will find it. That is true while
 another process serves the home, for each change is one transaction, which readers see whole; and it
@@ -16,7 +16,7 @@ from typing import Any
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
 from tidemark.glue_service.entities import Kind, find_entity, list_entities
-from tidemark.glue_service.resting_store import RestingStore
+from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.job_runs import state_detail
 from tidemark.glue_service.runs.run_requests import RunRequest, run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
@@ -31,7 +31,7 @@ from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, ma
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
-from tidemark.local_state.store.known_jobs import known_jobs, why_no_bookmark
+from tidemark.local_state.store.known_jobs import known_jobs, no_bookmark_reason
 from tidemark.local_state.store.stored_warnings import (
     RunWarning,
     ShowWarnings,
@@ -77,10 +77,10 @@ class HomeTarget(Target):
 
         Args:
             home: the home.
-            stack: closes what is opened on the way.
+            stack: closes resources that are opened on the way.
             glue: serves the home, when that is needed.
             read_app: reads the app, when that is needed.
-            reads_app: whether jobs are those of that app, and not as they were deployed.
+            reads_app: whether jobs come from that app, not from the deployment.
         """
         self.home = home
         self.where = str(home.shown)
@@ -91,9 +91,9 @@ class HomeTarget(Target):
         self._reads_app = reads_app
 
     @cached_property
-    def store(self) -> RestingStore:
+    def store(self) -> ReadOnlyStore:
         """The state, to be read."""
-        store = RestingStore(self.home.database, is_held=self.home.is_held())
+        store = ReadOnlyStore(self.home.database, is_held=self.home.is_held())
         self._stack.callback(store.close)
         return store
 
@@ -131,7 +131,7 @@ class HomeTarget(Target):
         return self.names.job(name)
 
     def definition(self, job: str) -> Mapping[str, Any] | None:
-        """Return a job as the app has it, if the command reads one, else as it is defined here."""
+        """Return a job of the app, if the command reads one, else its definition here."""
         if not self._reads_app:
             entity = find_entity(self.store, Kind.JOB, job)
             return None if entity is None else entity.definition
@@ -176,11 +176,11 @@ class HomeTarget(Target):
         return stored_checkpoints(self.store, job)
 
     def checkpoint(self, run: Run) -> Checkpoint | None:
-        """Return what a run has recorded."""
+        """Return the record of a run."""
         return checkpoint_of_run(self.store, run.run_id)
 
     def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
-        """Return what is recorded of runs that have ended, with tables of the Data Catalog."""
+        """Return the records of runs that have ended, with tables of the Data Catalog."""
         return facts_of_ended(self.home, [run.run_id for run in runs])
 
     def bookmark(self, job: str) -> BookmarkHead | None:
@@ -214,11 +214,11 @@ class HomeTarget(Target):
             for version, run in successful_runs(self.store, job)
         ]
 
-    def why_no_bookmark(self, job: str) -> TidemarkError:
-        """Return the error that tells why a job has no bookmark, and what it keeps instead."""
+    def no_bookmark_reason(self, job: str) -> TidemarkError:
+        """Return the error why a job has no bookmark, and what it keeps instead."""
         is_known = job in known_jobs(self.store)
         kind = EntityNotFoundError if is_known else UsageError
-        return kind(why_no_bookmark(self.store, job))
+        return kind(no_bookmark_reason(self.store, job))
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Set a bookmark back, in one transaction, whoever serves the home."""
@@ -229,7 +229,7 @@ class HomeTarget(Target):
         return entry
 
     def arrived(self, uri: str) -> int | None:
-        """Return when a file came to where it is: nothing sets that back.
+        """Return when a file arrived; nothing can change that time.
 
         A file of S3 has the time of its arrival; one that `cp -p` or `mv` brings here has its own.
         """
@@ -300,7 +300,7 @@ class HomeTarget(Target):
         rows = self.store.query("SELECT job_name, stack_name FROM deployed_job")
         stacks = {row["job_name"]: f"stack {row['stack_name']}" for row in rows}
         ran = self.store.query("SELECT DISTINCT job_name FROM job_run")
-        others = {row["job_name"]: "another app or a script of its own" for row in ran}
+        others = {row["job_name"]: "another app or a separate script" for row in ran}
         return {job: where for job, where in {**others, **stacks}.items() if job not in jobs}
 
     @cached_property
@@ -311,7 +311,7 @@ class HomeTarget(Target):
 
 
 def run_of_record(run: JobRun, request: RunRequest) -> Run:
-    """Return a run as it is recorded here."""
+    """Return the record of a run here."""
     ended = run.completed_at_ms if run.state in FINAL_STATES else None
     return Run(
         run_id=run.run_id,

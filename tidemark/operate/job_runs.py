@@ -13,7 +13,7 @@ from tidemark.operate.names import JOB
 from tidemark.operate.run_ids import ids_meant
 
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
-GONE_ON = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
+ACTIVE_STATES = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
 PAGE = 200
 BILLED = (
     "DPUSeconds",
@@ -29,7 +29,7 @@ MAX_STOPS = 25  # of one request of BatchStopJobRun
 
 @dataclass(frozen=True)
 class Run:
-    """One job run, as Glue tells it.
+    """One job run in Glue.
 
     Attributes:
         run_id: ``jr_...``.
@@ -43,7 +43,7 @@ class Run:
         workflow_name: the workflow that it is part of; empty if it is of none.
         workflow_run_id: likewise, ``wr_...``.
         arguments: those that it was started with, with the dashes.
-        detail: what Glue tells of the state, such as ``nothing new``, which it tells here only.
+        detail: Glue's details of the state, such as ``nothing new``, which only this has.
         rows_read: None if that is not known, as on AWS.
         rows_written: likewise.
         jvm: warm or cold, and why; empty on AWS.
@@ -167,7 +167,7 @@ def find_run(glue: Glue, job: str, begin: str | None) -> Run:
 
 
 def read_run(glue: Glue, run: Run) -> Run:
-    """Return a run as it is now."""
+    """Return the current state of a run."""
     return run_of(glue.glue.get_job_run(JobName=run.job, RunId=run.run_id)["JobRun"])
 
 
@@ -190,10 +190,10 @@ def follow_run(glue: Glue, run: Run) -> Iterator[Run]:
 
 
 def stop_runs(glue: Glue, job: str, run: Run | None) -> list[Run]:
-    """Ask a run of a job to stop, or all that go on; return those that were asked."""
+    """Ask a run of a job to stop, or all in progress; return those runs."""
     glue.check_stage(JOB, job)
     going = [run] if run else runs_of_job(glue, job, None, None)
-    going = [run for run in going if run.state in GONE_ON]
+    going = [run for run in going if run.state in ACTIVE_STATES]
     for begin in range(0, len(going), MAX_STOPS):
         ids = [run.run_id for run in going[begin : begin + MAX_STOPS]]
         glue.glue.batch_stop_job_run(JobName=job, JobRunIds=ids)

@@ -1,4 +1,4 @@
-"""The logs of a job run in CloudWatch Logs: what it printed, and what it printed as errors.
+"""The logs of a job run in CloudWatch Logs: its output, and its error output.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuous-logging.html
 """
@@ -27,7 +27,7 @@ class Line:
         at_ms: epoch milliseconds.
         event_id: of CloudWatch.
         kind: output or error.
-        text: without the end of the line.
+        text: without the line end.
     """
 
     at_ms: int
@@ -42,7 +42,7 @@ class Line:
 
 
 def read_lines(glue: Glue, run: Run, kinds: tuple[str, ...], since_ms: int) -> list[Line]:
-    """Return what a run wrote from a moment on, by time."""
+    """Return the output of a run from a moment on, by time."""
     found = [line for kind in kinds for line in _events(glue, run, kind, since_ms)]
     return sorted(found)
 
@@ -76,12 +76,12 @@ def _events(glue: Glue, run: Run, kind: str, since_ms: int) -> Iterator[Line]:
 
 
 def follow_lines(glue: Glue, run: Run, kinds: tuple[str, ...]) -> Iterator[Line | Run]:
-    """Yield what a run wrote and writes until it has ended, then the run as it ended."""
+    """Yield the output of a run until it has ended, then the final run."""
     seen: dict[str, int] = {}
     was_final = False
     since_ms = _begin_ms(run)
     while True:
-        run = read_run(glue, run)  # before its lines: what it wrote before its end is there then
+        run = read_run(glue, run)  # before its lines, so that its last output is complete
         for line in read_lines(glue, run, kinds, since_ms):
             if line.event_id not in seen:
                 seen[line.event_id] = line.at_ms

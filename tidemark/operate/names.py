@@ -72,7 +72,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
-    """Return what the assembly of a stage names."""
+    """Return the names in the assembly of a stage."""
     try:
         found = list(_resources(assembly, region))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -89,7 +89,7 @@ def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
     found = [one for one in found if one.stage in (None, stage)]
     jobs = tuple(one.name for one in found if one.kind == JOB)
     if not jobs:
-        raise UsageError("the app has no Glue job with a name of its own; there is nothing to ask")
+        raise UsageError("the app has no Glue job with a fixed name; there is nothing to ask")
     account, place = _environment(one.stack for one in found)
     workflows = tuple(one.name for one in found if one.kind == WORKFLOW)
     stack_of = {(one.kind, one.name): one.stack.name for one in found}
@@ -98,7 +98,7 @@ def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:
 
 @dataclass(frozen=True)
 class _Resource:
-    """A job or a workflow of a template; ``stage`` as its tag says."""
+    """A job or a workflow of a template; ``stage`` comes from its tag."""
 
     kind: str
     name: str
@@ -124,7 +124,7 @@ def _stage_of(resource: Mapping[str, Any]) -> str | None:
 
 
 def _environment(stacks: Iterable[Stack]) -> tuple[str | None, str | None]:
-    """Return the account and the region of stacks, as far as the app says them."""
+    """Return the account and the region of stacks, as far as the app sets them."""
     environments = {stack.environment.removeprefix("aws://") for stack in stacks}
     environments.discard("")
     if len(environments) > 1:

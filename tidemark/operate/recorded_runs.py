@@ -53,7 +53,7 @@ def _facts(store: Store, run: JobRun) -> RunFacts:
     return facts if run.completed_at_ms is None else _with_data(store, facts)
 
 
-def as_it_started(facts: RunFacts) -> RunFacts:
+def initial_run(facts: RunFacts) -> RunFacts:
     """Return the facts of an ended run as of its start."""
     return replace(
         facts,

@@ -21,11 +21,11 @@ class RunFacts:
         state: of Glue: RUNNING, or the one that it ended in.
         started_at_ms: when it started.
         ended_at_ms: None while it runs.
-        region: where the job is defined.
+        region: the region of the job.
         account: its id.
         error_message: why it did not succeed.
         is_spark: False for a Python shell job.
-        script: where the script is, ``s3://...``.
+        script: address of the script, ``s3://...``.
         code: SHA-256 of ``script`` and of ``libs``, as far as known.
         workflow_name: None for a run of no workflow.
         workflow_run_id: likewise.

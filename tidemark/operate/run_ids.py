@@ -6,7 +6,7 @@ PREFIX, RETRY = "jr_", "_attempt_"
 
 
 def ids_meant(text: str, ids: Iterable[str]) -> list[str]:
-    """Return the run ids that a text means: the id itself, or those that begin so.
+    """Return the run ids for an abbreviation: the id itself, or ids with this beginning.
 
     ``jr_`` may be left out. A retry has the id of the first attempt and an end of its own: the
     beginning of that id with this end means it, and without it the first attempt, as lists show

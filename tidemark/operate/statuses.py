@@ -20,7 +20,7 @@ class Status:
         last_run: the run that was started last.
         has_bookmark: whether bookmarks are enabled for it.
         bookmark: None if it has none.
-        watermark_table: where it keeps watermarks; None if it keeps none.
+        watermark_table: its table of watermarks; None if it keeps none.
     """
 
     job: str

@@ -1,4 +1,4 @@
-"""What a verb works on: a Glue that answers, with all that is known where it is.
+"""The target of a verb: a Glue that answers, with all facts about it.
 
 `operate.account` is a stage in an account of AWS, `operate.home` the home of this machine. A verb
 asks for facts, and does the same with them at both. What a place does not tell is None, or
@@ -58,10 +58,10 @@ class CommittedRun:
 
 @dataclass(frozen=True)
 class RunNotes:
-    """What is noted beside a run.
+    """The notes about a run.
 
     Attributes:
-        warnings: in the order in which they were noted.
+        warnings: in the order of their notes.
         lines: the last ones of its log.
         not_skipped: why it was started, although its job is skipped if nothing is new; empty else.
     """
@@ -75,7 +75,7 @@ NO_NOTES = RunNotes()
 
 
 class Target(Protocol):
-    """A Glue that answers, and what is recorded of its jobs.
+    """A Glue that answers, and the records of its jobs.
 
     What has an answer here is what a place says that does not tell it.
 
@@ -83,8 +83,8 @@ class Target(Protocol):
         where: whose it is, for people.
         option: what to add to a command that is to work on it too; begins with a blank.
         region: of its jobs.
-        has_rows: whether runs tell the rows that they have read and written.
-        has_positions: whether checkpoints tell how far a bookmark had read.
+        has_rows: whether runs report the rows that they have read and written.
+        has_positions: whether checkpoints record how far a bookmark had read.
         has_streaming: whether streaming jobs run there.
         can_clear: whether what runs have written can be deleted, and brought back.
     """
@@ -99,7 +99,7 @@ class Target(Protocol):
 
     @property
     def arrived(self) -> Callable[[str], int | None] | None:
-        """What returns when a file came to where it is; None where its last change tells that."""
+        """A function for the arrival time of a file; None if its last change tells that."""
         return None
 
     @property
@@ -118,7 +118,7 @@ class Target(Protocol):
         """Return the name of a job that is known."""
 
     def definition(self, job: str) -> Mapping[str, Any] | None:
-        """Return a job as the app has it, if the command reads one, else as it is deployed."""
+        """Return a job of the app, if the command reads one, else its deployed definition."""
 
     def runs(
         self, jobs: Sequence[str] | None, since: datetime | None = None, limit: int | None = None
@@ -126,16 +126,16 @@ class Target(Protocol):
         """Return the newest runs of each job, or all that are known, in no certain order."""
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
-        """Return what is noted beside a run, with so many lines of its log."""
+        """Return the notes about a run, with this many lines of its log."""
 
     def checkpoints(self, job: str | None = None) -> list[Checkpoint]:
-        """Return what the runs of a job, or of all, have recorded, the last commit first."""
+        """Return the records of the runs of a job, or of all, the last commit first."""
 
     def checkpoint(self, run: Run) -> Checkpoint | None:
-        """Return what a run has recorded, with its arguments; None if it has recorded nothing."""
+        """Return the record of a run, with its arguments; None without one."""
 
     def run_facts(self, runs: Sequence[Run]) -> list[RunFacts]:
-        """Return what is recorded of runs that have ended."""
+        """Return the records of runs that have ended."""
 
     def bookmark(self, job: str) -> BookmarkHead | None:
         """Return the bookmark of a job, None if it has none."""
@@ -146,8 +146,8 @@ class Target(Protocol):
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that the bookmark of a job can be rewound to, the newest first."""
 
-    def why_no_bookmark(self, job: str) -> TidemarkError:
-        """Return the error that tells why a job has no bookmark."""
+    def no_bookmark_reason(self, job: str) -> TidemarkError:
+        """Return the error why a job has no bookmark."""
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Set a bookmark to the beginning, or to the end of a run; return the JobBookmarkEntry."""
@@ -156,11 +156,11 @@ class Target(Protocol):
         """Open a table of watermarks; its errors are those of the library."""
 
     def warnings(self) -> list[RunWarning] | None:
-        """Return the open warnings of runs; None where they are not kept."""
+        """Return the open warnings of runs; None if they are not kept."""
         return None
 
     def show_unseen(self, show: ShowWarnings) -> None:
-        """Show the warnings that no one has been shown yet."""
+        """Show the warnings that no one has seen yet."""
         return
 
     def starts(self) -> list[str]:
@@ -177,7 +177,7 @@ class Target(Protocol):
         """Return the bookmark of a job with its history, None if it has none."""
 
     def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
-        """Return jobs that are known and not of the app, with where they are from."""
+        """Return known jobs outside the app, with their origin."""
         return {}
 
     @property

@@ -14,7 +14,7 @@ class Trigger:
     """One trigger.
 
     Attributes:
-        name: its name; CloudFormation makes one up where the template gives none.
+        name: its name; CloudFormation generates one if the template has none.
         type: ON_DEMAND, SCHEDULED, CONDITIONAL or EVENT.
         state: CREATED, ACTIVATED, DEACTIVATED, ...
         workflow: that it belongs to; empty outside workflows.

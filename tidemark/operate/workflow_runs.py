@@ -16,14 +16,14 @@ JOB_NODE, CRAWLER_NODE, TRIGGER_NODE = "JOB", "CRAWLER", "TRIGGER"
 
 @dataclass(frozen=True)
 class WorkflowRun:
-    """One workflow run, as Glue tells it with its graph.
+    """One workflow run in Glue, with its graph.
 
     Attributes:
         workflow: its workflow.
         run_id: ``wr_...``.
         status: RUNNING, COMPLETED, STOPPING, STOPPED or ERROR.
         runs: the last job run of each job that was started, in the order of the graph.
-        waiting: by each job that was not started, what its trigger waits for, as texts.
+        waiting: for each job that was not started, what its trigger waits for, as strings.
         nodes: by job, the id of its node.
         message: why it failed as a whole; empty if it did not.
     """
@@ -97,13 +97,13 @@ def _unmet(job: str, nodes: Sequence[Mapping[str, Any]], final: Mapping[str, str
 
 
 def read_workflow_run(glue: Glue, workflow: str, run_id: str) -> WorkflowRun:
-    """Return a workflow run as it is now."""
+    """Return the current state of a workflow run."""
     answer = glue.glue.get_workflow_run(Name=workflow, RunId=run_id, IncludeGraph=True)
     return workflow_run_of(answer["Run"])
 
 
 def last_workflow_run(glue: Glue, workflow: str) -> WorkflowRun | None:
-    """Return the workflow run that was started last; None if there is none."""
+    """Return the newest workflow run; None without one."""
     runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=25)["Runs"]
     newest = max(runs, key=lambda run: run["StartedOn"], default=None)
     return newest and read_workflow_run(glue, workflow, newest["WorkflowRunId"])
@@ -156,9 +156,9 @@ def resume(
     glue.check_stage(WORKFLOW, workflow)
     run = _run_to_resume(glue, workflow, run_id)
     if run.status != COMPLETED:
-        do = "wait for it" if run.is_open else "`tidemark run` begins a new one"
+        do = "wait for it" if run.is_open else "`tidemark run` starts a new one"
         raise UsageError(
-            f"workflow run {run.run_id} is {run.status}; one that is COMPLETED can be resumed: {do}"
+            f"workflow run {run.run_id} is {run.status}; only a COMPLETED run can be resumed: {do}"
         )
     started = {found.job: found for found in run.runs}
     if wrong := [job for job in jobs if job not in started]:

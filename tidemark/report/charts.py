@@ -72,7 +72,7 @@ def gantt(runs: Sequence[PipelineRun], now_ms: int) -> Chart:
                 "mark": {"type": "bar", "height": BAR, "cornerRadius": 3},
                 "encoding": {"x": _moment("begin", end_ms - begin_ms), "x2": {"field": "end"}},
             },
-            {  # a colour alone tells some people nothing
+            {  # a colour alone means nothing to some people
                 "transform": [{"filter": f"datum.kind != '{OK}'"}],
                 "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 12},
                 "encoding": {
@@ -195,7 +195,7 @@ def costs_chart(costs: Sequence[Cost]) -> Chart:
                 "type": "quantitative",
                 "axis": {
                     "tickCount": 4,
-                    "labelExpr": "format(datum.value, ',.6~f')",  # no two with one text
+                    "labelExpr": "format(datum.value, ',.6~f')",  # no two with the same label
                     "grid": True,
                 },
             },

@@ -1,4 +1,4 @@
-"""When the jobs of a pipeline committed what they had read; pure."""
+"""When the jobs of a pipeline committed; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ class PipelineRun:
         run_id: ``jr_...``.
         state: STARTING, RUNNING, SUCCEEDED, ...
         started_at_ms: epoch milliseconds.
-        ended_at_ms: None while it goes on.
+        ended_at_ms: None while it is in progress.
         message: why it failed; empty if it did not.
         rows_read: None if not known.
         rows_written: None if not known.
-        dpu_seconds: what AWS billed, or would have; None while it goes on.
+        dpu_seconds: what AWS billed, or would have; None while it is in progress.
         is_estimate: whether `dpu_seconds` is of a run of this machine.
         flex: whether it had the flexible class.
-        is_filling: whether it loaded a range that it was told, and not what was new.
+        is_filling: whether it filled a given range, instead of reading new data.
     """
 
     job: str
@@ -50,7 +50,7 @@ class PipelineRun:
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None while it goes on, or if its end is not known."""
+        """How long it took; None while it is in progress, or if its end is unknown."""
         return None if self.ended_at_ms is None else (self.ended_at_ms - self.started_at_ms) / 1000
 
 
@@ -109,7 +109,7 @@ def _counts(checkpoint: Checkpoint) -> bool:
         return True
     if any(read.after is not None for read in checkpoint.read):
         return False
-    # To see that there is nothing new, a run may have looked at its whole source.
+    # To find nothing new, a run may have read its whole source.
     return not (checkpoint.arguments.get(WATERMARK_TABLE) and checkpoint.written)
 
 

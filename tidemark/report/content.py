@@ -1,4 +1,4 @@
-"""What the page of a report says, worked out from the report; pure."""
+"""The content of a report's page, computed from the report; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tidemark.report.model import Report, with_datasets, with_rows
 from tidemark.report.series import Point, last_period, points_of
 from tidemark.report.states import BAD, NEVER, OK, STOPPED, kind_of
 
-MAX_CARDS = 50  # jobs with charts of their own
+MAX_CARDS = 50  # jobs with separate charts
 MAX_ROWS = 200  # of a table that grows with the runs
 
 
@@ -42,7 +42,7 @@ class JobRow:
 
 @dataclass(frozen=True)
 class Card:
-    """A job whose runs have charts; `runs_of_point` is how many runs a point stands for at most."""
+    """A job whose runs have charts; `runs_of_point` is the maximum number of runs per point."""
 
     name: str
     anchor: str
@@ -83,13 +83,13 @@ class Month:
 
     @property
     def sign(self) -> str:
-        """What stands before the sum: that it is at least so much, or about."""
+        """The prefix of the sum: at least, or about."""
         return "≥ " if self.is_cut else "≈ " if self.is_estimate else ""
 
 
 @dataclass(frozen=True)
 class Content:
-    """Everything that the page says.
+    """The content of the page.
 
     Attributes:
         jobs: with the datasets that are declared, or else seen.
@@ -131,12 +131,12 @@ class Content:
 
     @property
     def oldest(self) -> FreshDataset | None:
-        """The published dataset that is oldest; None if there is none."""
+        """The oldest published dataset; None without any."""
         return self.fresh[0] if self.fresh else None
 
 
 def content_of(report: Report) -> Content:
-    """Return what the page says."""
+    """Return the content of the page."""
     jobs = with_datasets(report.jobs, report.checkpoints)
     runs = with_rows(report.runs, report.checkpoints)
     last = last_runs(runs)
@@ -213,7 +213,7 @@ def _cards(
 
 
 def _cut_month(by_job: Iterable[Sequence[PipelineRun]], limit: int) -> str:
-    """Return the newest month of which runs may not be counted; empty if there is none."""
+    """Return the newest month with possibly uncounted runs; empty without one."""
     firsts = [month_of(runs[0]) for runs in by_job if len(runs) >= limit]
     return max(firsts, default="")
 

@@ -16,7 +16,7 @@ from tidemark.report.jobs import PipelineJob, dpu_of
 HOUR_S = 3600
 MIN_BILLED_S = 60
 USD_PER_DPU_HOUR: Mapping[str, float] = {"standard": 0.44, "flexible": 0.29, "memory": 0.52}
-FACTOR_OF_GLUE_6 = 0.7  # 0.308 of 0.44, and likewise the others
+GLUE_6_FACTOR = 0.7  # 0.308 of 0.44, and likewise the others
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ def price_of(job: PipelineJob | None, *, flex: bool) -> float:
         kind = "memory"
     major = job.glue_version.partition(".")[0]
     is_six = major.isdecimal() and int(major) >= 6
-    return USD_PER_DPU_HOUR[kind] * (FACTOR_OF_GLUE_6 if is_six else 1)
+    return USD_PER_DPU_HOUR[kind] * (GLUE_6_FACTOR if is_six else 1)
 
 
 def usd_of(job: PipelineJob | None, dpu_seconds: float, *, flex: bool) -> float:
-    """Return what so many DPU-seconds of a job cost."""
+    """Return the cost of DPU-seconds of a job."""
     return dpu_seconds / HOUR_S * price_of(job, flex=flex)
 
 
@@ -88,7 +88,7 @@ def month_of(run: PipelineRun) -> str:
 
 
 def costs_of(jobs: Iterable[PipelineJob], runs: Iterable[PipelineRun]) -> list[Cost]:
-    """Return what the runs that have ended cost, the newest month first, then by USD."""
+    """Return the cost of runs that have ended, the newest month first, then by USD."""
     known = {job.name: job for job in jobs}
     grouped: dict[tuple[str, str], list[PipelineRun]] = {}
     for run in runs:

@@ -22,13 +22,13 @@ edge [arrowsize=0.5]
 
 
 def quoted(text: str) -> str:
-    """Return a text as a string of the language; Graphviz reads entities of HTML in it."""
+    """Return a string of the language; Graphviz decodes entities of HTML in it."""
     plain = text.replace("\\", "\\\\").replace("&", "&amp;").replace('"', "&quot;")
     return f'"{" ".join(plain.split())}"'
 
 
 def _tooltip(text: str) -> str:
-    """Return a text as a tooltip, of which Graphviz reads a backslash twice."""
+    """Return a string as a tooltip, in which Graphviz reads a backslash twice."""
     return f"tooltip={quoted(text.replace(chr(92), chr(92) * 2))}"
 
 
@@ -61,7 +61,7 @@ def graph_of(
     anchors: Mapping[str, str],
     now_ms: int,
 ) -> str:
-    """Return the graph of some jobs: from what they read through them to what they write."""
+    """Return the graph of some jobs: from their inputs through them to their outputs."""
     lines = [
         *(_job(number, job, last.get(job.name), anchors, now_ms) for number, job in enumerate(jobs))
     ]
@@ -114,7 +114,7 @@ def _datasets(
 def _edges(
     jobs: Sequence[PipelineJob], among: Sequence[PipelineJob] | None = None
 ) -> Iterator[str]:
-    """Yield what jobs wait for, where no dataset shows it."""
+    """Yield what jobs wait for, if no dataset shows it."""
     numbers = {job.name: number for number, job in enumerate(among or jobs)}
     for job in jobs:
         yield from (
@@ -123,7 +123,7 @@ def _edges(
 
 
 def place_of(uri: str) -> str:
-    """Return an URI of S3 without its bucket, which the address tells; others as they are."""
+    """Return an URI of S3 without its bucket, which is in the address; others unchanged."""
     scheme, _, rest = uri.partition("://")
     bucket, _, key = rest.partition("/")
     if not scheme.startswith("s3") or not key:

@@ -14,7 +14,7 @@ PACKAGES = ("@hpcc-js/wasm-graphviz", "vega", "vega-lite")
 PROGRAM = Path(__file__).with_name("draw.mjs")
 TIDEMARK = Path(__file__).parents[1]
 TIMEOUT_S = 300
-SHOWN = 400  # of what Node says of a failure
+SHOWN = 400  # characters of Node's message about a failure
 
 
 def draw(graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from tidemark.report.jobs import PipelineJob
 from tidemark.report.words import age
 
 LATE_MS = 24 * 3_600_000
-RUNS_OF_FRESHNESS = 200  # of each job that are looked at: one that failed longer has no age
+FRESHNESS_RUNS = 200  # of each job that are read: one that failed longer has no age
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class _View:
         return [self.as_of(uri, at_ms) for uri in self._others(name)]
 
     def _others(self, name: str) -> list[str]:
-        """Return what a job reads, but for what it writes itself, as a job that merges does."""
+        """Return the inputs of a job, without its own outputs, as in a job that merges."""
         job = self._jobs[name]
         return [uri for uri in job.reads if uri not in job.writes]
 
@@ -157,7 +157,7 @@ class _View:
 def _reason(
     run: PipelineRun | None, commits: Sequence[Commit], now_ms: int, *, has_new_input: bool
 ) -> str:
-    """Return why a job holds data back; empty for one that has read what is known to be there."""
+    """Return why a job holds data back; empty for one that has read all known data."""
     if run is None:
         return "it has never run"
     if run.state not in FINAL:

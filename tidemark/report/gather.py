@@ -1,4 +1,4 @@
-"""Gathers what is recorded of the jobs of an app, at a target: for the page, and for freshness."""
+"""Gathers the records of an app's jobs at a target: for the page, and for freshness."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from tidemark.report.windows import windows_of
 
 @dataclass(frozen=True)
 class Recorded:
-    """Runs, newest first job by job, their checkpoints, and a sentence for what is not known."""
+    """Runs, newest first job by job, their checkpoints, and a sentence about unknown facts."""
 
     runs: Sequence[Run]
     checkpoints: Sequence[Checkpoint]
@@ -33,7 +33,7 @@ def jobs_of(target: Target) -> tuple[PipelineJob, ...]:
 
 
 def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Recorded:
-    """Return what is recorded of the newest runs of jobs."""
+    """Return the records of the newest runs of jobs."""
     checkpoints: list[Checkpoint] = []
     unknown: list[str] = []
     for job in jobs:
@@ -45,7 +45,7 @@ def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Re
 
 
 def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
-    """Return everything that the page shows but for the gaps; changes nothing."""
+    """Return everything that the page shows except the gaps; changes nothing."""
     found = read_recorded(target, jobs, limit)
     windows, unread = windows_of([job for job in jobs if job.watermark_table], target.watermarks)
     names = {job.name for job in jobs}

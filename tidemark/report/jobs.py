@@ -14,14 +14,14 @@ from tidemark.model.checkpoints.filling import FROM
 
 JOB, TRIGGER = "AWS::Glue::Job", "AWS::Glue::Trigger"
 # Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html
-DPU_OF_WORKER = {
+WORKER_DPU = {
     "Standard": 1.0,
     "G.025X": 0.25,
     **{f"G.{size}X": float(size) for size in (1, 2, 4, 8, 12, 16)},
     **{f"R.{size}X": float(size) for size in (1, 2, 4, 8)},
     "Z.2X": 2.0,
 }
-DPU_OF_SHELL, DPU_OF_SPARK = 0.0625, 10.0  # of a job that states none
+SHELL_DPU, DPU_OF_SPARK = 0.0625, 10.0  # of a job that states none
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class PipelineJob:
         kind: its command: `glueetl`, `pythonshell` or `gluestreaming`.
         workflow: whose trigger starts it; empty if none does.
         after: the jobs that it waits for.
-        reads: URIs of the datasets that it reads, as far as the template says so.
+        reads: URIs of its input datasets, as far as the template has them.
         writes: URIs of those that it writes.
         published: URIs of those that others than the app's jobs read.
         tables: `database.table` of the Data Catalog, by URI.
         worker_type: such as `G.1X`; empty if the job states none.
-        dpu: what a run is billed as, all workers together.
+        dpu: the billed size of a run, all workers together.
         is_flex: whether it has the flexible execution class.
         glue_version: such as `5.1`.
-        watermark_table: where it keeps watermarks; empty if it keeps none.
+        watermark_table: its table of watermarks; empty if it keeps none.
         has_ranges: whether a run can be told a range to load.
     """
 
@@ -125,9 +125,9 @@ def job_of(
 
 def dpu_of(kind: str, worker_type: str, stated: Mapping[str, Any]) -> float:
     """Return the DPUs of a job or run."""
-    if worker_type in DPU_OF_WORKER and stated.get("NumberOfWorkers"):
-        return DPU_OF_WORKER[worker_type] * int(stated["NumberOfWorkers"])
-    otherwise = DPU_OF_SHELL if kind == SHELL else DPU_OF_SPARK
+    if worker_type in WORKER_DPU and stated.get("NumberOfWorkers"):
+        return WORKER_DPU[worker_type] * int(stated["NumberOfWorkers"])
+    otherwise = SHELL_DPU if kind == SHELL else DPU_OF_SPARK
     return float(stated.get("MaxCapacity") or stated.get("AllocatedCapacity") or otherwise)
 
 

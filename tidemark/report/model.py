@@ -54,7 +54,7 @@ class Report:
         warnings: that are open.
         gaps: of the jobs that have a ledger.
         unknown: what could not be found out, a sentence each.
-        limit: how many runs of each job were looked at.
+        limit: how many runs of each job were read.
     """
 
     where: str
@@ -72,7 +72,7 @@ class Report:
 def with_rows(
     runs: Sequence[PipelineRun], checkpoints: Sequence[Checkpoint]
 ) -> tuple[PipelineRun, ...]:
-    """Return runs with the rows that their checkpoints tell, where nothing else told them."""
+    """Return runs with the rows of their checkpoints, if nothing else has rows."""
     recorded = {it.run_id: it for it in checkpoints}
     return tuple(
         run if (found := recorded.get(run.run_id)) is None else _with_rows(run, found)

@@ -1,4 +1,4 @@
-"""The page of a report: what it shows, as one HTML text that loads nothing."""
+"""The page of a report: its content, as one HTML document that loads nothing."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from tidemark.report.states import kind_of, with_sign
 from tidemark.report.words import age, amount, moment, took, usd
 
 FOLDER = Path(__file__).parent
-PX_OF_PT = 4 / 3
+PX_PER_PT = 4 / 3
 GRAPH, GANTT, COSTS = "graph", "gantt", "costs"
 Draw: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Mapping[str, Any]]], Mapping[str, str]]
 
@@ -36,7 +36,7 @@ def page_of(report: Report, draw: Draw) -> str:
 
 
 def pictures_of(report: Report, content: Content) -> Pictures:
-    """Return what is to be drawn; charts of runs only where something ran."""
+    """Return the charts to draw; charts of runs only if something ran."""
     now_ms = report.made_at_ms
     holders = {it.held_back_by for it in content.fresh if it.is_late}
     shown = jobs_of_picture(content.jobs, content.last, holders)
@@ -85,9 +85,9 @@ def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str
 
 
 def width_px(svg: str) -> int:
-    """Return the width of a picture of Graphviz, which tells it in points; 0 if it does not."""
+    """Return the width of a picture of Graphviz, in points; 0 if it is missing."""
     found = re.search(r'<svg width="([0-9.]+)pt"', svg)
-    return round(float(found[1]) * PX_OF_PT) if found else 0
+    return round(float(found[1]) * PX_PER_PT) if found else 0
 
 
 def _version() -> str:

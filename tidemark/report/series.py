@@ -33,7 +33,7 @@ class Point:
 
 
 def points_of(runs: Sequence[PipelineRun], most: int = MAX_POINTS) -> list[Point]:
-    """Return at most so many points of the runs of a job, oldest first."""
+    """Return at most this many points of the runs of a job, oldest first."""
     size = -(-len(runs) // most) if runs else 1
     return [_point(runs[begin : begin + size]) for begin in range(0, len(runs), size)]
 

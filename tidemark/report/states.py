@@ -1,4 +1,4 @@
-"""How the state of a job or a run is shown: by a word and a sign, and a colour beside them."""
+"""How the state of a job or a run is shown: by a word, a sign and a colour."""
 
 from tidemark.report.commits import SUCCEEDED
 
@@ -10,7 +10,7 @@ FAILED = ("FAILED", "TIMEOUT", "ERROR", "EXPIRED")
 
 
 def kind_of(state: str) -> str:
-    """Return which of the kinds that have a look of their own a state is of."""
+    """Return the kind of a state, among those with their own appearance."""
     if state == SUCCEEDED:
         return OK
     if state in FAILED:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
-WHOLE = 100  # from which on a mean is told without digits behind
+WHOLE = 100  # from which on a mean has no decimals
 
 
 def age(ms: float) -> str:
@@ -38,7 +38,7 @@ def moment(at_ms: int | None) -> str:
 
 
 def amount(number: float | None) -> str:
-    """Return a number with its thousands, a small mean with one digit behind; a dash for none."""
+    """Return a number with its thousands, a small mean with one decimal; a dash for none."""
     if number is None:
         return "\N{EN DASH}"
     is_whole = number == round(number) or number >= WHOLE
@@ -46,7 +46,7 @@ def amount(number: float | None) -> str:
 
 
 def usd(value: float) -> str:
-    """Return an amount of money with as many digits as tell something."""
+    """Return an amount of money with as many digits as are meaningful."""
     if value and value < 0.01:
         return f"{value:.4f}"
     return f"{value:,.2f}"

@@ -23,7 +23,7 @@ def commands(
 
 
 def changes(job: NewJob) -> str:
-    """Return what to make of the job next, as one sentence."""
+    """Return the next step for the job, as one sentence."""
     source = f"what {job.after[0]} writes" if job.after else "Parquet files that others deliver"
     return {
         "bookmark-files": f"Your columns are COLUMNS in {job.script}.",

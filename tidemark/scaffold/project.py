@@ -87,7 +87,7 @@ def _rendered(name: str, template: Path) -> dict[str, str]:
 
 
 def write_project(folder: Path, files: dict[str, str]) -> None:
-    """Write the files of a plan into a folder, which is made if it is not there."""
+    """Write the files of a plan into a folder, which is created if it is missing."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"{folder} exists already and is not an empty folder; nothing was written; take "

@@ -1,4 +1,4 @@
-"""Visual transforms of Glue Studio that make columns of text, and identifiers of rows.
+"""Visual transforms of Glue Studio that make string columns, and identifiers of rows.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/edit-jobs-transforms.html and its pages of each
 transform.
@@ -14,16 +14,16 @@ from pyspark.sql.types import StringType
 from tidemark.errors import UsageError
 from tidemark.studio.transforms import bare, names_in
 
-IDS_OF_A_RUN = 10**19  # above every long
+IDS_PER_RUN = 10**19  # above every long
 UNIQUE = "decimal(38,0)"
 
 
 def with_matches(
     frame: DataFrame, colName: str, regex: str, newCols: Sequence[str] | str
 ) -> DataFrame:
-    """Return the rows with what a regular expression finds in a text, in columns of its groups.
+    """Return the rows with the groups of a regular expression in a string, in separate columns.
 
-    As on AWS a column is empty text where nothing matches, and null where the text is.
+    As on AWS a column is an empty string if nothing matches, and null if the string is null.
     """
     names = names_in(newCols)
     groups = _groups_in(frame, regex)
@@ -52,7 +52,7 @@ def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> Data
     """Return the rows with a number each, a long that is of no other row of the run."""
     number = F.monotonically_increasing_id()
     if unique:
-        run = F.lit(str(int(time.time() * 1000) * IDS_OF_A_RUN)).cast(UNIQUE)
+        run = F.lit(str(int(time.time() * 1000) * IDS_PER_RUN)).cast(UNIQUE)
         number = (run + number.cast(UNIQUE)).cast(UNIQUE)
     return frame.withColumn(bare(colName), number)
 
@@ -60,11 +60,11 @@ def with_id(frame: DataFrame, colName: str = "id", unique: bool = False) -> Data
 def with_parsed_json(
     frame: DataFrame, colName: str, schema: str = "", newColName: str | None = None
 ) -> DataFrame:
-    """Return the rows with a text of JSON as a struct or an array, null where it is not one."""
+    """Return the rows with a JSON string as a struct or an array; null if it is neither."""
     column = F.col(colName)
     found = frame.select(column).schema[0].dataType
     if not isinstance(found, StringType):
-        raise UsageError(f"the column {colName} is {found.simpleString()}; it must be text of JSON")
+        raise UsageError(f"the column {colName} is {found.simpleString()}; it must be JSON text")
     kind = schema or _schema_of_objects(frame, colName)
     is_json = F.get_json_object(column, "$").isNotNull()
     parsed = F.when(is_json, F.from_json(column, kind))

@@ -46,7 +46,7 @@ _PART = re.compile(r"%(.)|([A-Za-z']+)|(.)", re.DOTALL)
 
 
 def with_time(frame: DataFrame, colName: str, dateFormat: str | None = None) -> DataFrame:
-    """Return the rows with the time of now in a column: a timestamp, or text in a format."""
+    """Return the rows with the current time in a column: a timestamp, or a formatted string."""
     now = F.lit(datetime.now(UTC))
     made = F.date_format(now, spark_pattern(dateFormat)) if dateFormat else now
     return frame.withColumn(bare(colName), made)
@@ -63,7 +63,7 @@ def with_concatenated(
     colList: Sequence[str] | str,
     spacer: str = "",
 ) -> DataFrame:
-    """Return the rows with a column of the texts of others, a null as empty text."""
+    """Return the rows with a column of other columns' strings, a null as an empty string."""
     texts = [F.coalesce(F.col(name).cast("string"), F.lit("")) for name in names_in(colList)]
     return frame.withColumn(bare(colName), F.concat_ws(spacer, *texts))
 
@@ -110,7 +110,7 @@ def with_split(
     pattern: str,
     newColName: str | None = None,
 ) -> DataFrame:
-    """Return the rows with the parts of a text, between matches of a regular expression."""
+    """Return the rows with the parts of a string between matches of a regular expression."""
     return frame.withColumn(bare(newColName or colName), F.split(F.col(colName), pattern))
 
 
@@ -120,7 +120,7 @@ def with_elements(
     colList: Sequence[str] | str,
     indexes: Sequence[int] | str | None = None,
 ) -> DataFrame:
-    """Return the rows with a column for each element of an array, null where it is missing."""
+    """Return the rows with a column for each element of an array; null if it is missing."""
     _check_type(frame, colName, ArrayType)
     names = names_in(colList)
     given = indexes.split(",") if isinstance(indexes, str) else indexes
@@ -140,7 +140,7 @@ def with_timestamp(
     colType: str = "autodetect",
     newColName: str | None = None,
 ) -> DataFrame:
-    """Return the rows with a text or a number as a timestamp, null where it is not one."""
+    """Return the rows with a string or a number as a timestamp; null if it is not one."""
     if colType not in TIME_TYPES:
         raise UsageError(f"colType is {colType!r}; allowed are {', '.join(TIME_TYPES)}")
     column = F.col(colName)
@@ -166,18 +166,18 @@ def with_formatted(
     dateFormat: str,
     newColName: str | None = None,
 ) -> DataFrame:
-    """Return the rows with a timestamp as text, in a format of Python or of Spark."""
+    """Return the rows with a timestamp as a string, in a format of Python or of Spark."""
     made = F.date_format(F.col(colName), spark_pattern(dateFormat))
     return frame.withColumn(bare(newColName or colName), made)
 
 
 def with_uuid(frame: DataFrame, colName: str = "uuid") -> DataFrame:
-    """Return the rows with a UUID of their own."""
+    """Return the rows with a UUID each."""
     return frame.withColumn(bare(colName), F.expr("uuid()"))
 
 
 def without_null_rows(frame: DataFrame, extended: bool = False) -> DataFrame:
-    """Return the rows that have any value; with `extended` empty text or arrays are none."""
+    """Return the rows that have any value; with `extended` not empty strings or arrays."""
     kept = F.lit(False)
     for field in frame.schema:
         column = F.col(f"`{field.name}`")
@@ -242,7 +242,7 @@ def bare(name: str) -> str:
 def attach(name: str, change: Change, dynamic_frame: Any) -> None:
     """Give both kinds of frames a method that changes the rows, as Studio does.
 
-    A frame without columns, of a source with nothing new, stays as it is.
+    A frame without columns, of a source with nothing new, is not changed.
     """
 
     def of_data_frame(self: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:

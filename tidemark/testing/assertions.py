@@ -70,7 +70,7 @@ def assert_incremental(
     if not first.bookmarked:
         fail(
             "the first run read no file through its bookmark, so nothing can be said: put a file "
-            "where the job reads before; spark.read knows no bookmark"
+            "where the job reads before; spark.read has no bookmark"
         )
     files = _Files(lake, first.bookmarked.names)
     keys, targets = names_of(key), targets_of(lake, target)
@@ -223,7 +223,7 @@ class _Files:
             put()
         elif not self._lake.exists(self._model):
             fail(
-                f"{self._model}, which the first run read, is not there any more, so no copy of it "
+                f"{self._model}, which the first run read, no longer exists, so no copy of it "
                 "can be new: give new= and late=, functions that put one file each"
             )
         else:
@@ -266,14 +266,7 @@ def _reads(run: Runner, names: list[str], which: str) -> GlueRun:
 
 
 def _survives(run: Runner, names: list[str], kill: Kill, folders: set[str]) -> None:
-    """Fail if a run that is killed around its commit loses something.
-
-    Args:
-        run: runs the job.
-        names: the new files.
-        kill: where it is killed.
-        folders: where a run with a new file writes to.
-    """
+    """Fail if a run that is killed around its commit loses data in the folders it writes."""
     __tracebackhide__ = True
     test = current_test()
     test.kill = kill

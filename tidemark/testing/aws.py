@@ -35,7 +35,7 @@ class Account:
         bucket: the bucket that everything is in.
         role: the ARN of the role of the jobs.
         prefix: of this test, without a slash at its end.
-        poll_s: between two looks at a run.
+        poll_s: between two polls of a run.
         jobs: the jobs that were made.
     """
 
@@ -179,7 +179,7 @@ class AwsRun:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(
-            f"a run on AWS has no {name!r}: AWS does not report it; look at lake.rows, or run "
+            f"a run on AWS has no {name!r}: AWS does not report it; check lake.rows, or run "
             f"the test without --aws; it has {', '.join(self.__dataclass_fields__)}"
         )
 
@@ -212,7 +212,7 @@ class AwsGlueJob:
         if name not in self._account.jobs:
             self._create(glue, name, file)
         started = time.monotonic()
-        given = {key: self._there(value) for key, value in words.items()}
+        given = {key: self._on_aws(value) for key, value in words.items()}
         run_id = glue.start_job_run(JobName=name, Arguments=given)["JobRunId"]
         while True:
             run = glue.get_job_run(JobName=name, RunId=run_id)["JobRun"]
@@ -240,8 +240,8 @@ class AwsGlueJob:
         )
         self._account.jobs.add(name)
 
-    def _there(self, value: str) -> str:
-        """Return an argument with the buckets of the test where they are on AWS."""
+    def _on_aws(self, value: str) -> str:
+        """Return an argument with the buckets of the test replaced by those on AWS."""
         schemes = "|".join(map(re.escape, SCHEMES))
         return re.sub(schemes, lambda _: self._account.root, value)
 

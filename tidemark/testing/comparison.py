@@ -11,7 +11,7 @@ from tidemark.testing.lake_files import Row, as_rows
 MAX_SHOWN = 5
 WINDOW_FOLDERS = {"window", "attempt"}  # of `watermarks.write_window`: they differ by the run
 RowsOf: TypeAlias = dict[str, list[Row]]
-"""Rows by the place where they are."""
+"""Rows by their location."""
 
 
 def compare(
@@ -42,7 +42,7 @@ def _differences(found: Counter[str], wanted: Counter[str], at_most: bool) -> It
     for rows, text in (
         (wanted - found, "are missing"),
         (extra - known, "should not be there"),
-        (known if at_most else Counter[str](), "are there more often than they should be"),
+        (known if at_most else Counter[str](), "occur more often than they should"),
     ):
         if rows:
             yield f"{sum(rows.values())} rows {text}: {_shown(rows)}"
@@ -68,7 +68,7 @@ def names_of(given: str | Sequence[str] | None) -> list[str]:
 
 
 def by_key(rows: Iterable[Any], keys: Sequence[str]) -> Counter[str]:
-    """Return how often each row is there, by its keys or all of its columns."""
+    """Return how often each row occurs, by its keys or all of its columns."""
     plain = as_rows(list(rows))
     for name in keys:
         if plain and not any(name in row for row in plain):

@@ -26,7 +26,7 @@ def current_test() -> GlueTest:
     """Return the test that runs now.
 
     Raises:
-        UsageError: it asked for no fixture of the test kit.
+        UsageError: it uses no fixture of the test kit.
     """
     if not _tests:
         raise UsageError(

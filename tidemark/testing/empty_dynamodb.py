@@ -1,4 +1,4 @@
-"""A DynamoDB that is empty before a test and after it, also where one outlives the tests."""
+"""A DynamoDB that is empty before and after a test, even if it outlives the tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -72,7 +72,7 @@ def spark(
     monkeypatch.setenv("TIDEMARK_HOME", str(spark_home.root))
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    session = glue_kit.engine.session  # anew, if a script has ended the JVM
+    session = glue_kit.engine.session  # a new one, if a script has ended the JVM
     yield session
     session.catalog.clearCache()
     monkeypatch.undo()
@@ -81,7 +81,7 @@ def spark(
 
 @pytest.fixture
 def glue_context(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> GlueContext:
-    """Return a GlueContext in a process where no job was initialised yet."""
+    """Return a GlueContext in a process without an initialised job."""
     from awsglue.context import GlueContext
     from tidemark.glue_job.process import bookmark_session
 

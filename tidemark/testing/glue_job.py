@@ -143,12 +143,12 @@ class GlueJob:
                 if found.is_file():
                     return found.resolve()
         raise UsageError(
-            f"there is no script {str(script)!r} (looked at {', '.join(map(str, tried))}); "
+            f"there is no script {str(script)!r} (tried {', '.join(map(str, tried))}); "
             f"{near_scripts(self._test.project, str(script))}"
         )
 
     def _make_buckets(self, file: Path, arguments: Mapping[str, str]) -> None:
-        """Make the buckets that arguments and script name: on AWS they are there."""
+        """Create the buckets that arguments and script name: on AWS they exist."""
         found = isolation.buckets_of(file.read_bytes())
         for name, value in arguments.items():
             found |= set(isolation.buckets_in(value))

@@ -17,11 +17,16 @@ from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_settings
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
 from tidemark.glue_job.process import bookmark_session
 from tidemark.glue_job.process.commit_record import note_facts
-from tidemark.glue_job.process.failures import Places, failure_of, print_from_script, with_remedy
+from tidemark.glue_job.process.failures import (
+    RemedyPlaces,
+    failure_of,
+    print_from_script,
+    with_remedy,
+)
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.glue_job.process.job_process import (
     SCRIPT_STDERR_FILE,
-    hide_what_does_not_ship,
+    hide_unshipped_library,
     run_script,
     with_hint,
 )
@@ -57,7 +62,7 @@ class Ended:
 
     Attributes:
         error: why it failed, in one line; None if it did not.
-        exception: what the script raised.
+        exception: the script's exception.
         needs_process: why it is to be run once more, in its own process.
     """
 
@@ -92,7 +97,7 @@ def run_in_process(
         run: its record.
         arguments: all of the run.
         project: the folder whose modules the script does not see.
-        kill: where the run is to be killed; None lets it end.
+        kill: where to kill the run; None lets it end.
 
     Raises:
         TidemarkError: the run could not start.
@@ -119,7 +124,7 @@ def run_in_process(
 
     def body() -> None:
         with kept_output(folder / "stdout.log", folder / SCRIPT_STDERR_FILE), own_ends():
-            hide_what_does_not_ship()
+            hide_unshipped_library()
             try:
                 _run(script, name, run, ended)
             except TEST_OUTCOMES:
@@ -128,7 +133,7 @@ def run_in_process(
                 ended.exception = error
                 print_from_script(error, name)
                 failure = with_hint(failure_of(error, name))
-                places = Places(machine.home.lake, sys.executable)
+                places = RemedyPlaces(machine.home.lake, sys.executable)
                 ended.error = with_remedy(failure, _tail(engine.jvm_log, log_start), places, None)
 
     with ExitStack() as stack:
@@ -212,7 +217,7 @@ def _tail(log: Path, start: int) -> str:
 
 
 def _finish_logs(folder: Path, jvm_log: Path, start: int) -> None:
-    """Put the output of script and JVM together, as in a separate process."""
+    """Combine the output of script and JVM, as in a separate process."""
     own = (folder / SCRIPT_STDERR_FILE).read_bytes()
     with jvm_log.open("rb") as file, (folder / "stderr.log").open("ab") as log:
         file.seek(start)

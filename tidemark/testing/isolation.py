@@ -63,15 +63,15 @@ def buckets_of(source: bytes) -> set[str]:
 
 
 def buckets_in(text: str) -> Iterator[str]:
-    """Yield the buckets of the addresses of S3 in a text."""
+    """Yield the buckets in the S3 addresses of a string."""
     for scheme in ("s3://", "s3a://", "s3n://"):
         for part in text.split(scheme)[1:]:
             name = part.split("/")[0].split(",")[0].strip("\"' ")
-            if name and name == name.lower() and not set(name) - set(_OF_BUCKETS):
+            if name and name == name.lower() and not set(name) - set(_BUCKET_CHARACTERS):
                 yield name
 
 
-_OF_BUCKETS = "abcdefghijklmnopqrstuvwxyz0123456789.-"
+_BUCKET_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789.-"
 
 
 def _called(node: ast.AST) -> Iterator[str]:

@@ -32,7 +32,7 @@ class JvmState:
         self._queues = list(_field(bus, "queues").get(bus))
 
     def remember(self) -> None:
-        """Keep the current state; file systems that were open are opened anew."""
+        """Keep the current state; open file systems are opened again."""
         jvm = self._jvm
         jvm.org.apache.hadoop.fs.FileSystem.closeAll()
         self._settings = self._scala.conf().toDebugString()
@@ -117,7 +117,7 @@ class JvmState:
             added = self._jvm.java.util.ArrayList(queue.listeners())
             added.removeAll(kept)
             for place in range(added.size()):  # the end of an iterator of Java is an exception
-                with contextlib.suppress(Exception):  # it has ended by itself
+                with contextlib.suppress(Exception):  # it has already ended
                     bus.removeListener(added.get(place))
 
 

@@ -21,12 +21,12 @@ SURVIVED = (
 
 
 class KilledError(BaseException):
-    """Stands for a kill in the test's process, where a real one would end the tests."""
+    """Simulates a kill in the test's process, where a real one would end the tests."""
 
 
 @dataclass
 class Killing:
-    """Whether a run has come to where it was to be killed."""
+    """Whether a run has reached its kill."""
 
     is_reached: bool = False
 

@@ -106,7 +106,7 @@ class GlueTest:
         why_isolated: why all of its runs get their own process; None if they do not.
         version: of Glue.
         runs: its job runs, in their order.
-        kill: where the next run is killed.
+        kill: where to kill the next run.
     """
 
     kit: Kit

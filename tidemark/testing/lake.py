@@ -118,7 +118,7 @@ class Lake:
         os.utime(self.path(place), ns=(moment_ns, moment_ns))
 
     def rows(self, place: str, format: str | None = None, **options: Any) -> list[Row]:  # noqa: A002 (as in Spark)
-        """Return the rows of all files below a place, as dicts; empty if nothing is there.
+        """Return the rows of all files below a place, as dicts; empty if there are none.
 
         Columns that are folders (``day=2024-01-01/``) are columns. Files are read by their suffix;
         values of CSV are strings.

@@ -38,7 +38,7 @@ def suffixes_of(name: str) -> tuple[str, str]:
 
 
 def bytes_of(name: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return rows as the content of a JSON, CSV or TSV file, packed as its name says.
+    """Return rows as the content of a JSON, CSV or TSV file, compressed by its suffix.
 
     Raises:
         UsageError: the name has another suffix.
@@ -81,7 +81,7 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value)
     raise UsageError(
-        f"{value!r} cannot be written as JSON; give a text, a number, or lists of them"
+        f"{value!r} cannot be written as JSON; give a string, a number, or lists of them"
     )
 
 

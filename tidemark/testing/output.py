@@ -50,7 +50,7 @@ class Output:
         self._take()
 
     def remove(self) -> None:
-        """Send all output from now on where it went before."""
+        """Restore the destination of all output."""
         _flush(*self._own)
         for number, saved in self._saved.items():
             os.dup2(saved, number)

@@ -66,8 +66,8 @@ def like_a_process(
         variables: the whole environment.
         folder: the working folder.
         path: what comes before `default_path` in ``sys.path``.
-        hidden: the project: its modules that tests have imported are not there for the script.
-        refuse: makes the error for a call that would end or double this process.
+        hidden: the project: its modules that tests have imported are hidden from the script.
+        refuse: builds the error for a call that would end or duplicate this process.
     """
     with ExitStack() as stack:
         stack.enter_context(_kept_settings())
@@ -79,7 +79,7 @@ def like_a_process(
         _guard(patch, refuse)
         stack.enter_context(_own_notes(patch))
         patch.setattr(sys, "argv", list(arguments))
-        stack.enter_context(_kept_place(variables, folder))
+        stack.enter_context(_kept_folder(variables, folder))
         stack.enter_context(_plain_warnings())
         yield
 
@@ -105,7 +105,7 @@ def _guard(patch: pytest.MonkeyPatch, refuse: Callable[[str], NeedsProcessError]
 
 @contextmanager
 def _own_notes(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the watermark library, where a test has imported it, know of this run alone."""
+    """Let the watermark library, if a test has imported it, know of this run alone."""
     notes: Any = sys.modules.get("watermarks.run_notes")
     if notes is None:
         yield
@@ -120,7 +120,7 @@ def _own_notes(patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def _kept_place(variables: Mapping[str, str], folder: Path) -> Iterator[None]:
+def _kept_folder(variables: Mapping[str, str], folder: Path) -> Iterator[None]:
     here, environment, mask = Path.cwd(), dict(os.environ), os.umask(0o022)
     os.umask(mask)
     _set_environment(variables)

@@ -21,7 +21,7 @@ WIDEST = 2000
 
 
 def sections_of(runs: Iterable[GlueRun], config: pytest.Config) -> list[tuple[str, str]]:
-    """Return a section for each run that did not succeed: title and text."""
+    """Return a section for each run that did not succeed: title and content."""
     return [
         (f"glue job {run.job_name}: {run.state} ({run.where})", describe(run, config))
         for run in runs

@@ -40,14 +40,14 @@ QUICK = "-XX:TieredStopAtLevel=1"
 
 
 class SparkEngine:
-    """Starts Spark when it is first asked for; `close` ends it."""
+    """Starts Spark at its first use; `close` ends it."""
 
     def __init__(self, home: Home, folder: Path, settings: Mapping[str, str]) -> None:
         """Prepare; nothing is started.
 
         Args:
             home: the home whose lake is S3.
-            folder: for Spark's settings, its event log and the log of the JVM; not there yet.
+            folder: for Spark's settings, its event log and the log of the JVM; created later.
             settings: Spark properties in addition to those of a job run.
         """
         self._home = home

@@ -30,7 +30,7 @@ class Taken:
 
     Attributes:
         home: of the run.
-        refuse: makes the error for a setting that needs a process.
+        refuse: builds the error for a setting that needs a process.
     """
 
     home: Home

@@ -17,7 +17,7 @@ from tidemark.testing.marker import Settings
 
 
 def kept_folder(kit: Kit, test_name: str) -> Path:
-    """Return where the files of a failed test are kept."""
+    """Return the folder for the files of a failed test."""
     return kit.folder / "failed" / re.sub(r"[^\w.-]+", "_", test_name)[:80]
 
 

@@ -45,7 +45,7 @@ def folders_written(run: GlueRun, among: Sequence[str]) -> set[str]:
 
 
 def _target_of(run: GlueRun, name: str) -> Iterator[str]:
-    """Yield the widest place around a file where the run has read nothing."""
+    """Yield the widest place around a file in which the run has read nothing."""
     if name.startswith(tuple(_of_glue(run))):
         return
     own = [value for key, value in run.arguments.items() if key not in GLUE_ARGUMENTS]

@@ -115,7 +115,7 @@ class WatermarkAdmin(Watermarks):
     def rewind(
         self, job_id: str, *, to_run: str | None, reason: str, actor: str, source: str = ""
     ) -> Latest:
-        """Restore the watermarks of an earlier run, and record who asked for it and why.
+        """Restore the watermarks of an earlier run, and record actor and reason.
 
         Runs in flight become stale, and open windows are discarded: they cannot commit any more.
         An immediate repetition changes nothing. A head row that

@@ -34,7 +34,7 @@ class ManualChange:
         kind: the kind of change.
         owner: the job or the source.
         target: the row whose watermarks are to hold; None for no watermarks at all.
-        base: the watermarks that are replaced; None if there is no head.
+        base: the watermarks that are replaced; None without a head.
         head: the head row as it was read, even if it is corrupt; None if it is missing.
         at: when: for people, and for runs that rely on the clock.
         epoch: the number from which the head counts windows; None continues its count.

@@ -29,7 +29,7 @@ class HistoryEntry:
         watermarks: these watermarks; empty after a rewind to the beginning.
         committed_at: by the clock of the machine that wrote it; None for the v1 class.
         windows: the windows the run committed, oldest first; empty for a rewind and an adoption.
-        actor: the person or program that asked for a rewind or an adoption; else empty.
+        actor: the person or program that requested a rewind or an adoption; else empty.
         reason: why; else empty.
     """
 

@@ -105,7 +105,7 @@ class RenameJob:
     def _old(self, table: Table, head: Row) -> dict[str, Any]:
         is_not_carried: Condition = ("attribute_not_exists(wmCarriedTo)", {})
         condition = both(version_is(head.version), is_not_carried, epoch_is(head.number("wmEpoch")))
-        if "wmRegion" not in head.item:  # one that stands for the job only
+        if "wmRegion" not in head.item:  # a head for the job only
             condition = IS_ABSENT
         # Runs in flight fail on the version; later ones see wmCarriedTo.
         sets: dict[Any, Attribute] = {
@@ -119,7 +119,7 @@ class RenameJob:
 
 
 def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -> Latest | None:
-    """Do what `WatermarkAdmin.rename_job` says, in one table."""
+    """Carry out `WatermarkAdmin.rename_job` in one table."""
     attempt = 0
     while heads := _unmoved_heads(client, from_job, to_job):
         is_last = len(heads) <= _HEADS_AT_ONCE
@@ -131,7 +131,7 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
                 raise
             client.pause(attempt)
     _copy_history(client, from_job, to_job, now)
-    # Unchecked, for the new name may itself have been renamed since.
+    # Unchecked, because the new name may itself have been renamed since.
     found = _heads(client, to_job)
     if HEAD in found and found[HEAD].string("wmArriving") == from_job:
         # All sources have arrived: the new name may open sources it does not have.
@@ -143,15 +143,9 @@ def rename_job(client: TableClient, from_job: str, to_job: str, now: datetime) -
 
 
 def _unmoved_heads(client: TableClient, from_job: str, to_job: str) -> list[Row]:
-    """Return the heads to be carried over, that of the job first; none if they have been.
-
-    A job that has only sources gets a head here, which shows runs of the old name the rename,
-    whatever source they open.
-
-    Raises:
-        WatermarksError: they must not be, or the new name has rows already.
-    """
-    # The target first: if it is there, and by a carry-over, then the source shows that.
+    """Return the heads to rename, that of the job first; empty if they have been renamed."""
+    # A job that has only sources gets a head here, which shows the rename to runs of the old name,
+    # whatever source they open. Read the target first: if a rename created it, the source shows it.
     targets = _checked_heads(client, to_job, "delete these rows, or give the job another name")
     found = _checked_heads(client, from_job, f"call adopt({from_job!r}, ...) first")
     if found and HEAD not in found:
@@ -192,7 +186,7 @@ def _copy_history(client: TableClient, from_job: str, to_job: str, now: datetime
 
 
 def _copy(table: Table, row: Row, owner: Owner) -> dict[str, Any]:
-    """Return the write of one row; it keeps a row that is there and as new."""
+    """Return the write of one row, which keeps an existing row."""
     # Only a backfill's row counts attempts; the one that continued under the newer name is right.
     counter = "wmAttempt" if "wmAttempt" in row.item else "wmVersion"
     condition = IS_ABSENT

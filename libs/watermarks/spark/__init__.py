@@ -1,1 +1,1 @@
-"""Windows and Spark: which rows a window has, and where they go. Imports PySpark when called."""
+"""Windows and Spark: the rows of a window, and their targets. Imports PySpark when called."""

@@ -82,7 +82,7 @@ class Grammar:
         instant: a datetime with a zone, in UTC.
         timestamp: a datetime without a zone.
         date: a date.
-        text: returns a string that is not plain.
+        text: returns a string literal for a string that is not plain.
         plain: a plain string.
         collation: follows a string literal, so that it is compared in a binary order.
         ordered: a string column in that order.

@@ -94,7 +94,7 @@ def write_window(
     _delete_earlier_attempts(frame.sparkSession, path, window)
     writer = frame.write.format(file_format).mode("overwrite")
     writer = writer.options(**_WRITE_OPTIONS.get(file_format, {})).options(**(options or {}))
-    # Static, whatever the session says: dynamic would keep files of a first try of this attempt.
+    # Static, whatever the session's setting: dynamic would keep files of an earlier try.
     writer = writer.option("partitionOverwriteMode", "static")
     if partition_by:
         writer = writer.partitionBy(*partition_by)

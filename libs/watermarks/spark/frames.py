@@ -119,7 +119,7 @@ def _compared(cursor: Column, sign: str, value: Any, kind: DataType | None) -> C
 
     if not isinstance(kind, DecimalType):
         return cast("Column", _COMPARISONS[sign](cursor, _literal(value)))
-    # Between two values of the column, the comparison with either of them says the same.
+    # Between two values of the column, the comparison with either of them is the same.
     rounding = ROUND_FLOOR if sign in {"<=", ">"} else ROUND_CEILING
     step = Decimal(1).scaleb(-kind.scale)
     fitted = Decimal(value).quantize(step, rounding=rounding, context=Context(prec=100))
@@ -249,7 +249,7 @@ def _python_value(value: Any, name: str, column: str) -> Any:
 
 
 def type_of(frame: DataFrame, column: str) -> DataType:
-    """Return the type of a column; refuse one that is not there."""
+    """Return the type of a column; refuse a missing one."""
     from pyspark.errors import AnalysisException
 
     try:

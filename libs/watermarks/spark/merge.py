@@ -70,7 +70,7 @@ def merge_window(
 
     Raises:
         ValueError: the window is empty, or there is no key.
-        WatermarkValueError: a column is not there.
+        WatermarkValueError: a column is missing.
     """
     edges(window)
     check_keys(keys)

@@ -69,7 +69,7 @@ def upsert_jdbc(
 
     Raises:
         ValueError: the window is empty, there is no key, or the URL is not one of PostgreSQL.
-        WatermarkValueError: the table, its unique index or a column is not there; a column name is
+        WatermarkValueError: the table, its unique index or a column is missing; a column name is
             not valid; a key is NULL.
         WatermarkSupersededError: a later attempt has already written; nothing was changed.
     """
@@ -99,7 +99,7 @@ def upsert_jdbc(
         writer.option("dbtable", target.staged).mode("append").save()
         changed = database.change(target.statements(schema))
     except Exception as error:
-        # A later attempt has taken away the table of the rows on their way.
+        # A later attempt has dropped the staging table.
         if not isinstance(error, WatermarksError) and database.is_superseded():
             raise target.superseded() from error
         if database.has_state(error, _NO_UNIQUE_INDEX):
@@ -143,7 +143,7 @@ class _Target:
         )
 
     def check(self, names: Sequence[str], given: Sequence[str]) -> None:
-        """Raise a WatermarkValueError unless the columns are there and can be named."""
+        """Raise a WatermarkValueError unless the columns exist and can be named."""
         for name in names:
             if '"' in name:
                 raise WatermarkValueError(
@@ -231,7 +231,7 @@ class _Database:
         self._target = target
 
     def make_tables(self) -> None:
-        """Make the table of windows, if it is not there, and that of the rows on their way."""
+        """Create the table of windows, if it is missing, and the staging table."""
         target = self._target
         with suppress(Exception), self._transaction() as statement:  # two runs may be the first
             statement.executeUpdate(

@@ -178,7 +178,7 @@ def check_no_legacy_rows(client: TableClient, owner: Owner) -> None:
 
 
 def backfilled_windows(client: TableClient, job_id: str, backfill_id: str) -> list[tuple[str, int]]:
-    """Return what `Watermarks.backfilled_windows` says."""
+    """Return the result of `Watermarks.backfilled_windows`."""
     check_job(job_id)
     check_name("backfill_id", backfill_id)
     row = client.row(Owner(job_id), _row_name(backfill_id))
@@ -215,7 +215,7 @@ def _row_name(backfill_id: str) -> str:
 def _between(low: Any, high: Any, part: int, parts: int) -> Any:
     match low:
         case datetime() if low.utcoffset() is not None:
-            # In UTC, where no hour is missing and none comes twice.
+            # In UTC, where no hour is missing and none is repeated.
             start = low.astimezone(UTC)
             return (start + (high - start) * part // parts).astimezone(low.tzinfo)
         case datetime():

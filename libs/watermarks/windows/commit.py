@@ -61,7 +61,7 @@ class Commit:
         key: the attribute that holds the watermarks.
         values: the whole new state, in DynamoDB's form.
         tags: the type tags of `values`.
-        digest: identifies what the caller asked for; the same again after a restart.
+        digest: identifies the request of the caller; equal after a restart.
         base: the state the head must still have; None or version 0 if there must be no head.
         committed_at: ISO string, for people only.
         expires_at: when DynamoDB may delete the run's row, in seconds since 1970.
@@ -98,7 +98,7 @@ class Commit:
         """
         job_id, run_id, key = check_item(item)
         values, tags = encode(state, key)
-        # No clock and no base, so that a restarted run makes the same digest.
+        # No clock and no base, so that a restarted run computes the same digest.
         identity: list[Any] = [job_id, run_id, key, *encode(item[key], key)]
         if window is not None:
             identity += [window.window_id, window.attempt]
@@ -224,13 +224,13 @@ class Commit:
         return found is not None and OpenWindow.from_attribute(found) == self.window.committed
 
     @property
-    def _is_made_by_us(self) -> bool:
+    def _is_own_row(self) -> bool:
         return self.base is not None and self.base.log == self.row
 
     @cached_property
     def _committed(self) -> Item:
         """The windows that the run has committed, this one included, by id."""
-        before = self.base.committed if self.base and self._is_made_by_us else {}
+        before = self.base.committed if self.base and self._is_own_row else {}
         if self.window is None:
             return before
         return {**before, self.window.window_id: self.window.committed.to_attribute()}
@@ -243,7 +243,7 @@ class Commit:
     def _prev(self) -> Pointer:
         if self.base is None:
             return NOWHERE
-        if self._is_made_by_us:
+        if self._is_own_row:
             return Pointer(self.base.prev, self.base.prev_version)
         return Pointer(self.base.log, self.base.version)
 

@@ -66,7 +66,7 @@ class Block:
         return cls(row.last, row.prev, windows)
 
     def put(self, table: Table, owner: Owner) -> dict[str, Any]:
-        """Return the write of the block; every writer makes the same one."""
+        """Return the write of the block; every writer writes the same one."""
         item: Item = {
             **owner.key(owner.block(self.row.version)),
             "wmKind": {"S": "committed"},
@@ -142,7 +142,7 @@ class RowsBack:
         self._before = before
 
     def __iter__(self) -> Iterator[Row]:
-        """Yield the rows; `pointer` says which one comes next."""
+        """Yield the rows; `pointer` names the next one."""
         while self.pointer.name:
             row = self._read(self.pointer.name)
             if row is None or row.version != self.pointer.version or row.is_expired(self._now):

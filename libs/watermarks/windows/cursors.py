@@ -1,4 +1,4 @@
-"""Cursor values: their order, and the arithmetic of distances behind them.
+"""Cursor values: their order, and arithmetic of distances between them.
 
 Values of one family can be compared: numbers (int, Decimal), aware datetimes, naive datetimes,
 dates, strings. An aware datetime is an instant: a clock set back for winter time is not a step
@@ -102,7 +102,7 @@ def behind(value: Any, distance: Distance, what: str) -> Any:
 
 
 def ahead(value: Any, distance: Distance, what: str) -> Any:
-    """Return the value that lies a distance after another, None if there is no such year."""
+    """Return the value at a distance after another; None if there is no such year."""
     check_distance(value, distance, what)
     try:
         found = _moved(value, distance, 1)

@@ -22,7 +22,7 @@ DAY = timedelta(days=1)
 A_YEAR = timedelta(days=366)
 EARLIEST_YEAR, LIKELY_YEAR = 1900, 2199
 FUTURE = DAY
-"""How far ahead of the clock a bound may lie, if no one asks for more: zones differ by less."""
+"""How far ahead of the clock a bound may be by default: zones differ by less."""
 
 _LOG = logging.getLogger("watermarks")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -182,5 +182,5 @@ def _unit_of(value: object) -> str:
             return ""
         return "a whole hour" if value.hour else "a whole day"
     if is_day(value) or type(value) not in {int, str}:
-        return ""  # days are not over until a later one is there
+        return ""  # days are not complete until a later one exists
     return next((unit for unit, form in _UNITS.items() if form.fullmatch(str(value))), "")

@@ -46,8 +46,8 @@ class Range:
     """The result of an open: a range to read, a bound to remember, or neither.
 
     Attributes:
-        low: where it starts.
-        high: where it ends; None if there is nothing to read.
+        low: its start.
+        high: its end; None if there is nothing to read.
         ends: the ends that belong to it.
         seen: a bound to remember; None keeps the remembered one.
         is_cut: whether there is more after it, up to the bound.
@@ -69,7 +69,7 @@ def choose_range(request: WindowRequest, base: Latest | None, seen: Seen | None)
         _check_bounds(request, base)
         warn_if_stored_ahead(stored, request.aware_now(), request.future, request.cursor)
     low = request.initial if stored is None else stored
-    high, source, is_settled = _asked_high(request, low)
+    high, source, is_settled = _queried_high(request, low)
     bounds = request.bounds or _first_bounds(request, stored, high)
     is_from_initial = stored is None and low is not None and bounds == "(]"
     ends: Ends = "[]" if is_from_initial else bounds
@@ -104,7 +104,7 @@ class _Found:
     source: Bound | None
 
 
-def _asked_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bool]:
+def _queried_high(request: WindowRequest, low: Any) -> tuple[Any, Bound | None, bool]:
     """Return the upper bound, the source it came from, and whether it is held back already."""
     high = request.high
     if isinstance(high, _Found):
@@ -168,7 +168,7 @@ def _settled(
     if family(high) == AWARE:
         latest = behind(now, settle, "settle").astimezone(high.tzinfo)
         return (latest if is_before(latest, high) else high), None
-    # A bound of another column, from before a rewind, says nothing.
+    # A bound of another column, from before a rewind, is not comparable.
     is_new = seen is None or family(seen.value) != family(high)
     if seen is None or is_new or (low is not None and not _is_after(seen.value, low, is_low_in)):
         return None, Seen(high, now)
@@ -198,7 +198,7 @@ def _is_after(high: Any, low: Any, is_at_low: bool) -> bool:
 
 
 def _cut(request: WindowRequest, source: Bound | None, low: Any, is_low_in: bool) -> Any:
-    """Return where a window of a limited size ends, None if that is not before its bound."""
+    """Return the end of a window of limited size; None if that is not before its bound."""
     if request.max_span is not None:
         start = low if source is None else source.after_rows(request.cursor, low, is_low_in, 1)
         if start is None and source is None:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from typing import Required, TypeGuard
 
 SETTLE = timedelta(minutes=5)
-"""How far behind the clock a window of aware datetimes ends by default."""
+"""The default distance between the end of a window of aware datetimes and the clock."""
 
 Capture: TypeAlias = "Callable[[Any], Any]"
 """Returns the upper bound or a `Bound`, given the lower one (None on a first run)."""
 
 
 class Bound(Protocol):
-    """A source that is asked for its bounds when a window is opened, such as `newest(frame)`."""
+    """A source of bounds that is queried when a window opens, such as `newest(frame)`."""
 
     @property
     def is_live(self) -> bool:
@@ -96,7 +96,7 @@ class WindowRequest:
 
     @property
     def owner(self) -> Owner:
-        """Whose watermarks are asked for."""
+        """The owner of the requested watermarks."""
         return Owner(self.job_id, self.source)
 
     def check(self) -> None:
@@ -145,7 +145,7 @@ class WindowRequest:
 
 
 def is_bound(high: object) -> TypeGuard[Bound]:
-    """Return whether an upper bound is a source that is asked for it."""
+    """Return whether an upper bound is a source that must be queried."""
     return hasattr(high, "after_rows")
 
 

@@ -47,12 +47,12 @@ class Window:
         window_id: sorts by age; the same for every run that takes the window over, and that of no
             other window, of this job or another.
         attempt: greater for every run that takes the window over; unique in the job or source.
-        low: where the window starts; None means at the first row.
-        high: where it ends; None only if it is empty.
+        low: the start of the window; None means the first row.
+        high: its end; None only if it is empty.
         bounds: the ends that belong to it: those asked for, or "[]" if it is the first and starts
             at `initial`.
         nulls: how a reader treats rows whose cursor is NULL.
-        read_low: where reading starts: `low`, or behind it by the lookback.
+        read_low: where reading starts: `low`, or earlier by the lookback.
         is_recovered: whether it was taken over from a run that had not committed.
         source: the source of the job, empty if the job has only one.
         base: the watermarks when it was opened.
@@ -75,13 +75,13 @@ class Window:
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
         def __getattribute__(self, name: str) -> Any:
-            """Return an attribute, and note that somebody has looked at the window."""
+            """Return an attribute, and note that the window was used."""
             if name in _FIELDS:
                 object.__getattribute__(self, "__dict__")[_LOOKED_AT] = True
             return object.__getattribute__(self, name)
 
     def __hash__(self) -> int:
-        """Return a hash; to put a window into a set is not to look at it."""
+        """Return a hash; adding a window to a set does not count as a use."""
         return hash(self.__dict__["window_id"])
 
     def __repr__(self) -> str:

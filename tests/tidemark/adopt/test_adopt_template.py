@@ -88,7 +88,7 @@ def test_only_what_can_be_given_is_asked_for(tmp_path, value, given):
 
     adoption = adopt(found_in(read_templates(path, {}), ["one"], None))
 
-    (listed,) = (one for one in adoption.differences if "stands in braces" in one.why)
+    (listed,) = (one for one in adoption.differences if "is in braces" in one.why)
     assert ("--parameter" in listed.do) == (given is not None)
     if given:
         assert f"--parameter {given}=VALUE" in listed.do

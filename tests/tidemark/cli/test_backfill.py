@@ -195,7 +195,7 @@ def test_what_runs_now_is_running_and_is_not_run_twice(port, job, tmp_path):
 
     assert ("2013-01-02", "2013-01-03", "running") in running
     assert_one_clear_line(same, 2, f"{run_id} of {job} fills 2013-01-02 to 2013-01-03 now")
-    assert_one_clear_line(other, 2, "1 of its runs may go on at once: wait for it")
+    assert_one_clear_line(other, 2, "1 of its runs may run at once: wait for it")
     assert port.states(job) == ["SUCCEEDED"]
 
 

@@ -96,7 +96,7 @@ def test_submitted_script_that_fails_shows_error_log_and_exit_code(script, put):
     ("arguments", "message"),
     [
         (("nowhere.py",), "there is no script nowhere.py"),
-        ((None, "word"), "'word' is no argument of a Glue job"),
+        ((None, "word"), "'word' is not an argument of a Glue job"),
         ((None, "--job-bookmark-option", "on"), "has --job-bookmark-option 'on'; allowed are job"),
         ((None, "--continuation-option", "on"), "has --continuation-option 'on'; allowed are con"),
         ((None, "--class", "a.B"), "--class, which does not work locally"),

@@ -313,7 +313,7 @@ def test_crafted_backup_is_refused_and_touches_nothing(state, tmp_path, facts):
 
     result = tidemark("local", "restore", str(tmp_path / "crafted.tgz"), "--yes")
 
-    assert (result.exit_code, "no complete backup" in result.output) == (2, True), result.output
+    assert (result.exit_code, "not a complete backup" in result.output) == (2, True), result.output
     assert victim.is_dir()
     assert high_ms(state) == 1
 

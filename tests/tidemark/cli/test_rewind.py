@@ -120,7 +120,7 @@ def test_the_answer_no_changes_nothing(app, home):
     [
         (("load-ü", "--to", "jr_nobody"), "there is no run 'jr_nobody'; nearest: "),
         (("lod-ü", "--to", "beginning"), "there is no job 'lod-ü'; did you mean load-ü?"),
-        (("load-ü", "--to", "2999-01-01"), "is to come"),
+        (("load-ü", "--to", "2999-01-01"), "is in the future"),
         (("load-ü", "--to", "2026-13-01"), "is not a moment"),
         (("load-ü", "--to", "jr_r1"), "run jr_r1 is of job report"),
         (("load-ü",), "say which jobs and where to"),
@@ -131,9 +131,9 @@ def test_the_answer_no_changes_nothing(app, home):
         (("--resume",), "no rewind was interrupted"),
         (("load-ü", "--to", "l1", "--format", "json"), "--format json does not ask"),
         (("load-ü", "--to", "l1", "--yes"), "say why, for the record: --why TEXT"),
-        (("load-ü", "--to", "l1", "--yes", "--why", "x", "--actor", ""), "--actor '' says nothing"),
+        (("load-ü", "--to", "l1", "--yes", "--why", "x", "--actor", ""), "--actor '' is blank"),
         (("load-ü", "--to", "l1", "--yes", "--why", "ü" * 4501), "--why has 9,002 bytes"),
-        (("load-ü", "--to", "l1", "--yes", "--why", "\udcff"), "is no UTF-8"),
+        (("load-ü", "--to", "l1", "--yes", "--why", "\udcff"), "is not UTF-8"),
         (("load-ü", "--to", "l1", "--clear", "--yes", "--why", "x"), "cannot be proven"),
     ],
 )
@@ -158,7 +158,7 @@ def test_runs_in_flight_refuse_it(app, home):
         result = rewind(app, "load-ü", "--to", "l1", "--yes", "--why", "x")
     left_over = rewind(app, "load-ü", "--to", "l1", "--dry-run")
 
-    assert_one_clear_line(result, 2, "runs go on: report jr_now")
+    assert_one_clear_line(result, 2, "runs in progress: report jr_now")
     assert left_over.exit_code == 0, left_over.output
 
 

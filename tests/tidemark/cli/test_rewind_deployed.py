@@ -92,7 +92,7 @@ def test_what_happens_while_it_asks_is_seen_and_nothing_is_changed(world, monkey
 
     assert_one_clear_line_after(begun, 2, "rewind 1, of ada, was worked on ")
     assert_one_clear_line_after(loaded, 2, "load has moved since it was planned", "nothing was")
-    assert_one_clear_line_after(running, 2, "runs go on: report jr_r4")
+    assert_one_clear_line_after(running, 2, "runs in progress: report jr_r4")
     assert world.state == ("jr_r3", 9)
     assert world.rewind("--list").stdout.startswith("nothing was rewound in stage prod")
 
@@ -155,7 +155,7 @@ def test_what_begins_in_the_same_instant_is_seen_and_nothing_is_changed(world, m
 
     refused = world.rewind(*TO_FIRST[1:], "--yes")
 
-    said = {"undo": "rewind 1, of ada, was worked on ", "start": "runs go on: report jr_r4"}
+    said = {"undo": "rewind 1, of ada, was worked on ", "start": "runs in progress: report jr_r4"}
     assert_one_clear_line_after(refused, 2, said[begins])
     assert world.state == ("jr_r3", 2)
     listed = json.loads(world.rewind("--list", "--format", "json").stdout)

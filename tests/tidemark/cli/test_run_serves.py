@@ -198,7 +198,7 @@ def test_a_resuming_command_that_is_killed_leaves_nothing_open(
     again = tidemark("resume")
     whole = tidemark("run", "--app", str(app))
 
-    assert_one_clear_line(again, 2, "is STOPPED; one that is COMPLETED can be resumed")
+    assert_one_clear_line(again, 2, "is STOPPED; only a COMPLETED run can be resumed")
     assert whole.exit_code == 0, whole.output
 
 

@@ -254,7 +254,7 @@ def test_what_aws_cannot_do_is_said_before_anything_is_done(project, app):
     assert result.output.splitlines() == [
         "carry watermarks: the watermarks of ingest in glue-watermarks become those of load",
         "nothing: AWS has no API that writes a bookmark: load reads everything again, unless its "
-        "bookmark is made by a run that writes elsewhere; see docs/state.md",
+        "bookmark is built by a run that writes elsewhere; see docs/state.md",
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.fixtures.commands import TABLE
-from tidemark.cli.views.status import bookmark_text, read_watermarks, status_table
+from tidemark.cli.views.status import read_watermarks, render_bookmark, status_table
 from tidemark.glue_service.commands import App
 from tidemark.local_state.bookmarks.versions import commit_bookmark, contexts_of_last_commit
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
@@ -87,7 +87,7 @@ def test_a_home_in_which_nothing_has_run_has_no_watermarks(state) -> None:
     ids=["never", "disabled", "no sources", "with a source"],
 )
 def test_a_bookmark_is_shown_by_its_version_and_reach(head, is_enabled, text) -> None:
-    assert bookmark_text(Status("j", has_bookmark=is_enabled, bookmark=head)) == text
+    assert render_bookmark(Status("j", has_bookmark=is_enabled, bookmark=head)) == text
 
 
 STATES = {"old": {"high_ms": 0}, "new": {"high_ms": 60_000}}

@@ -82,7 +82,7 @@ def test_an_argument_may_be_a_dataset_or_what_another_job_writes(add, data):
 @pytest.mark.parametrize(
     ("declared", "text"),
     [
-        (lambda first, data: {"arguments": {"a": first}}, "from 'first', which it does not wait"),
+        (lambda first, data: {"arguments": {"a": first}}, "from 'first', but does not wait"),
         (lambda first, data: {"arguments": {"a": data("in/")}}, "neither reads nor writes; add it"),
         (lambda first, data: {"arguments": {"JOB_NAME": "x"}}, "'JOB_NAME'; allowed: letters"),
         (lambda first, data: {"arguments": {"TempDir": "x"}}, "'TempDir'; allowed: letters"),

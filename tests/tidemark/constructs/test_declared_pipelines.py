@@ -36,7 +36,7 @@ def test_a_pipeline_without_a_watermark_table_has_no_watermark_job(add):
     other = another_pipeline(add)
 
     other.add_job("one", script="job.py", bookmark=add.bookmark)
-    with pytest.raises(JobDefinitionError, match="'two' keeps a watermark, and its pipeline has"):
+    with pytest.raises(JobDefinitionError, match="'two' keeps a watermark, but its pipeline has"):
         other.add_job("two", script="job.py", bookmark=add.bookmark, watermark=True)
 
 

@@ -29,7 +29,9 @@ def rule_of(condition):
         ("in [sum(last(3)), 2]", "in [0.0,2]", "in [11.0,2]"),
     ],
 )
-def test_dynamic_numbers_are_of_earlier_metrics_and_zero_without(condition, without, with_three):
+def test_dynamic_numbers_come_from_earlier_metrics_and_are_zero_without(
+    condition, without, with_three
+):
     rule = rule_of(condition)
 
     assert is_dynamic(rule)
@@ -61,8 +63,8 @@ def test_metrics_are_kept_by_context_and_a_torn_line_is_none(tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.rule("Data Quality", source="DQDL", choice="kept when an evaluation is done")
-def test_a_dynamic_rule_compares_with_the_evaluations_before(people, start_job, glue_context):
+@pytest.mark.rule("Data Quality", source="DQDL", choice="stored at the end of an evaluation")
+def test_a_dynamic_rule_compares_with_earlier_evaluations(people, start_job, glue_context):
     from awsglue.dynamicframe import DynamicFrame
     from awsgluedq.transforms import EvaluateDataQuality
 

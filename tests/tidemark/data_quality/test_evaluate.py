@@ -94,7 +94,7 @@ RULES = {
 @pytest.mark.rule(
     "Data Quality",
     source="DQDL, DEEQU",
-    choice="two nulls are the same in DatasetMatch; ColumnLength != is of every row",
+    choice="two nulls are equal in DatasetMatch; ColumnLength != applies to every row",
 )
 def test_rules_have_the_outcomes_and_metrics_of_glue(evaluated, people, rows_of):
     others = {
@@ -129,7 +129,7 @@ def processed(people):
 
 
 @pytest.mark.rule("Data Quality", source="DQDL, DEEQU")
-def test_rows_have_the_rules_that_they_pass_fail_and_skip(processed, people, rows_of):
+def test_rows_list_the_rules_that_they_pass_fail_and_skip(processed, people, rows_of):
     keyed = rows_of("key int, name string", (1, "Ann"), (2, "Bob"), (4, None))
     rules = [
         'IsUnique "id"',
@@ -175,7 +175,7 @@ def test_rules_without_results_for_rows_skip_every_row(processed):
 
 
 @pytest.mark.rule("Data Quality", source="DQDL")
-def test_a_composite_rule_is_of_each_row_if_the_method_says_so(processed, evaluated):
+def test_a_composite_rule_judges_each_row_if_the_method_says_so(processed, evaluated):
     rule = '(ColumnValues "id" > 1) OR (ColumnValues "age" > 10)'
     by_row = {"compositeRuleEvaluation.method": "ROW"}
 
@@ -189,7 +189,7 @@ def test_a_composite_rule_is_of_each_row_if_the_method_says_so(processed, evalua
 
 
 @pytest.mark.rule("Data Quality", source="DQDL")
-def test_rows_that_a_where_clause_leaves_out_can_be_skipped(processed):
+def test_rows_excluded_by_a_where_clause_can_be_skipped(processed):
     rule = 'IsComplete "age" where "id = 2"'
     label = {"rowLevelConfiguration.filteredRowLabel": "SKIPPED"}
 

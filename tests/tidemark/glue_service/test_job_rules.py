@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.glue_service.jobs import check_job, check_run
-from tidemark.glue_service.protocol.models import faults_of, find_operation
+from tidemark.glue_service.protocol.models import find_faults, find_operation
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 
 SPARK, SHELL = {"Name": "glueetl"}, {"Name": "pythonshell", "PythonVersion": "3.9"}
@@ -112,8 +112,8 @@ def test_a_run_that_glue_refuses_is_refused(command, request_, named):
     ],
 )
 def test_what_the_patterns_of_the_model_do_not_match_is_refused(operation, request_):
-    assert faults_of(find_operation("glue", operation), request_)
+    assert find_faults(find_operation("glue", operation), request_)
 
 
 def test_names_have_any_printable_characters():
-    assert faults_of(find_operation("glue", "GetJob"), {"JobName": "täglich 日 😀 \t"}) == []
+    assert find_faults(find_operation("glue", "GetJob"), {"JobName": "täglich 日 😀 \t"}) == []

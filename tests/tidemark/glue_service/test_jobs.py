@@ -54,7 +54,7 @@ def test_an_update_is_the_whole_definition(port):
 
 @pytest.mark.on_aws
 @pytest.mark.rule("The API on a port", source="JOBS")
-def test_deleting_a_job_that_is_not_there_changes_nothing(port):
+def test_deleting_a_missing_job_changes_nothing(port):
     create(port, "short-lived")
 
     assert port.glue.delete_job(JobName="short-lived")["JobName"] == "short-lived"

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tidemark.model.plain_secrets import NotSecret, check_open_texts, reasons, shows_secret
+from tidemark.model.plain_secrets import NotSecret, check_open_strings, reasons, shows_secret
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_the_place_of_a_secret_is_none(text):
 def test_what_is_declared_to_be_no_secret_is_taken_as_its_text():
     texts = {"password": NotSecret("hunter2", reason="a test database"), "other": 7}
 
-    assert check_open_texts("x has", texts) == {"password": "hunter2", "other": 7}
+    assert check_open_strings("x has", texts) == {"password": "hunter2", "other": 7}
     assert reasons(texts) == {"password": "a test database"}
 
 

@@ -52,7 +52,7 @@ def test_what_an_app_does_not_say_is_not_known():
 def test_names_that_only_aws_makes_up_are_left_out():
     template = {"Resources": {"J": {"Type": "AWS::Glue::Job", "Properties": {"Command": {}}}}}
 
-    with pytest.raises(UsageError, match="no Glue job with a name of its own"):
+    with pytest.raises(UsageError, match="no Glue job with a fixed name"):
         names(Stack("app", template))
 
 

@@ -23,7 +23,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
-from tidemark.operate.recorded_runs import as_it_started, facts_of, facts_of_ended
+from tidemark.operate.recorded_runs import facts_of, facts_of_ended, initial_run
 from tidemark.report.lineage.events import event_of
 
 RUN = JobRun(
@@ -112,7 +112,7 @@ def test_what_is_told_later_is_what_was_told_at_the_time(recorded):
     (later,) = facts_of_ended(home, ["jr_1"])
 
     assert later == facts_of(home, RUN)
-    assert as_it_started(later) == begun
+    assert initial_run(later) == begun
 
 
 def test_a_job_that_is_not_defined_any_more_has_an_event_too(recorded):

@@ -53,8 +53,8 @@ def _account_for_folders(crawler: Reading, path: tuple[str, ...]) -> None:
         crawler.differ(*path, key, why="each is a separate target", do="nothing")
 
 
-def account_for_what_is_off(crawler: Reading) -> None:
-    """Account for what Glue returns of a crawler where nothing is set."""
+def account_for_defaults(crawler: Reading) -> None:
+    """Account for fields that Glue returns for a crawler without being set."""
     for kind, targets in (crawler.get("Targets") or {}).items():
         if targets == []:
             crawler.take("Targets", kind)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tidemark.adopt.crawlers.accounting import account_for_target, account_for_what_is_off
+from tidemark.adopt.crawlers.accounting import account_for_defaults, account_for_target
 from tidemark.adopt.crawlers.fields import FIELDS
 from tidemark.adopt.crawlers.targets import are_strings, targets_of
 from tidemark.adopt.jobs.fields import UNKNOWN
@@ -83,7 +83,7 @@ def crawler_call_of(crawler: Reading, locations: Mapping[str, str]) -> CrawlerCa
             accounted.add(path)
         if target not in targets:
             targets.append(target)
-    account_for_what_is_off(crawler)
+    account_for_defaults(crawler)
     call = CrawlerCall(
         targets=tuple(targets),
         database=str(crawler.take("DatabaseName")),

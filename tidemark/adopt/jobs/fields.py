@@ -15,7 +15,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     ),
     "Connections": (
         "a name of a connection has up to 255 characters, and none of * ? : /",
-        "make a connection with another name, and name it in connections=",
+        "create a connection with another name, and name it in connections=",
     ),
     "CreatedOn": FACT,
     "Description": ("a description has 1 to 2,048 characters", "write another, in options="),
@@ -25,7 +25,7 @@ FIELDS: dict[str, tuple[str, str]] = {
         "if runs with other arguments overlap, declare one job for each",
     ),
     "JobMode": (
-        "it says how the script was written",
+        "it describes how the script was written",
         "nothing: from now on it is edited as a file",
     ),
     "LastModifiedOn": FACT,
@@ -41,7 +41,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     ),
     "ProfileName": (
         "a usage profile limits what people may set; the app's own limits are its review",
-        "keep the profile for jobs that are still made by hand",
+        "keep the profile for jobs that are still created by hand",
     ),
     "Role": (
         "the job gets its own role, which allows what the job declares and nothing else",
@@ -51,7 +51,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     "SecurityConfiguration": (
         "the pipeline has its own, which encrypts logs, bookmarks and what jobs write to S3 with "
         "its key",
-        "let everybody who reads the job's output use that key (kms:Decrypt) before it runs",
+        "let everyone who reads the job's output use that key (kms:Decrypt) before it runs",
     ),
     "SourceControlDetails": (
         "scripts come from the repository of the app",

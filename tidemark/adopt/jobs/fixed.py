@@ -35,7 +35,7 @@ def still_fixed(job: Reading, bookmark: str) -> list[str]:
             job.differ(
                 FIXED,
                 name,
-                why="the run that makes the new bookmark enables it, so runs may change it",
+                why="the run that creates the new bookmark enables it, so runs may change it",
                 do=f'after that run set non_overridable=["{name}"] in options=',
             )
         else:

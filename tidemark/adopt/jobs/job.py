@@ -16,7 +16,7 @@ from tidemark.adopt.jobs.fixed import FIXED, still_fixed
 from tidemark.adopt.jobs.glue_arguments import glue_arguments_of, other_arguments_of
 from tidemark.adopt.jobs.options import RESERVED, fixed_arguments_of, is_value, options_of
 from tidemark.adopt.jobs.runtimes import runtime_of
-from tidemark.adopt.jobs.shell_runtimes import PYTHON_OF_SHELL, shell_runtime_of
+from tidemark.adopt.jobs.shell_runtimes import SHELL_PYTHON, shell_runtime_of
 from tidemark.adopt.jobs.streaming import STREAMING, streaming_runtime_of
 from tidemark.adopt.model import Place, Runtime
 from tidemark.adopt.places import place_of
@@ -72,7 +72,7 @@ def kind_of(job: Reading) -> tuple[str, str] | None:
     if job.get("JobMode") == "NOTEBOOK":
         return (
             "it is a notebook",
-            "save it as a script (Glue Studio: Actions, Download script), make a job of that, and "
+            "save it as a script (Glue Studio: Actions, Download script), make a job of it, and "
             "adopt the job",
         )
     return None
@@ -87,7 +87,7 @@ def call_of(job: Reading, bookmark_of_runs: str | None = None) -> JobCall:
     )
     command = job.take("Command", "Name") or "glueetl"
     is_shell, is_spark = command == SHELL, command not in (SHELL, STREAMING)
-    python = PYTHON_OF_SHELL if is_shell else "3"
+    python = SHELL_PYTHON if is_shell else "3"
     if job.get("Command", "PythonVersion") == python:
         job.take("Command", "PythonVersion")
     job.differ(
@@ -149,7 +149,7 @@ def rest(resource: Reading, fields: dict[str, tuple[str, str]], unknown: tuple[s
 
 
 def is_open(option: object) -> bool:
-    """Return whether only a deployment knows a bookmark option: it stands in braces."""
+    """Return whether a bookmark option is known at deployment only: it is in braces."""
     return isinstance(option, str) and "{" in option
 
 

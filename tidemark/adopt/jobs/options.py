@@ -1,4 +1,4 @@
-"""Translates what `JobOptions` says of a job: pure, on plain data."""
+"""Translates the settings of a job for `JobOptions`: pure, on plain data."""
 
 import re
 

@@ -8,7 +8,7 @@ from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSI
 from tidemark.model.stage.runtime import FLEX_WORKER_TYPES, MAX_MINUTES, WORKER_TYPES, JobRuntime
 
 VERSIONS = "https://docs.aws.amazon.com/glue/latest/dg/release-notes.html"
-MINUTES, MINUTES_OF_OLD = 480, 2880  # that Glue takes where a job says none, from 5.0 and before
+MINUTES, OLD_MINUTES = 480, 2880  # Glue's default for a job, from 5.0 and before
 AUTO_SCALING = ("DefaultArguments", "--enable-auto-scaling")
 
 
@@ -110,7 +110,7 @@ def timeout_of(job: Reading) -> int:
     if isinstance(minutes, int) and 1 <= minutes <= MAX_MINUTES:
         return int(job.take("Timeout"))
     version = str(job.get("GlueVersion") or "0.9")
-    default = MINUTES if version in DECLARABLE or version >= "5" else MINUTES_OF_OLD
+    default = MINUTES if version in DECLARABLE or version >= "5" else OLD_MINUTES
     job.differ(
         "Timeout",
         why=f"it has to be from 1 to {MAX_MINUTES:,} minutes; the job gets {default}, Glue's "

@@ -24,7 +24,7 @@ class ScriptFacts:
 
     Attributes:
         tables: tables of the catalog that it reads, each as `database.table`.
-        reads: folders of S3 that it reads, by addresses in its text.
+        reads: folders of S3 that it reads, from addresses in its source.
         run_properties: a member of `RunProperties`, by name, or None.
         writes_elsewhere: whether it writes to tables or databases.
         guesses: uncertain facts, and what else to declare.

@@ -81,7 +81,7 @@ def _values(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _constants(tree: ast.Module) -> dict[str, str]:
-    """Return names that a script binds to one text, once."""
+    """Return names that a script binds to one string, once."""
     found: dict[str, list[object]] = {}
     for node in ast.walk(tree):
         for target in node.targets if isinstance(node, ast.Assign) else ():

@@ -4,7 +4,7 @@ from tidemark.adopt.jobs.runtimes import queue, timeout_of
 from tidemark.adopt.reading import Reading
 from tidemark.model.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellCapacity, ShellRuntime
 
-PYTHON_OF_SHELL = ".".join(map(str, PYTHON))
+SHELL_PYTHON = ".".join(map(str, PYTHON))
 LIBRARIES = ("DefaultArguments", "library-set")
 
 
@@ -15,7 +15,7 @@ def shell_runtime_of(job: Reading) -> ShellRuntime:
     else:
         job.differ(
             "GlueVersion",
-            why=f"Python shell jobs get Glue {GLUE_VERSION}, the one with Python {PYTHON_OF_SHELL}",
+            why=f"Python shell jobs get Glue {GLUE_VERSION}, the one with Python {SHELL_PYTHON}",
             do="see that the script runs on that Python",
         )
     runtime = ShellRuntime(

@@ -1,4 +1,4 @@
-"""The runtime of a streaming job, where it continues, and which streams it reads: pure.
+"""The runtime of a streaming job, its checkpoint, and the streams it reads: pure.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html,
 https://docs.aws.amazon.com/glue/latest/dg/glue-streaming-tutorial-studio.html (the script that Glue
@@ -74,7 +74,7 @@ def streaming_refusal(job: Reading, script: str | None) -> tuple[str, str] | Non
     if checkpoint_of(job, script):
         return None
     return (
-        "it is a streaming job, and neither an argument nor its script says which folder its "
+        "it is a streaming job, and neither an argument nor its script shows which folder its "
         "checkpoint is",
         "declare it with pipeline.add_streaming_job(...); it continues from the checkpoint of the "
         "old one, which has to be stopped first",
@@ -87,7 +87,7 @@ def streams_of(texts: Iterable[str], of: str, *, is_connected: bool) -> tuple[li
     what = f"it reads {', '.join(arns)}, which it names"
     if not arns:
         what = "which stream it reads, only a table of the catalog or its connection says"
-        what = what if is_connected else "nothing says which stream it reads"
+        what = what if is_connected else "nothing shows which stream it reads"
     return arns, Guess(
         of,
         what,
@@ -194,7 +194,7 @@ def _timeout(job: Reading, *, has_window: bool) -> int | None:
     if minutes is not None:
         job.differ(
             "Timeout",
-            why="a run does not end by itself; Glue starts it again in its maintenance window",
+            why="a run does not end without a failure; Glue restarts it in its maintenance window",
             do="set timeout_minutes for a stream that is to end",
         )
     return None

@@ -19,7 +19,7 @@ def has_bookmark(job: AdoptedJob, found: Found) -> bool:
 
 
 def overrides(job: AdoptedJob) -> dict[str, str]:
-    """Return the arguments of a run that makes a bookmark and writes elsewhere; none if unknown."""
+    """Return arguments for a run that creates a bookmark and writes elsewhere; none if unknown."""
     outputs = [name for name, _ in job.writes if name]
     if not job.scratch or not outputs or job.writes_elsewhere:
         return {}
@@ -42,7 +42,7 @@ def late_objects(adoption: Adoption, jobs: Sequence[AdoptedJob]) -> list[str]:
 
 
 def scratch_run(adoption: Adoption, job: AdoptedJob) -> Step:
-    """Return the step that makes a bookmark by a run whose output nobody reads."""
+    """Return the step that creates a bookmark with a run whose output nobody reads."""
     place = job.scratch.uri if job.scratch else ""
     outputs = ", ".join(name for name, _ in job.writes)
     arguments = shlex.quote(json.dumps(overrides(job)))
@@ -88,7 +88,7 @@ def decision(job: AdoptedJob) -> Step:
         (
             "# if it replaces or merges into its target: nothing to do",
             "# if it appends: stop here. Let the script take its target as an argument, deploy, "
-            "and make the bookmark with a run that writes to a folder of temp=: "
+            "and create the bookmark with a run that writes to a folder of temp=: "
             f"aws glue start-job-run --job-name {job.name} --arguments "
             '\'{"--target_path": "s3://..."}\'',
         ),

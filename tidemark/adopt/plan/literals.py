@@ -14,7 +14,7 @@ def quoted(text: str) -> str:
     """Return a string literal of Python."""
     if text.isprintable():
         return json.dumps(text, ensure_ascii=False)
-    # JSON writes what is beyond 16 bits as two halves, which are not a character in Python.
+    # JSON writes characters beyond 16 bits as two halves, which are not characters in Python.
     escaped = (f"\\U{ord(c):08x}" if ord(c) > 0xFFFF else json.dumps(c)[1:-1] for c in text)
     return f'"{"".join(escaped)}"'
 
@@ -38,7 +38,7 @@ def dict_of(texts: Mapping[str, str]) -> str:
 
 
 def runtime_call(runtime: Runtime) -> str:
-    """Return the call that makes a runtime: what differs from the default, and what matters."""
+    """Return the call that creates a runtime: values that differ from the default, or matter."""
     default = type(runtime)()
     given = {
         field.name: getattr(runtime, field.name)
@@ -51,7 +51,7 @@ def runtime_call(runtime: Runtime) -> str:
 
 
 def call(kind: str, given: Mapping[str, object], datasets: Mapping[Place, str]) -> str:
-    """Return the call that makes a group of settings; empty without any."""
+    """Return the call that creates a group of settings; empty without any."""
     texts = [f"{name}={literal(value, datasets)}" for name, value in given.items()]
     return f"{kind}({', '.join(texts)})" if texts else ""
 

@@ -1,7 +1,7 @@
 """The steps in which a pipeline takes over from older jobs: pure, on plain data.
 
 Old and new never write the same data at the same time: nothing starts the new jobs until nothing
-starts the old ones, and the run that makes a bookmark writes elsewhere.
+starts the old ones, and the run that creates a bookmark writes elsewhere.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (a bookmark is kept
 by the name of its job, and deleted with it), https://docs.aws.amazon.com/AWSCloudFormation/latest/
@@ -90,7 +90,7 @@ def _fetch(adoption: Adoption, found: Found) -> Iterator[Step]:
 
 def _review(adoption: Adoption, stack_file: str) -> Step:
     return Step(
-        "Put the stack into the app, and see that it is right",
+        "Put the stack into the app, and check it",
         "Everything under What is guessed and What is different is checked before anything is "
         "deployed. Synthesis deploys nothing.",
         (
@@ -107,7 +107,7 @@ def _review(adoption: Adoption, stack_file: str) -> Step:
 
 
 def in_app(adoption: Adoption, stack_file: str) -> tuple[str, str]:
-    """Return the lines of app.py that make the stack: the imports and the call."""
+    """Return the lines of app.py that create the stack: the imports and the call."""
     title = "".join(word.capitalize() for word in adoption.name.split("-"))
     module = stack_file.removesuffix(".py").replace("/", ".")
     return (
@@ -187,7 +187,7 @@ def _roles(adoption: Adoption) -> Iterator[Step]:
 def _hold(adoption: Adoption, stateful: Sequence[AdoptedJob]) -> Iterator[Step]:
     yield Step(
         "Hold back deliveries to the sources",
-        "Data that arrives between the last old run and the run that makes the new bookmark would "
+        "Data that arrives between the last old run and the run that builds the new bookmark would "
         "be lost. Deliveries wait until the new pipeline runs.",
         (
             f"# stop what writes to the sources of {', '.join(job.old for job in stateful)}",

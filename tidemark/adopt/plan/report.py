@@ -18,7 +18,7 @@ ADDED = (
     ("SecurityConfiguration", "logs, bookmarks and data are encrypted with the pipeline's key"),
     ("--extra-py-files", "the watermark library, and the packages of libs/"),
     ("--custom-logGroup-prefix", "its own log groups, with a retention"),
-    ("--job-bookmark-option, --job-language", "said, where they were implied"),
+    ("--job-bookmark-option, --job-language", "now explicit instead of implied"),
     (
         "--checkpoint, --enable-metrics of streaming jobs",
         "where they continue, and the metric of the alarm that reports one that does not run",
@@ -27,7 +27,7 @@ ADDED = (
     ("ExecutionClass, ExecutionProperty, JobRunQueuingEnabled, MaxRetries", "said, likewise"),
     ("Connections", "those of the stage, if it has some and the job names none"),
     ("Tags", "the stage and the pipeline"),
-    ("SchemaChangePolicy, RecrawlPolicy of crawlers", "said, where they were implied"),
+    ("SchemaChangePolicy, RecrawlPolicy of crawlers", "now explicit instead of implied"),
 )
 
 
@@ -60,7 +60,7 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
         "jobs have other names, and both stand side by side until the last step. Do the steps in "
         "their order; continue only when the check of one has passed. Lines with # are done by "
         "hand. "
-        "`export STAGE=...` says the stage.",
+        "`export STAGE=...` names the stage.",
         "## Jobs",
         _table(
             ("until now", "from now on", "read until now"),
@@ -77,7 +77,7 @@ def as_markdown(adoption: Adoption, found: Found, steps: list[Step]) -> str:
     for number, step in enumerate(steps, 1):
         parts += [f"### {number}. {step.title}", step.why, _block(step.commands)]
         parts += ["Check:", _block(step.check), "Back:", _block(step.rollback)]
-    parts += ["## What is guessed", "No definition says it. Check each before step Deploy."]
+    parts += ["## What is guessed", "No definition states it. Check each before step Deploy."]
     rows = [(guess.of, guess.what, guess.check) for guess in adoption.guesses]
     parts.append(_table(("of", "guess", "check"), rows) if rows else "Nothing.")
     if adoption.acknowledged:

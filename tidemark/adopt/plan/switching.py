@@ -20,7 +20,7 @@ def stop(adoption: Adoption, found: Found) -> Step:
         kind = found.triggers[name].get("Type")
         quoted = shlex.quote(name)
         if kind == "ON_DEMAND":
-            commands.append(f"# {name} is ON_DEMAND: see that no one calls StartTrigger for it")
+            commands.append(f"# {name} is ON_DEMAND: check that no one calls StartTrigger for it")
             continue
         commands.append(f"aws glue stop-trigger --name {quoted}")
         back.append(f"aws glue start-trigger --name {quoted}")

@@ -17,7 +17,7 @@ from tidemark.errors import TidemarkError, UsageError, show
 if TYPE_CHECKING:
     import boto3
 
-NOT_THERE = "EntityNotFoundException"
+MISSING = "EntityNotFoundException"
 
 
 def read_account(
@@ -97,7 +97,7 @@ class _Account:
         return found
 
     def _job(self, name: str) -> Resource:
-        """Return a job, with its tags where they may be read."""
+        """Return a job, with its tags if they are readable."""
         found = self._get("get_job", "Job", JobName=name)
         if found is None:
             known = self._job_names()
@@ -129,7 +129,7 @@ class _Account:
         try:
             answer: Resource = getattr(self._glue, operation)(**request)[key]
         except ClientError as error:
-            if error.response["Error"]["Code"] == NOT_THERE:
+            if error.response["Error"]["Code"] == MISSING:
                 return None
             raise
         return answer
@@ -201,7 +201,7 @@ class _Account:
         return found
 
     def _scripts(self, jobs: Mapping[str, Resource]) -> dict[str, str]:
-        """Return the scripts that may be read; the plan says how to fetch the others."""
+        """Return the readable scripts; the plan says how to fetch the others."""
         from botocore.exceptions import ClientError
 
         found = {}
@@ -234,7 +234,7 @@ class _Account:
         for bucket in sorted(buckets):
             try:
                 answer = self._s3.get_bucket_encryption(Bucket=bucket)
-            except ClientError:  # the plan says what to check of a bucket
+            except ClientError:  # the plan says what to check about a bucket
                 continue
             for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]:
                 key = rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID", "")

@@ -7,7 +7,7 @@ from tidemark.adopt.model import Path
 from tidemark.model.assembly.glue_shapes import LATE, plain, shape_of
 
 
-def as_api_has_it(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[Path]]:
+def in_api_form(name: str, properties: Mapping[str, Any]) -> tuple[dict[str, Any], list[Path]]:
     """Return the properties of a resource as a shape of the API has its members.
 
     Members that the shape does not have stay unchanged.

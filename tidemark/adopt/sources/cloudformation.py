@@ -3,7 +3,7 @@
 Nothing is asked of an account. What only a deployment knows is named.
 
 Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_Glue.html (its
-properties are the members of the API but for the name of a resource and StartOnCreation)
+properties are the members of the API except for the name of a resource and StartOnCreation)
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.adopt.model import Difference, Resource
-from tidemark.adopt.sources.api_shapes import as_api_has_it
+from tidemark.adopt.sources.api_shapes import in_api_form
 from tidemark.adopt.sources.cloudformation_surroundings import (
     clock_of,
     connections_of,
@@ -105,7 +105,7 @@ def read_templates(path: Path, given: Mapping[str, str]) -> Contents:
 def _check_given(
     where: str, given: Mapping[str, str], stacks: Sequence[Stack], trees: Sequence[Nested]
 ) -> None:
-    """Raise if a template has no such parameter or resource: a slip of the pen says nothing."""
+    """Raise if a template has no such parameter or resource, as after a typo."""
     known = {
         *(id_ for stack in stacks for id_ in stack.template.get("Parameters", {})),
         *(id_ for tree in trees for id_ in tree.ids()),
@@ -130,7 +130,7 @@ def _check_given(
 
 
 def _place(stack: Stack) -> dict[str, str]:
-    """Return the account and region of a stack, as far as the assembly says them."""
+    """Return the account and region of a stack, as far as the assembly has them."""
     account, _, region = stack.environment.removeprefix("aws://").partition("/")
     named = {"AWS::AccountId": account, "AWS::Region": region, "AWS::StackName": stack.name}
     if not stack.environment:
@@ -214,7 +214,7 @@ def _tags(value: Any) -> dict[str, str] | None:
 def _resource(
     kind: str, name: str, properties: Mapping[str, Any]
 ) -> tuple[Resource, list[tuple[str, ...]]]:
-    shaped, misfits = as_api_has_it(SHAPES[kind], properties)
+    shaped, misfits = in_api_form(SHAPES[kind], properties)
     found = {**shaped, "Name": name}
     if "Tags" in found and (tags := _tags(found.pop("Tags"))) is not None:
         found["Tags"] = tags
@@ -265,7 +265,7 @@ def _unknown(
                 of,
                 (key,),
                 ", ".join(f"{{{one}}}" for one in names),
-                "only a deployment knows it, so it stands in braces",
+                "it is known at deployment only, so it is in braces",
                 next(filter(None, (_giving(values, one) for one in names)), LOOK_UP),
             )
     is_trigger = kind == "AWS::Glue::Trigger" and properties.get("Type") != "ON_DEMAND"

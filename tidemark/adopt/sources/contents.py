@@ -115,7 +115,7 @@ def _triggers(
 
 
 def _scripts(contents: Contents, jobs: Mapping[str, Resource]) -> dict[str, str]:
-    """Return the scripts that can be read; the plan says how to fetch the others."""
+    """Return the readable scripts; the plan says how to fetch the others."""
     found = {}
     for name, job in jobs.items():
         source = contents.scripts.get(str((job.get("Command") or {}).get("ScriptLocation") or ""))

@@ -6,7 +6,7 @@ from typing import Any
 from tidemark.adopt.model import Difference
 
 SAM = "AWS::Serverless::"  # resources that a macro of AWS makes others of
-MAX_NAMED = 20  # of what a macro may change
+MAX_NAMED = 20  # of the values that a macro may change
 
 
 def transformed(stack: str, name: str, template: Mapping[str, Any]) -> Difference:

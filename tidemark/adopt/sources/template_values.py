@@ -1,6 +1,6 @@
 """Resolves the functions of a CloudFormation template by its parameters: pure.
 
-What only a deployment knows stands in braces, `{Bucket}`, and is named.
+Values that are known at deployment only are in braces, `{Bucket}`, and are named.
 
 Source:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
@@ -50,7 +50,7 @@ class Values:
         given: values of parameters, of pseudo parameters such as `AWS::Region`, and names of
             resources by logical id.
         exports: what templates before it export.
-        stack: before logical ids, where there are several stacks: `orders.`; else empty.
+        stack: prefix of logical ids, if there are several stacks: `orders.`; else empty.
         nested: the templates of nested stacks that are at hand, by logical id.
     """
 
@@ -71,7 +71,7 @@ class Values:
         if (name := self._given_name(id_)) is not None:
             return name
         if id_ not in self._names:
-            self._names[id_] = None  # while it is resolved: no name is made of itself
+            self._names[id_] = None  # during its resolution: no name refers to itself
             resource = self.template.get("Resources", {}).get(id_, {})
             own = OTHER_NAMES.get(resource.get("Type", ""))
             stated = resource.get("Properties", {}).get(own) if own else stated_name(resource)

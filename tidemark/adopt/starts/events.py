@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.adopt.model import AdoptedEvent, Difference, Resource
 from tidemark.adopt.reading import Reading
 from tidemark.errors import ScheduleError
-from tidemark.model.schedules.event_patterns import MAX_EVENTS, MAX_WINDOW_MINUTES, wrong_with
+from tidemark.model.schedules.event_patterns import MAX_EVENTS, MAX_WINDOW_MINUTES, find_problems
 from tidemark.model.schedules.schedules import Schedule
 
 BATCH = "EventBatchingCondition"
@@ -65,7 +65,7 @@ def _add(found: Events, rule: Resource, size: int, minutes: int | None) -> None:
             found.schedules.append(str(expression))
     else:
         pattern = _pattern(rule.get("EventPattern"))
-        problem = wrong_with(pattern)
+        problem = find_problems(pattern)
         if problem or not isinstance(pattern, Mapping):
             differ(f"OnEvent does not take its pattern, {problem}")
         else:

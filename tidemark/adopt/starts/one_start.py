@@ -48,7 +48,7 @@ def extra_triggers(
         name: (
             f"it starts {', '.join(jobs)} alone, and a pipeline starts its first jobs together",
             "start these jobs by hand (aws glue start-job-run), or declare them again in a "
-            "pipeline of their own",
+            "separate pipeline",
         )
         for name, jobs in found.items()
     }

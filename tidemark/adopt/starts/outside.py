@@ -155,7 +155,7 @@ def _details(of: str, schedule: Resource, rest: Mapping[str, Any]) -> list[Diffe
 
 
 def _glue_key(arn: object) -> str | None:
-    """Return the key of a universal target's input that names what it starts."""
+    """Return the key in a universal target's input with the name of what it starts."""
     _, is_glue, call = str(arn or "").lower().partition(":aws-sdk:glue:")
     return GLUE_CALLS.get(call) if is_glue else None
 

@@ -64,7 +64,7 @@ class Starts:
         schedules: cron expressions of the active start triggers.
         events: events that start the pipeline.
         streaming: streaming jobs of the pipeline, which no trigger starts.
-        start_triggers: triggers that start something by themselves, by name.
+        start_triggers: triggers that start something without another trigger, by name.
         other_triggers: the others.
         differences: those of the triggers.
         groups: the triggers that start each first job, by name of the job.
@@ -142,7 +142,7 @@ def read_triggers(triggers: Sequence[Resource], jobs: Iterable[str]) -> Starts:
 
 
 def note_types(starts: Starts, triggers: Iterable[Resource]) -> None:
-    """Note which triggers start something by themselves."""
+    """Note which triggers start something without another trigger."""
     starts.start_triggers, starts.other_triggers = [], []
     for trigger in triggers:
         is_start = trigger.get("Type") in START_TYPES
@@ -205,7 +205,7 @@ def _refusal(job: str, own: Sequence[Resource]) -> tuple[str, str] | None:
     if conditional[0].get("State", "ACTIVATED") not in ACTIVE:
         return (
             f"its trigger {name} is {conditional[0]['State']}, so nothing starts it",
-            "activate the trigger, or delete it and name the job by itself",
+            "activate the trigger, or delete it and name the job alone",
         )
     predicate = conditional[0].get("Predicate") or {}
     conditions = predicate.get("Conditions") or []

@@ -14,7 +14,7 @@ from tidemark.checks.graph.folders import SCHEME
 
 PLACEHOLDER = re.compile(r"\$\{!?([^}]*)\}")
 LETTERS = re.compile(r"'[^']*'|([A-Za-z])\1*")
-MAX_FOLDERS = 200  # that the values of a template make; with more, any text is taken to be one
+MAX_FOLDERS = 200  # that the values of a template make; with more, any string matches
 
 
 class Varying(NamedTuple):

@@ -20,7 +20,7 @@ class Job:
         tables: tables of the Data Catalog that a job uses, each as `database.table`.
         changes: those of them that it writes.
         governed: those of them whose data Lake Formation lets it read.
-        crawled: tables that a crawler writes, likewise; a `*` at the end stands for any string.
+        crawled: tables that a crawler writes, likewise; a `*` at the end matches any string.
         described: those of them that a dataset of the job describes, and the app is to create.
         filled: those of them that a dataset it writes has, each with the URI of its data.
         kept: URIs of files of its own that are not data, by the parameter that sets it: `temp`.
@@ -153,7 +153,7 @@ class Timer:
 
 @dataclass(frozen=True)
 class Graph:
-    """Everything of one account and region, the workflows by name with where they stand.
+    """Everything of one account and region, the workflows by name with their locations.
 
     `tables` are those of the Data Catalog that templates define, each as `database.table`, and
     `located` where their data are, as far as templates say so. `placed` are these and the tables of

@@ -47,7 +47,7 @@ def problems_of_names(named: tuple[Named, ...]) -> Iterator[Problem]:
             yield Problem(
                 "duplicate-name",
                 one.at,
-                f"the {one.of} '{one.name}' is made by {other.at} as well; an account and region "
+                f"the {one.of} '{one.name}' is created by {other.at} too; an account and region "
                 "has one of that name",
                 "create it once and pass it on, or rename the other one",
             )

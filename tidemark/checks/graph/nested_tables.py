@@ -28,7 +28,7 @@ SIDE_BY_SIDE = "give each its own folder, side by side; or acknowledge it with a
 
 
 class _Placed(NamedTuple):
-    """Data in a folder, with where it is declared; `table` is empty where it has none."""
+    """Data in a folder, with the place of its declaration; `table` is empty without a table."""
 
     at: str
     what: str
@@ -130,7 +130,7 @@ def _part(part: Part) -> _Placed:
 
 
 def _parts_of_one_table(graph: Graph) -> Iterator[Problem]:
-    """Yield the pairs of a table's registered partitions where one holds objects of the other."""
+    """Yield pairs of a table's registered partitions in which one holds objects of the other."""
     tables: dict[str, list[Part]] = defaultdict(list)
     for part in graph.parts:
         if not part.projection:

@@ -23,11 +23,10 @@ IN_INPUT = (
 
 @dataclass(frozen=True)
 class _Place:
-    """The places where resources of a type have strings that everybody sees.
+    """The places where resources of a type have strings that everyone sees."""
 
-    With `is_resolved`, a dynamic reference or a parameter without echo is right: CloudFormation
-    puts the secret in while it deploys, and the service keeps it.
-    """
+    # With `is_resolved`, a dynamic reference or a parameter without echo is right: CloudFormation
+    # puts the secret in while it deploys, and the service keeps it.
 
     kind: str
     of: str

@@ -10,7 +10,7 @@ from tidemark.checks.graph.model import CONDITIONAL, Condition, Trigger
 
 MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
 Path: TypeAlias = frozenset[tuple[str, str]]
-"""Jobs and the states they ended in: one path on which a run reaches a job."""
+"""Jobs and their final states: one path on which a run reaches a job."""
 
 
 def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
@@ -23,7 +23,7 @@ def cycle_of(triggers: Iterable[Trigger]) -> list[str]:
 
 
 def paths_to_start(triggers: Sequence[Trigger]) -> dict[str, set[Path]]:
-    """Return the paths on which each job starts; no path for one that no run can start."""
+    """Return the paths on which each job starts; no path for a job that no run can start."""
     paths: dict[str, set[Path]] = {}
     for name in TopologicalSorter(_waits(triggers)).static_order():
         starting = [trigger for trigger in triggers if name in trigger.starts]
@@ -87,6 +87,6 @@ def _is_one_run(path: Path, condition: Condition) -> bool:
 
 
 def _few(paths: Iterable[Path]) -> set[Path]:
-    """Return the paths without repetition; where there are very many, as if there were no limit."""
+    """Return the paths without repetition; if there are very many, a path without conditions."""
     found = set(islice(paths, MAX_PATHS))
     return {frozenset()} if len(found) == MAX_PATHS else found

@@ -11,7 +11,7 @@ from tidemark.checks.graph.folders import Folders, is_same, overlap
 from tidemark.checks.graph.model import Graph, Job, Problem
 from tidemark.checks.graph.together import Together
 
-# Files of a job that are not data, by the parameter that says where.
+# Files of a job that are not data, by the parameter for their location.
 KEPT = {
     "temp": "temporary files",
     "spark_ui": "event logs",
@@ -40,7 +40,7 @@ def races(graph: Graph) -> Iterator[Problem]:
 
 
 def _pairs(graph: Graph, written: Folders) -> list[tuple[Job, Job]]:
-    """Return the pairs of jobs, in order, where one uses the output of the other."""
+    """Return the pairs of jobs, in order, in which one uses the output of the other."""
     order = {job.at: number for number, job in enumerate(graph.nodes)}
     found: dict[int, set[int]] = defaultdict(set)
     for job in graph.nodes:
@@ -131,7 +131,7 @@ def _uncrawled(
     """Yield a table that a job uses while a crawler of its workflow may change it."""
     for table in job.tables:
         is_named = table in crawler.crawled
-        # A crawler changes a table that a template defines only where it names it.
+        # A crawler changes a table that a template defines only if it names it.
         is_found = any(
             pattern.endswith("*") and table.startswith(pattern[:-1]) for pattern in crawler.crawled
         )

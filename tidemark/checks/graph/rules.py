@@ -58,7 +58,7 @@ RULES: Mapping[str, str] = {
     "table-without-waiting": "A job uses a table that a crawler or job of its workflow may change.",
     "table-without-data": "A job uses a table of the app, and declares none of its data.",
     "crawled-twice": "Two crawlers describe one folder in tables of one database.",
-    "crawled-and-declared": "A crawler makes a second table of data that has a declared one.",
+    "crawled-and-declared": "A crawler creates a second table for data with a declared one.",
     "nested-tables": "A table, a partition or a job's input has another table in its folder.",
     "table-not-created": "A dataset has a table, and no job that writes the dataset has it too.",
     "output-never-read": "No job or crawler reads an output of a job (a warning).",

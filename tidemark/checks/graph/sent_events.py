@@ -23,7 +23,7 @@ Sent: TypeAlias = tuple[Event, str]
 JOB, RUN, CRAWL = "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change"
 ENDS = {"SUCCEEDED": "INFO", "STOPPED": "INFO", "FAILED": "ERROR", "TIMEOUT": "WARN"}
 TABLE = "Glue Data Catalog Table State Change"
-DATABASE = "Glue Data Catalog Database State Change"  # when tables are made or deleted
+DATABASE = "Glue Data Catalog Database State Change"  # when tables are created or deleted
 QUALITY = "Data Quality Evaluation Results Available"
 CREATED, DELETED, CALL = "Object Created", "Object Deleted", "AWS API Call via CloudTrail"
 # Of writers; small objects are put, and all else depends on sizes and modes of writing.
@@ -45,7 +45,14 @@ KNOWN = {"source", "detail-type", "detail", OR, "jobName", "state", "severity", 
 KNOWN |= {"databaseName", "tableName", "bucket", "name", "object", "key", "reason"}
 KNOWN |= {"context", "contextType"}
 KNOWN |= {"eventSource", "eventName", "requestParameters", "bucketName", "tableInput"}
-WHO = {"account", "requester", "userIdentity", "userAgent", "sourceIPAddress", "source-ip-address"}
+ACTOR = {
+    "account",
+    "requester",
+    "userIdentity",
+    "userAgent",
+    "sourceIPAddress",
+    "source-ip-address",
+}
 
 
 class Cause(NamedTuple):
@@ -58,16 +65,16 @@ class Cause(NamedTuple):
 def cause_of(rule: EventRule, job: Job) -> Cause | None:
     """Return the action of a job or crawler that sends events of a rule, None without one."""
     cause = _cause_of(rule, job)
-    if cause and cause.is_certain and _says_who(rule.pattern):
+    if cause and cause.is_certain and _asks_actor(rule.pattern):
         return cause._replace(is_certain=False)  # it may be others only
     return cause
 
 
-def _says_who(pattern: Mapping[str, Any]) -> bool:
-    """Return whether a pattern asks who did something, which no template shows."""
+def _asks_actor(pattern: Mapping[str, Any]) -> bool:
+    """Return whether a pattern filters by the actor, which no template shows."""
     for name, wanted in pattern.items():
         parts = wanted if isinstance(wanted, list) else [wanted]
-        if name in WHO or any(_says_who(one) for one in parts if isinstance(one, Mapping)):
+        if name in ACTOR or any(_asks_actor(one) for one in parts if isinstance(one, Mapping)):
             return True
     return False
 

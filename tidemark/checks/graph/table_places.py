@@ -1,4 +1,4 @@
-"""Reads where the data of tables and their partitions are, out of synthesized templates."""
+"""Reads the locations of tables and their partitions from synthesized templates."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -11,7 +11,7 @@ from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.model.assembly.template import job_definition, resolve_stacks, stack_resources
 
-REGION = "us-east-1"  # no rule looks at it
+REGION = "us-east-1"  # no rule depends on it
 SPARK = "glueetl"  # the one kind of job that has bookmarks
 
 

@@ -7,7 +7,7 @@ from tidemark.checks.lint.facts import Ask, Facts
 from tidemark.checks.lint.findings import Finding, error, warning
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
-# getResolvedOptions refuses to be asked for these.
+# getResolvedOptions refuses requests for these.
 REFUSED = {
     "job-bookmark-option",
     "job-bookmark-from",
@@ -53,15 +53,15 @@ def own_argument_findings(facts: Facts) -> Iterator[Finding]:
     """Yield the problems with arguments in the script alone."""
     for ask in facts.asks:
         for name in sorted(REFUSED & set(ask.names or ())):
-            text = f"getResolvedOptions refuses to be asked for {name}: the run fails"
+            text = f"getResolvedOptions refuses a request for {name}: the run fails"
             yield error("argument-reserved", ask.place, text)
     for place, key in facts.unknown_keys:
-        text = f"{key} is taken from the arguments and was not asked for: the run fails"
+        text = f"{key} is read from the arguments but was not requested: the run fails"
         yield error("argument-not-requested", place, text)
 
 
 def argument_findings(facts: Facts, starts: tuple[Start, ...]) -> Iterator[Finding]:
-    """Yield where the script and the arguments of its job differ."""
+    """Yield the differences between the script and the arguments of its job."""
     found: dict[tuple[str, str], Finding] = {}
     for start in starts:
         for name, finding in _of_start(facts, start):
@@ -94,7 +94,7 @@ def _options(ask: Ask) -> set[str]:
 
 
 def _meant(ask: Ask, start: Start) -> dict[str, str]:
-    """Return the passed names that Glue up to 5.1 takes for one that was asked for."""
+    """Return the passed names that Glue up to 5.1 takes for a requested one."""
     if not start.is_abbreviating:
         return {}
     options, passed = _options(ask), start.names

@@ -54,7 +54,7 @@ def _reads_argv_itself(tree: ast.Module) -> bool:
 
 
 def _unknown_keys(tree: ast.Module, names: Names) -> Iterator[tuple[Place, str]]:
-    """Yield the keys that a script takes from arguments that it has not asked for."""
+    """Yield the keys that a script reads from arguments without requesting them."""
     results = _results(tree, names)
     for node in ast.walk(tree):
         match node:

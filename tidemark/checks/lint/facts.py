@@ -8,7 +8,7 @@ from tidemark.checks.script.place import Place
 
 @dataclass(frozen=True)
 class Opened:
-    """One operator where the script comes to it."""
+    """One operator, at its place in the script."""
 
     operator: Operator
     same_ctx: tuple[int, ...] = ()  # lines of the operators that may have run with this ctx before
@@ -49,7 +49,7 @@ class Facts:
     always_asked: frozenset[str] = frozenset()
     mentioned: frozenset[str] = frozenset()  # names that stand as "--name" in the script
     unknown_keys: list[tuple[Place, str]] = field(default_factory=list)
-    is_entry: bool = False  # it makes the GlueContext or the Job itself
-    has_hidden_job: bool = False  # init or commit happen, or may happen, where it cannot be seen
+    is_entry: bool = False  # it creates the GlueContext or the Job itself
+    has_hidden_job: bool = False  # init or commit happen, or may happen, out of sight
     has_hidden_source: bool = False
     reads_argv_itself: bool = False

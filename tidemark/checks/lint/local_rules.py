@@ -24,7 +24,7 @@ CONTEXT = "GlueContext"
 REFUSED = {f"{module}.{name}" for module in NOT_YET for name in refused_in(module)}
 CONTEXT_MEMBERS = set(members_of("awsglue.context", CONTEXT))
 CONTEXT_NAMES = {"gluecontext", "gluectx", "glue"}  # without underscores, in lower case
-# A method -> whether it reads, and where connection_type and format stand in a call.
+# A method -> whether it reads, and the positions of connection_type and format in a call.
 OPENS = {
     "create_dynamic_frame_from_options": (True, 0, 2),
     "create_data_frame_from_options": (True, 0, 2),

@@ -82,7 +82,7 @@ class ScriptReader(Flow):
             for path in point.paths:
                 if path.has_read:
                     self._ends[place] = self._ends.get(place, False) or path.has_written
-        self._note_what_is_not_reached()
+        self._note_unreached()
         facts.opened = list(self._opened.values())
         facts.ends = [End(place, written) for place, written in self._ends.items()]
         facts.always_asked = join(*(point for _, point in exits)).asked
@@ -96,7 +96,7 @@ class ScriptReader(Flow):
             places[:] = sorted(set(places), key=lambda place: place.line)
         return facts
 
-    def _note_what_is_not_reached(self) -> None:
+    def _note_unreached(self) -> None:
         """Note the calls in functions that nothing visible calls, as far as they say anything."""
         facts = self._facts
         for call in self._hidden_calls():

@@ -1,4 +1,4 @@
-"""What names are worth where a script is followed from line to line."""
+"""The values of names while a script is followed from line to line."""
 
 import ast
 from collections.abc import Iterable, Mapping

@@ -35,7 +35,7 @@ class Names:
     functions: Mapping[str, Function]
     methods: Mapping[str, tuple[Function, ...]]
     classes: Mapping[str, ast.ClassDef]
-    imports: Mapping[str, str]  # name to where it comes from, such as awsglue.job.Job
+    imports: Mapping[str, str]  # name to its origin, such as awsglue.job.Job
     constants: Scope
     jobs: frozenset[str] = field(default=frozenset())
     instances: frozenset[str] = field(default=frozenset())

@@ -1,4 +1,4 @@
-"""Where something stands in a script."""
+"""A position in a script."""
 
 import ast
 from dataclasses import dataclass

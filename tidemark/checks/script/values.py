@@ -1,4 +1,4 @@
-"""Tells what expressions of a script are worth, as text: nothing is run.
+"""Evaluates expressions of scripts as strings, without running anything.
 
 Names are followed where their value is certain: constants, names and attributes that are
 assigned once, loops over lists that are written out, and the arguments of the script's calls of its
@@ -20,7 +20,7 @@ from tidemark.checks.script.names import FUNCTION, Function, identifier
 from tidemark.errors import UsageError
 
 DEEPEST = 5  # calls and names through which a value is followed
-MAX_WAYS = 1_000  # to a function; more are names that stand for many things
+MAX_WAYS = 1_000  # to a function; beyond that names have too many values
 Loop: TypeAlias = ast.For | ast.AsyncFor | ast.comprehension
 Bound: TypeAlias = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ class ScriptValues:
         }
 
     def bindings(self, place: Enclosing, depth: int = 0) -> Iterator[Bound]:
-        """Yield what parameters and loop variables stand for, once for each way to a place."""
+        """Yield the values of parameters and loop variables, once for each way to a place."""
         for bound in islice(self._parameters(place.functions, depth), MAX_WAYS):
             yield from self._looped(place, place.loops, bound)
 

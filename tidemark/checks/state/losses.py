@@ -207,7 +207,7 @@ def _source_moved(job: str, ctx: str, places: str) -> Loss:
         f"{ctx} now reads {places} with the position of another place: older data there is "
         "never read, without an error",
         f"give the new place its own transformation_ctx; or, to start over there, {reread}; "
-        f"or, if nothing older is there, {discard}",
+        f"or, if there is nothing older, {discard}",
         ctx,
     )
 
@@ -265,7 +265,7 @@ def _of_resources(old: Manifest, app: Manifest) -> Iterator[Loss]:
             yield Loss(
                 Kind.RESOURCE_REPLACED,
                 id_,
-                f"{', '.join(differences)}: {_what_follows(was, now)}",
+                f"{', '.join(differences)}: {_consequence(was, now)}",
                 f"undo that change, or {discard}",
             )
         elif was.is_retained and not now.is_retained:
@@ -285,14 +285,14 @@ def _replacing(was: StatefulResource, now: StatefulResource) -> Iterator[str]:
         ("keys", ", ".join(was.keys), ", ".join(now.keys)),
     ):
         if before != after:
-            yield f"its {name} was {before or 'made by AWS'} and is {after or 'made by AWS'}"
+            yield f"its {name} was {before or 'created by AWS'} and is {after or 'created by AWS'}"
 
 
-def _what_follows(was: StatefulResource, now: StatefulResource) -> str:
+def _consequence(was: StatefulResource, now: StatefulResource) -> str:
     """Return what CloudFormation does; a Glue table with other partition keys it changes."""
     if now.type == GLUE_TABLE and (was.type, was.name) == (now.type, now.name):
         return "the partitions that are registered have other keys, and are not found"
-    return f"CloudFormation makes a new, empty {now.type}"
+    return f"CloudFormation creates a new, empty {now.type}"
 
 
 def _add(kind: str, **values: str) -> str:

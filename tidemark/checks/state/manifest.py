@@ -1,6 +1,6 @@
 """The state manifest: the state that an app keeps outside of its code, as plain data and a file.
 
-It says nothing of an account, a stage or a machine, and changes only if the state does.
+It does not depend on an account, a stage or a machine, and changes only if the state does.
 """
 
 import json
@@ -32,7 +32,7 @@ class JobState:
         watermark_table: the table of its watermarks; empty without watermarks.
         sources: the bookmarked sources of its script; None if the script is not known.
         cursors: the names of its watermarks, as far as its script shows them.
-        checkpoint: where a streaming job keeps how far it has come; empty for other jobs.
+        checkpoint: checkpoint location of a streaming job; empty for other jobs.
     """
 
     resource: str
@@ -130,7 +130,7 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """Return the manifest of a file, None if there is no file."""
+    """Return the manifest of a file; None if the file is missing."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -142,12 +142,12 @@ def read_manifest(path: Path) -> Manifest | None:
 
 
 def parse_json(text: str) -> Any:
-    """Return JSON values; of a key that is there twice, as after a merge, none may be dropped."""
+    """Return JSON values; refuse a repeated key, as after a merge, because none may be dropped."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         for name, count in Counter(name for name, _ in pairs).items():
             if count > 1:
-                raise ValueError(f"the key {name!r} is there {count} times in one object")
+                raise ValueError(f"the key {name!r} occurs {count} times in one object")
         return dict(pairs)
 
     return json.loads(text, object_pairs_hook=unique)

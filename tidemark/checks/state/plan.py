@@ -82,7 +82,7 @@ _FIELD = {
     ("rename_ctx", "from"): "from_ctx",
     ("rename_ctx", "to"): "to_ctx",
 }
-_WHY_ON_AWS = (
+_AWS_REASONS = (
     "no API of AWS writes a bookmark, so that there everything is read again; "
     f"allowed is {REREAD!r}, if the job may do so, else keep the old name"
 )
@@ -97,7 +97,7 @@ class PlanEntry:
 
     @property
     def text(self) -> str:
-        """The entry as it stands in the file."""
+        """The entry in the form of the file."""
         return json.dumps(self.document, ensure_ascii=False)
 
 
@@ -107,7 +107,7 @@ def entry_document(kind: str, **values: str) -> dict[str, dict[str, str]]:
 
 
 def read_plan(path: Path) -> tuple[PlanEntry, ...]:
-    """Return the entries of a plan, none if there is no file."""
+    """Return the entries of a plan; empty if the file is missing."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -167,7 +167,7 @@ def _check_values(kind: str, values: Mapping[str, object]) -> None:
             raise ValueError(f"{kind} has {name} {json.dumps(value)}; give a string")
     for name in _REQUIRED[kind]:
         if name not in values:
-            why = f": {_WHY_ON_AWS}" if name == "bookmark_on_aws" else ""
+            why = f": {_AWS_REASONS}" if name == "bookmark_on_aws" else ""
             raise ValueError(f"{kind} has no {name!r}{why}; it needs {', '.join(_REQUIRED[kind])}")
 
 
@@ -177,7 +177,7 @@ def _check(entry: Entry) -> None:
             if old == new:
                 raise ValueError(f"from and to are both {old!r}; give two names")
             if entry.bookmark_on_aws not in ("", REREAD):
-                raise ValueError(f"bookmark_on_aws is {entry.bookmark_on_aws!r}: {_WHY_ON_AWS}")
+                raise ValueError(f"bookmark_on_aws is {entry.bookmark_on_aws!r}: {_AWS_REASONS}")
         case Discard(job=job, ctx=ctx, resource=resource):
             if bool(job) == bool(resource) or (ctx and not job):
                 raise ValueError(
@@ -189,7 +189,7 @@ def _check_together(entries: Sequence[Entry]) -> None:
     """Raise unless the entries can be carried out one after the other, again and again."""
     for entry in entries:
         if entries.count(entry) > 1:
-            raise ValueError(f"the entry {entry} is there twice; leave one out")
+            raise ValueError(f"the entry {entry} is repeated; leave one out")
     jobs = [(e.from_job, e.to_job) for e in entries if isinstance(e, RenameJob)]
     _check_renames(jobs)
     following = dict(jobs)

@@ -18,10 +18,10 @@ from tidemark.checks.state.plan import (
 )
 from tidemark.errors import TidemarkError
 
-_REREAD_OF_JOB = {Kind.BOOKMARK_DISABLED, Kind.BOOKMARK_RENAMED, Kind.JOB_REPLACED}
-_REREAD_OF_JOB |= {Kind.CHECKPOINT_GONE}
-_REREAD_OF_CTX = {Kind.CTX_GONE, Kind.SOURCE_MOVED, Kind.CURSOR_GONE}
-_DISCARD_OF_JOB = {
+_REREAD_JOB = {Kind.BOOKMARK_DISABLED, Kind.BOOKMARK_RENAMED, Kind.JOB_REPLACED}
+_REREAD_JOB |= {Kind.CHECKPOINT_GONE}
+_REREAD_CTX = {Kind.CTX_GONE, Kind.SOURCE_MOVED, Kind.CURSOR_GONE}
+_DISCARD_JOB = {
     Kind.BOOKMARK_GONE,
     Kind.BOOKMARK_DISABLED,
     Kind.JOB_REPLACED,
@@ -29,7 +29,7 @@ _DISCARD_OF_JOB = {
     Kind.WATERMARK_MOVED,
     Kind.CHECKPOINT_GONE,
 }
-_DISCARD_OF_RESOURCE = {Kind.RESOURCE_GONE, Kind.RESOURCE_REPLACED, Kind.RESOURCE_NOT_RETAINED}
+_DISCARD_RESOURCE = {Kind.RESOURCE_GONE, Kind.RESOURCE_REPLACED, Kind.RESOURCE_NOT_RETAINED}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Review:
     """What comes of comparing an app with its manifest.
 
     Attributes:
-        unacknowledged: what would be lost, and no one has decided about.
+        unacknowledged: losses that no one has decided about.
         acknowledged: what would be lost, each with the entry that covers it.
         unused: entries that cover nothing, each with the reason.
         recorded: the current manifest.
@@ -78,7 +78,7 @@ def review(old: Manifest, app: Manifest, plan: Sequence[PlanEntry]) -> Review:
     covering = {loss: next((e for e in usable if covers(e.entry, loss)), None) for loss in found}
     used = {entry.text for entry in covering.values() if entry}
     for entry in usable:
-        # A rename says which job is which, even if AWS keeps nothing that it could carry.
+        # A rename tells which job is which, even if AWS keeps nothing that it could carry.
         if entry.text not in used and not isinstance(entry.entry, RenameJob):
             problems[entry.text] = "nothing that it speaks of would be lost"
     return Review(
@@ -100,12 +100,12 @@ def covers(entry: Entry, loss: Loss) -> bool:
         case RenameCtx(job=job, from_ctx=ctx):
             return (loss.kind, loss.subject, loss.ctx) == (Kind.CTX_RENAMED, job, ctx)
         case Reread(job=job, ctx=ctx):
-            kinds = _REREAD_OF_CTX if ctx else _REREAD_OF_JOB
+            kinds = _REREAD_CTX if ctx else _REREAD_JOB
             return loss.kind in kinds and (loss.subject, loss.ctx) == (job, ctx)
         case Discard(job=job, ctx=ctx, resource=resource):
             if resource:
-                return loss.kind in _DISCARD_OF_RESOURCE and loss.subject == resource
-            kinds = _REREAD_OF_CTX if ctx else _DISCARD_OF_JOB
+                return loss.kind in _DISCARD_RESOURCE and loss.subject == resource
+            kinds = _REREAD_CTX if ctx else _DISCARD_JOB
             return loss.kind in kinds and (loss.subject, loss.ctx) == (job, ctx)
 
 

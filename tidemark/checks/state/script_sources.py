@@ -28,7 +28,7 @@ class ScriptSource:
     Attributes:
         transformation_ctx: its name in the bookmark.
         kind: its kind: ``s3``, ``jdbc`` and so on, ``catalog``, ``relationalize``.
-        places: where it reads: paths, or the table, sorted.
+        places: what it reads: paths, or the table, sorted.
         keys: its jobBookmarkKeys, in order.
     """
 
@@ -44,7 +44,7 @@ class ScriptState:
 
     Attributes:
         sources: its sources with a bookmark, sorted.
-        cursors: the names of its watermarks, `source.cursor` where it has several, sorted.
+        cursors: the names of its watermarks, `source.cursor` if it has several, sorted.
     """
 
     sources: tuple[ScriptSource, ...] = ()

@@ -100,7 +100,7 @@ def _rename_job(entry: RenameJob, app: Manifest, name: str, on_aws: bool) -> Ite
         yield Step(Action.CARRY_WATERMARKS, text, old, new, now.watermark_table)
     if now.has_bookmark and on_aws:
         text = (
-            f"{_NO_API}: {new} reads everything again, unless its bookmark is made by a run that "
+            f"{_NO_API}: {new} reads everything again, unless its bookmark is built by a run that "
             "writes elsewhere; see docs/state.md"
         )
         yield Step(Action.NOTHING, text, old, new)
@@ -137,6 +137,6 @@ def _reread(entry: Reread, job: str, app: Manifest, on_aws: bool) -> Step:
 
 
 def _is_known(kind: str, place: str) -> bool:
-    """Return whether a local position, made at this place, names it by the same text."""
+    """Return whether a local position, created at this place, has the same name for it."""
     is_plain = kind in _PLAIN or place.startswith("s3://")
     return is_plain and is_certain(place) and "{--" not in place

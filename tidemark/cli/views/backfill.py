@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.cli.progress import state_text
+from tidemark.cli.progress import render_state
 from tidemark.cli.views.listing import MIN_ID_LENGTH, Listing, Sentence
-from tidemark.cli.views.runs import ended_text
+from tidemark.cli.views.runs import render_end
 from tidemark.operate.backfill.filling import Filling
 from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
 from tidemark.operate.backfill.plan import Plan, rest_of
@@ -30,7 +30,7 @@ MAX_PARTS_SHOWN = 20
 def gaps_lines(
     job: str, unit: Unit, asked: Range, intervals: Sequence[Interval], option: str
 ) -> Iterator[Listing | Sentence]:
-    """Yield what `tidemark gaps` prints: what is not done, how much that is, and what to do."""
+    """Yield the output of `tidemark gaps`: what is not done, how much that is, and what to do."""
     rows = [
         (
             unit.text(it.range.low),
@@ -51,11 +51,11 @@ def gaps_lines(
     yield Sentence(f"{job}, {asked.text(unit)}: {unit.count(asked.size)}, {counts}")
     if todo := [it.range for it in intervals if it.state in TO_RUN and not it.is_empty]:
         low, high = min(it.low for it in todo), max(it.high for it in todo)
-        command = command_text(job, unit, Range(low, high), " --only-missing" + option)
+        command = render_command(job, unit, Range(low, high), " --only-missing" + option)
         yield Sentence(f"to load it: `{command}`")
 
 
-def command_text(job: str, unit: Unit, asked: Range, options: str) -> str:
+def render_command(job: str, unit: Unit, asked: Range, options: str) -> str:
     """Return the command that fills a range."""
     ends = f"--from {unit.text(asked.low)} --to {unit.text(asked.high - 1)}"
     return f"tidemark backfill {job} {ends}{options}"
@@ -87,13 +87,13 @@ def _interval_json(unit: Unit, it: Interval) -> dict[str, Any]:
     }
 
 
-def runs_text(count: int) -> str:
+def render_runs(count: int) -> str:
     """Return a number of job runs for people."""
     return f"{count:,} job run" + ("" if count == 1 else "s")
 
 
 def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
-    """Yield what a backfill is going to do."""
+    """Yield the plan of a backfill."""
     unit, how = plan.unit, "one after another" if at_once < 2 else f"{at_once} at once"
     size = unit.count(sum(it.size for it in plan.parts))
     asked = f"{plan.job}, {plan.asked.text(unit)}"
@@ -101,7 +101,7 @@ def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
         yield Sentence(f"{asked}: nothing is missing or stale that the source has; no run to start")
     else:
         order = f", {how}" if len(plan.parts) > 1 else ""
-        yield Sentence(f"{asked}: {size} in {runs_text(len(plan.parts))}{order}")
+        yield Sentence(f"{asked}: {size} in {render_runs(len(plan.parts))}{order}")
         rows = [
             (str(number), it.text(unit), unit.count(it.size))
             for number, it in enumerate(plan.parts[:MAX_PARTS_SHOWN], 1)
@@ -148,14 +148,14 @@ def run_line(plan: Plan, run: Run, part: Range, option: str) -> Text:
     which = f"{plan.parts.index(part) + 1}/{len(plan.parts)} {part.text(plan.unit)}"
     if not run.is_final:
         return Text.assemble(
-            f"  {run.job}  {which} ", state_text(run.state), f" {run.run_id[:MIN_ID_LENGTH]}"
+            f"  {run.job}  {which} ", render_state(run.state), f" {run.run_id[:MIN_ID_LENGTH]}"
         )
     logs = f"tidemark logs {run.job} --run {run.run_id[:MIN_ID_LENGTH]}{option}"
-    return Text.assemble(ended_text(run, logs), f"  {which}")
+    return Text.assemble(render_end(run, logs), f"  {which}")
 
 
-def rest_text(plan: Plan, done: Sequence[Range], option: str) -> str:
-    """Return the command that fills what is not done; empty if all is."""
+def render_rest(plan: Plan, done: Sequence[Range], option: str) -> str:
+    """Return the command that fills everything missing; empty if nothing is."""
     rest = rest_of(plan, done)
     if rest is None:
         return ""
@@ -163,4 +163,4 @@ def rest_text(plan: Plan, done: Sequence[Range], option: str) -> str:
     options = " --only-missing" if plan.is_only_missing else ""
     if left > 1:
         options += f" --parts {left}"
-    return command_text(plan.job, plan.unit, rest, options + option)
+    return render_command(plan.job, plan.unit, rest, options + option)

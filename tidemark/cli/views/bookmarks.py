@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidemark.cli.views.listing import Listing, short_ids
-from tidemark.cli.views.runs import count_text
+from tidemark.cli.views.runs import grouped
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.operate.target import CommittedRun
 
@@ -67,7 +67,7 @@ def runs_table(runs: Sequence[CommittedRun]) -> Listing:
             short[run.run_id],
             moment(run.at_ms),
             run.state or "-",
-            count_text(run.rows_read),
+            grouped(run.rows_read),
             "-" if run.number is None else str(run.number),
         )
         for place, run in enumerate(runs, start=1)

@@ -24,7 +24,7 @@ from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.known_jobs import known_jobs, why_no_source
+from tidemark.local_state.store.known_jobs import known_jobs, no_source_reason
 from tidemark.local_state.store.run_ids import resolve_run
 
 SHOWN_FILES = 20
@@ -36,7 +36,7 @@ def explain_job(
     """Return the id of the run, and an explanation per source."""
     with Store(home.database) as store:
         if job not in known_jobs(store):
-            raise UsageError(why_no_source(store, job))
+            raise UsageError(no_source_reason(store, job))
         run_id = resolve_run(store, job, run) if run else None
         if run_id:
             sources = sources_of_run(store, job, run_id)

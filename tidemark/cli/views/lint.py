@@ -17,7 +17,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 def lint_scripts(
     scripts: Sequence[Path], bookmark: str | None
 ) -> tuple[list[Linted], list[UsageError]]:
-    """Return what is found in scripts by themselves, and why others are none."""
+    """Return the findings in scripts without an app, and why others have none."""
     option = f"job-bookmark-{bookmark}" if bookmark else None
     linted: list[Linted] = []
     refused: list[UsageError] = []
@@ -30,7 +30,7 @@ def lint_scripts(
 
 
 def lint_app(assembly: Path) -> list[Linted]:
-    """Return what is found in the scripts of all jobs of an assembly."""
+    """Return the findings in the scripts of all jobs of an assembly."""
     return lint_jobs(read_assembly(assembly), Path.cwd())
 
 

@@ -1,4 +1,4 @@
-"""Lists for people: a table where it fits, else one block per row; no name or id is ever broken."""
+"""Readable lists: a table if it fits, else one block per row; no name or id is ever broken."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,8 +26,8 @@ class Listing:
 
     Attributes:
         headings: one per column.
-        rows: the cells, as texts or styled.
-        title: what is above; none if empty.
+        rows: the cells, as strings or styled.
+        title: the heading; none if empty.
         whole: the columns whose cells never fold in the table, by number; so does the first.
     """
 
@@ -94,7 +94,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text that folds at spaces only; takes `soft_wrap` of `Console.print`, as a listing does."""
+    """A string that folds at spaces only; takes `soft_wrap` of `Console.print`, like a listing."""
 
     text: str | Text
 
@@ -144,7 +144,7 @@ def _widest_word(text: Text) -> int:
 
 
 def _folded(text: Text, room: int) -> list[Text]:
-    """Return the lines of a text, broken at spaces only; none if it is empty."""
+    """Return the lines of a string, broken at spaces only; none if it is empty."""
     if cell_len(text.plain) <= room:
         return [text]
     lines, begin, end = [], 0, 0

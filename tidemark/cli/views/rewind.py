@@ -22,7 +22,7 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
     ids = {run for state in plan.states for run in (state.from_run, state.to_run, *state.undone)}
     short = short_ids(run for run in sorted(ids) if run)
     if not plan.states:
-        yield f"Nothing to rewind: everything is where --to {plan.to} says already."
+        yield f"Nothing to rewind: everything is already where --to {plan.to} says."
         for text in plan.unknown:
             yield from _wrapped(text, "- ")
         return
@@ -49,9 +49,9 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
 def _job_lines(job: "JobPlan", short: Mapping[str, str]) -> Iterator[str]:
     yield job.job if job.is_rewound else f"{job.job} (downstream; its state stays)"
     for state in job.states:
-        yield from _wrapped(_state_text(state, short))
+        yield from _wrapped(_render_state(state, short))
     for read in job.reads_again:
-        yield from _wrapped(_read_text(read))
+        yield from _wrapped(_render_read(read))
     if job.sees:
         yield from _wrapped(job.sees)
     for effect in job.effects:
@@ -59,7 +59,7 @@ def _job_lines(job: "JobPlan", short: Mapping[str, str]) -> Iterator[str]:
         yield from _wrapped(f"{effect.dataset} {VERDICTS[effect.verdict]}{why}")
 
 
-def _state_text(state: "StateMove", short: Mapping[str, str]) -> str:
+def _render_state(state: "StateMove", short: Mapping[str, str]) -> str:
     what = "bookmark"
     before, after = (short.get(run, "the beginning") for run in (state.from_run, state.to_run))
     if state.before is not None:
@@ -76,7 +76,7 @@ def _values(values: Mapping[str, str], run: str) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(values.items())) or run
 
 
-def _read_text(read: "Reread") -> str:
+def _render_read(read: "Reread") -> str:
     amounts = [_count(read.files, "file")] if read.files is not None else []
     amounts += [_count(read.rows, "row")] if read.rows is not None else []
     name = f" ({read.source})" if read.source and read.dataset else ""

@@ -7,9 +7,9 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.cli.progress import state_text
+from tidemark.cli.progress import render_state
 from tidemark.cli.views.listing import Listing, Sentence
-from tidemark.cli.views.runs import count_text, moment, run_json, took
+from tidemark.cli.views.runs import grouped, moment, run_json, took
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
 from tidemark.operate.job_runs import Run
@@ -25,12 +25,12 @@ class RunDetails:
     """All that is known of a run.
 
     Attributes:
-        run: as Glue tells it.
+        run: the run in Glue.
         checkpoint: None for a run that has none.
         where: whose it is, for people.
         dpu_seconds: what AWS charges for, or would have; None if that is not known.
         usd: for these, at the prices of the report.
-        notes: what is noted beside it.
+        notes: notes about it.
     """
 
     run: Run
@@ -68,7 +68,7 @@ def details_json(details: RunDetails) -> dict[str, Any]:
 def details_parts(details: RunDetails) -> Iterator[Sentence | Listing]:
     """Yield what `tidemark run show` prints, part by part."""
     run, checkpoint = details.run, details.checkpoint
-    yield Sentence(Text.assemble((run.job, "bold"), " ", state_text(run.state)))
+    yield Sentence(Text.assemble((run.job, "bold"), " ", render_state(run.state)))
     yield Sentence(f"  {run.run_id}")
     yield Sentence(f"  {_started(details)}")
     yield Sentence(f"  {_work(details)}")
@@ -79,7 +79,7 @@ def details_parts(details: RunDetails) -> Iterator[Sentence | Listing]:
     if run.message:
         yield Sentence(f"  {run.message}")
     if checkpoint is None:
-        yield Sentence(f"\nNo checkpoint: {_why_no_checkpoint(details)}.")
+        yield Sentence(f"\nNo checkpoint: {_no_checkpoint_reason(details)}.")
     else:
         yield from _moved(checkpoint)
         yield from _datasets(checkpoint)
@@ -102,7 +102,7 @@ def _started(details: RunDetails) -> str:
     return text
 
 
-def _why_no_checkpoint(details: RunDetails) -> str:
+def _no_checkpoint_reason(details: RunDetails) -> str:
     if not details.run.is_final:
         return "it has not ended"
     if details.run.billed is not None:
@@ -122,7 +122,7 @@ def _cost(details: RunDetails) -> str:
 
 def _work(details: RunDetails) -> str:
     run = details.run
-    found = ["when it ended is not known" if run.is_final else "goes on"]
+    found = ["its end is unknown" if run.is_final else "in progress"]
     if run.ended_at:
         found = [f"took {took(run)}"]
     if details.run.jvm:
@@ -165,14 +165,24 @@ def _watermark(move: WatermarkMove) -> str:
 
 def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:
     read = [
-        (_name(one), count_text(one.files), count_text(one.rows), _position(one.before, one.after))
+        (
+            _name(one),
+            grouped(one.files),
+            grouped(one.rows),
+            _position(one.before, one.after),
+        )
         for one in checkpoint.read
     ]
     if read:
         yield Sentence("")
         yield Listing(("read", "files", "rows", "from and to"), read)
     written = [
-        (one.dataset, MODES.get(one.mode, one.mode), count_text(one.files), count_text(one.rows))
+        (
+            one.dataset,
+            MODES.get(one.mode, one.mode),
+            grouped(one.files),
+            grouped(one.rows),
+        )
         for one in checkpoint.written
     ]
     if written:

@@ -1,4 +1,4 @@
-"""Shows job runs and workflow runs: as lists, as JSON, and line by line while they go on."""
+"""Shows job runs and workflow runs: as lists, as JSON, and line by line while in progress."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.cli.progress import state_text
+from tidemark.cli.progress import render_state
 from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
 from tidemark.local_state.store.stored_warnings import RunWarning
@@ -54,26 +54,26 @@ def runs_listing(runs: Sequence[Run], room: int = 80, *, has_rows: bool = False)
     if not has_rows:
         return Listing(headings, rows)
     counted = [
-        (*row[:4], count_text(run.rows_read), count_text(run.rows_written), row[4])
+        (*row[:4], grouped(run.rows_read), grouped(run.rows_written), row[4])
         for row, run in zip(rows, runs, strict=True)
     ]
     wide = (*headings[:4], "read", "wrote", "run")
     columns = zip(wide, *counted, strict=True)
     widths = [max(len(str(cell)) for cell in column) for column in columns]
-    widths[2] = max(len(run.state) for run in runs)  # what is told of a success may fold
+    widths[2] = max(len(run.state) for run in runs)  # details of a success may fold
     if sum(widths) + GAP * (len(widths) - 1) > room:
         return Listing(headings, rows)
     return Listing(wide, counted)
 
 
 def _state(run: Run) -> Text:
-    """Return the state of a run, and what is told of a success."""
-    text = state_text(run.state)
+    """Return the state of a run, and the details of a success."""
+    text = render_state(run.state)
     is_told = run.state == "SUCCEEDED" and run.detail
     return text.append(f" {run.detail}", style="default") if is_told else text
 
 
-def count_text(number: int | None) -> str:
+def grouped(number: int | None) -> str:
     """Return a number of rows or files for people, ``-`` if it is not known."""
     return "-" if number is None else f"{number:,}"
 
@@ -127,7 +127,7 @@ def workflow_run_json(run: WorkflowRun) -> dict[str, Any]:
     }
 
 
-def ended_text(run: Run, logs: str) -> Text:
+def render_end(run: Run, logs: str) -> Text:
     """Return what to say of a job run that has ended; where its log is, if it did not succeed."""
     if run.state == "SUCCEEDED":
         told = f": {run.detail}" if run.detail else ""
@@ -139,7 +139,7 @@ def ended_text(run: Run, logs: str) -> Text:
 
 
 class Changes:
-    """Tells what has changed from one look at a workflow run to the next."""
+    """Reports the changes of a workflow run from one poll to the next."""
 
     def __init__(self, option: str = "", seen: Sequence[Run] = ()) -> None:
         """Have seen some runs."""
@@ -156,7 +156,7 @@ class Changes:
                 found.append(Text(f"  {run.job}  {_begun(run.state)}"))
             elif run.is_final and before != run.state:
                 logs = f"tidemark logs {run.job} --run {run.run_id[:11]}{self._option}"
-                found.append(ended_text(run, logs))
+                found.append(render_end(run, logs))
         return found
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.text import Text
 
-from tidemark.cli.progress import state_text
+from tidemark.cli.progress import render_state
 from tidemark.cli.views.freshness import freshness_json
 from tidemark.cli.views.listing import Listing
-from tidemark.cli.views.runs import count_text, moment, run_json, took
+from tidemark.cli.views.runs import grouped, moment, run_json, took
 from tidemark.cli.views.watermarks import summary
 from tidemark.errors import TidemarkError
 from tidemark.local_state.store.database import NOTHING_NEW
@@ -24,7 +24,7 @@ MS = 1000
 
 
 def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str]:
-    """Return, per job that has one, its current watermark as text."""
+    """Return, per job that has one, its current watermark as a string."""
     tables: dict[str, list[str]] = {}
     for it in statuses:
         if it.watermark_table:
@@ -40,8 +40,8 @@ def read_watermarks(target: Target, statuses: Sequence[Status]) -> dict[str, str
     return {job: text for job, text in found.items() if text}
 
 
-def bookmark_text(status: Status) -> str:
-    """Return a bookmark's version and the moment up to which it has read, or why there is none."""
+def render_bookmark(status: Status) -> str:
+    """Return a bookmark's version and the moment up to which it has read, or why it is missing."""
     head = status.bookmark
     if head is None:
         return "not set" if status.has_bookmark else "off"
@@ -72,7 +72,7 @@ def _run_cells(status: Status, now_ms: int) -> tuple[str | Text, str | Text, str
     goes_on_s = now_ms / MS - run.started_at.timestamp()
     seconds = took(run) if run.is_final else f"{goes_on_s:.1f} s"
     jvm = f" {run.jvm.partition(':')[0]}" if run.jvm else ""
-    state = state_text(run.state).append(f" {seconds}{jvm}", style="default")
+    state = render_state(run.state).append(f" {seconds}{jvm}", style="default")
     return moment(run.started_at), state, _counts(run)
 
 
@@ -80,13 +80,13 @@ def _counts(run: Run) -> str:
     """Return the rows that a run has read and written, or that there was nothing new."""
     if run.detail == NOTHING_NEW:
         return NOTHING_NEW
-    return f"{count_text(run.rows_read)} → {count_text(run.rows_written)}"
+    return f"{grouped(run.rows_read)} → {grouped(run.rows_written)}"
 
 
 def _state_cells(status: Status, watermarks: Mapping[str, str]) -> tuple[str, str]:
     if not status.is_there:
         return "-", "-"
-    return bookmark_text(status), watermarks.get(status.job, "-")
+    return render_bookmark(status), watermarks.get(status.job, "-")
 
 
 def status_json(

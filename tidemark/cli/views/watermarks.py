@@ -49,19 +49,19 @@ def open_watermarks(home: Home | None, table: str) -> Iterator[WatermarkAdmin]:
         raise TidemarkError(f"AWS refuses: {error}; check your credentials and region") from error
 
 
-def what_changes(
+def render_changes(
     watermarks: WatermarkAdmin, job: str, run: str | None, source: str
 ) -> tuple[str, str]:
-    """Return the watermarks of a job as they are, and as they would be after a rewind, as texts."""
+    """Return the watermarks of a job now, and after a rewind, as strings."""
     try:
         latest = watermarks.latest(job, source=source)
-        now = values_text(latest.watermarks) if latest else "none"
+        now = render_values(latest.watermarks) if latest else "none"
     except WatermarkCorruptError:
         latest, now = None, "not readable"
     if run is None:
         return now, "none: the next run loads everything"
     try:
-        return now, values_text(watermarks.watermarks_of(job, run, source=source))
+        return now, render_values(watermarks.watermarks_of(job, run, source=source))
     except WatermarkNotFoundError as error:
         raise UsageError(
             f"there is no watermark of run {run!r} of job {job!r}: it never committed, or its row "
@@ -69,12 +69,12 @@ def what_changes(
         ) from error
 
 
-def values_text(values: Mapping[str, Any]) -> str:
+def render_values(values: Mapping[str, Any]) -> str:
     """Return values as ``name=value``, the names of nested ones joined by dots."""
     found = []
     for name, value in sorted(values.items()):
         if isinstance(value, Mapping):
-            found += [f"{name}.{inner}" for inner in values_text(value).split(", ") if inner]
+            found += [f"{name}.{inner}" for inner in render_values(value).split(", ") if inner]
         else:
             found.append(f"{name}={value}")
     return ", ".join(found)
@@ -103,11 +103,11 @@ def summary(watermarks: WatermarkAdmin, job: str) -> str:
         values = latest.watermarks if latest else {}
         found |= {source: values} if source else values
         open_count += len(windows)
-    text = values_text(found)
+    text = render_values(found)
     return f"{text or '-'} ({open_count} open)" if open_count else text
 
 
-def range_text(low: Any, high: Any) -> str:
+def render_range(low: Any, high: Any) -> str:
     """Return the range of a window, from the beginning if it has no lower bound."""
     return f"{'the beginning' if low is None else low} to {high}"
 
@@ -121,7 +121,7 @@ def current_tables(
     cells = ("-", "none: the next run loads everything", "-")
     if latest is not None:
         run_id = short[latest.run_id] if latest.run_id else "-"
-        cells = (str(latest.version), values_text(latest.watermarks), run_id)
+        cells = (str(latest.version), render_values(latest.watermarks), run_id)
     headings = ("version", "watermarks", "run id")
     title = f"Source {source} of {job}" if source else f"Watermarks of {job}"
     current = Listing(headings, [cells], title, (2,))
@@ -131,7 +131,7 @@ def current_tables(
     rows = [
         (
             window.cursor,
-            range_text(window.low, window.high),
+            render_range(window.low, window.high),
             str(window.attempt),
             short[window.run_id],
         )
@@ -152,7 +152,7 @@ def history_table(job: str, history: Sequence["HistoryEntry"]) -> Listing:
                 str(entry.version),
                 at,
                 entry.kind,
-                values_text(entry.watermarks) or "none",
+                render_values(entry.watermarks) or "none",
                 short[entry.run_id] if entry.run_id else "the beginning",
                 why,
             )

@@ -19,17 +19,17 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 @dataclass(frozen=True)
 class DataQualityRuleset:
-    """Rules in DQDL about the rows of a table, kept in Glue.
+    """Rules in DQDL about the rows of a table, stored in Glue.
 
-    What makes a rule is left to Glue; brackets and the list of rules are checked here.
+    Glue checks the rules themselves; brackets and the list of rules are checked here.
 
     Attributes:
         rules: such as `Rules = [RowCount > 0, IsComplete "id"]`.
-        name: its name in Glue; empty: `<database>_<table>`.
-        description: what it is for.
+        name: its name in Glue; by default `<database>_<table>`.
+        description: the purpose of the rules.
 
     Raises:
-        JobDefinitionError: there is no list of rules, it is empty, or a bracket is left open.
+        JobDefinitionError: the list of rules is missing or empty, or a bracket is not closed.
     """
 
     rules: str
@@ -37,9 +37,9 @@ class DataQualityRuleset:
     description: str = ""
 
     def __post_init__(self) -> None:
-        if reason := _wrong_with(self.rules):
+        if reason := _find_problem(self.rules):
             raise JobDefinitionError(
-                f"a data quality ruleset has the rules {self.rules!r}, of which {reason}; allowed: "
+                f"a data quality ruleset has the rules {self.rules!r}: {reason}; allowed: "
                 "DQDL with rules, as in 'Rules = [RowCount > 0, IsComplete \"id\"]'; correct rules="
             )
         if self.name and not NAME.fullmatch(self.name):
@@ -54,25 +54,25 @@ class DataQualityRuleset:
             )
 
 
-def _wrong_with(text: str) -> str:
-    """Return what is wrong with DQDL, empty if nothing is seen."""
+def _find_problem(text: str) -> str:
+    """Return what is wrong with DQDL; empty if nothing is found."""
     if len(text) > MAX_CHARACTERS:
         return f"there are more than {MAX_CHARACTERS:,} characters"
     bare = QUOTED.sub("''", text)
     if '"' in bare:
-        return "a quote is left open"
-    if wrong := _wrong_brackets(bare):
+        return "a quote is not closed"
+    if wrong := _bracket_problem(bare):
         return wrong
     if not RULES.search(bare):
         return "'Rules = [' is missing"
     return "the list of rules is empty" if NO_RULES.search(bare) else ""
 
 
-def _wrong_brackets(text: str) -> str:
+def _bracket_problem(text: str) -> str:
     opened: list[str] = []
     for sign in text:
         if sign in PAIRS.values():
             opened.append(sign)
         elif sign in PAIRS and (not opened or opened.pop() != PAIRS[sign]):
             return f"{sign!r} closes no bracket"
-    return f"{opened[-1]!r} is left open" if opened else ""
+    return f"{opened[-1]!r} is not closed" if opened else ""

@@ -1,4 +1,4 @@
-"""Reads the types of columns as Hive, Athena and Glue write them: `decimal(10,2)`, `array<int>`.
+"""Parses column types of Hive, Athena and Glue: `decimal(10,2)`, `array<int>`.
 
 Source: https://docs.aws.amazon.com/athena/latest/ug/data-types.html
 """
@@ -10,11 +10,11 @@ PLAIN = frozenset(
     {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string"}
     | {"binary", "date", "timestamp"}
 )
-# Least and most of each number in parentheses.
+# Minimum and maximum of each number in parentheses.
 SIZED = {"char": ((1, 255),), "varchar": ((1, 65_535),), "decimal": ((1, 38), (0, 38))}
 FIELD = re.compile(r"[a-z_][a-z0-9_]*")
 TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(\d+)|([<>(),:]))")
-MAX_DEPTH = 32  # of types inside of types; Hive sets no limit, Python's stack has one
+MAX_DEPTH = 32  # of nested types; Hive sets no limit, Python's stack has one
 ALLOWED = (
     "boolean, tinyint, smallint, int, bigint, float, double, string, binary, date, timestamp, "
     "char(n), varchar(n), decimal(p,s), array<type>, map<type,type>, struct<name:type,...>"
@@ -23,12 +23,12 @@ ALLOWED = (
 
 @dataclass(frozen=True)
 class HiveType:
-    """One type; its text is how Glue keeps it.
+    """One type; its string is Glue's form of it.
 
     Attributes:
-        name: what stands first, such as `int` or `struct`.
+        name: its name, such as `int` or `struct`.
         sizes: the numbers in parentheses.
-        inner: the types in angle brackets, each with the name of its field; empty if it has none.
+        inner: the types in angle brackets, each with the name of its field; empty without any.
     """
 
     name: str
@@ -37,7 +37,7 @@ class HiveType:
 
     @property
     def is_nested(self) -> bool:
-        """Whether it holds other types."""
+        """Whether it contains other types."""
         return bool(self.inner)
 
     def __str__(self) -> str:
@@ -50,10 +50,10 @@ class HiveType:
 
 
 def parse_hive_type(text: str) -> HiveType:
-    """Return the type that a text means.
+    """Return the type that a string denotes.
 
     Raises:
-        ValueError: it means none; the message says why.
+        ValueError: it is not a type; the message says why.
     """
     reader = _Reader(_tokens(text))
     found = reader.type(0)
@@ -67,7 +67,7 @@ def _tokens(text: str) -> list[str]:
     while end < len(text.rstrip()):
         match = TOKEN.match(text, end)
         if match is None:
-            raise ValueError(f"{text[end:].strip()[0]!r} is no part of a type")
+            raise ValueError(f"{text[end:].strip()[0]!r} is not part of a type")
         tokens.append(match[0].strip())
         end = match.end()
     return tokens
@@ -81,7 +81,7 @@ class _Reader:
 
     def type(self, depth: int) -> HiveType:
         if depth > MAX_DEPTH:
-            raise ValueError(f"types are inside of each other more than {MAX_DEPTH} deep")
+            raise ValueError(f"types are nested more than {MAX_DEPTH} deep")
         name = self._next("a type").lower()
         if name in PLAIN:
             return HiveType(name)
@@ -92,12 +92,12 @@ class _Reader:
         if name == "map":
             found = HiveType(name, inner=self._inner(depth, 2))
             if found.inner[0][1].is_nested:
-                raise ValueError("the key of a map is a type without others in it")
+                raise ValueError("the key of a map must be a type without others in it")
             return found
         if name == "struct":
             return HiveType(name, inner=self._fields(depth))
         hint = "; Hive's name is int" if name == "integer" else ""
-        raise ValueError(f"{name!r} is no type of Hive{hint}")
+        raise ValueError(f"{name!r} is not a type of Hive{hint}")
 
     def _next(self, what: str) -> str:
         if not self.rest:
@@ -118,7 +118,7 @@ class _Reader:
             sizes.append(int(text))
         self._expect(")")
         if name == "decimal" and sizes[1] > sizes[0]:
-            raise ValueError(f"decimal has more digits behind the point ({sizes[1]}) than it has")
+            raise ValueError(f"decimal has more digits after the point ({sizes[1]}) than in all")
         return tuple(sizes)
 
     def _inner(self, depth: int, count: int) -> tuple[tuple[str, HiveType], ...]:
@@ -136,7 +136,7 @@ class _Reader:
             name = self._next("the name of a field")
             if not FIELD.fullmatch(name) or name in fields:
                 raise ValueError(
-                    f"a struct has the field {name!r}; each has a name of its own, of lower case "
+                    f"a struct has the field {name!r}; each needs a different name, of lower case "
                     "letters, digits and _"
                 )
             self._expect(":")

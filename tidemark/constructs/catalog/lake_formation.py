@@ -1,7 +1,7 @@
-"""Grants of Lake Formation: what a job may do with tables that Lake Formation governs.
+"""Grants of Lake Formation: the permissions of a job on tables that Lake Formation governs.
 
-Lake Formation wants a grant to the role beside its IAM policy. Who deploys has to be a data lake
-administrator, and the folders of the data have to be registered there.
+Lake Formation requires a grant to the role in addition to its IAM policy. The deploying user must
+be a data lake administrator, and the folders of the data must be registered there.
 Sources: https://docs.aws.amazon.com/lake-formation/latest/dg/lf-permissions-reference.html,
 https://docs.aws.amazon.com/lake-formation/latest/dg/granting-location-permissions-local.html
 """
@@ -31,7 +31,7 @@ class Location:
     """A folder of S3.
 
     Attributes:
-        name: tells it from other folders that a job writes.
+        name: distinguishes it from other folders that a job writes.
         arn: its ARN.
     """
 
@@ -53,7 +53,7 @@ class Grant:
 
     @property
     def id(self) -> str:
-        """The construct id of the grant: the same as long as it means the same."""
+        """The construct id of the grant: constant as long as the grant means the same."""
         match self.resource:
             case Location(name=name):
                 parts = name
@@ -66,18 +66,18 @@ class Grant:
 
 
 def grants_of(uses: Sequence[TableUse], locations: Sequence[Location]) -> list[Grant]:
-    """Return what a role has to be granted for the tables that Lake Formation governs.
+    """Return the grants that a role needs for tables that Lake Formation governs.
 
     Args:
-        uses: what the job does with tables; those without `lake_formation` get no grant.
-        locations: folders that the tables and partitions which the job makes may lie in.
+        uses: how the job uses tables; those without `lake_formation` get no grant.
+        locations: folders that can hold tables and partitions that the job creates.
     """
     grants: dict[Grant, None] = {}
     for use in uses:
         if not use.lake_formation:
             continue
         grants[Grant(DESCRIBE, use.database)] = None
-        if use.create:  # whoever creates a table has all of it
+        if use.create:  # the creator of a table has all permissions
             grants[Grant(CREATE, use.database)] = None
         else:
             grants[Grant(READ, (use.database, use.name))] = None

@@ -1,6 +1,6 @@
-"""What a job may do in the Data Catalog: IAM statements derived from the tables that it uses.
+"""Permissions of a job in the Data Catalog: IAM statements derived from the tables that it uses.
 
-Glue wants an action on a table allowed on the catalog, the database and the table.
+Glue requires permission for an action on a table, its database and the catalog.
 Sources: https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html,
 https://docs.aws.amazon.com/glue/latest/dg/data-quality-authorization.html,
 https://docs.aws.amazon.com/lake-formation/latest/dg/lf-permissions-reference.html
@@ -20,9 +20,9 @@ READ = [
     "glue:GetPartitions",
     "glue:GetTable",
 ]
-# Spark's insertInto, by AWS's Hive client, registers partitions in batches, takes back those that
+# Spark's insertInto, through AWS's Hive client, registers partitions in batches, removes those that
 # it registered before a failure, updates or drops a partition that is overwritten, and updates the
-# table with its statistics. A sink of Glue with enableUpdateCatalog registers single ones, too.
+# table with its statistics. A sink of Glue with enableUpdateCatalog also registers single ones.
 # Source: https://github.com/awslabs/aws-glue-data-catalog-client-for-apache-hive-metastore, in
 # DefaultAWSGlueMetastore and BatchDeletePartitionsHelper;
 # https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
@@ -42,8 +42,8 @@ def use_tables(stack: cdk.Stack, uses: Sequence[TableUse]) -> list[Statement]:
     """Return the permission to use tables of Data Catalogs as declared, if any.
 
     Args:
-        stack: region, and account of the tables that name none.
-        uses: what is done with which table.
+        stack: region, and default account of the tables.
+        uses: tables, and how they are used.
     """
     statements: list[Statement] = []
     for catalog in dict.fromkeys(use.catalog_id for use in uses):

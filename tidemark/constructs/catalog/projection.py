@@ -1,6 +1,6 @@
-"""Partition projection: Athena works out the partitions of a table and looks none up.
+"""Partition projection: Athena computes the partitions of a table instead of looking them up.
 
-Only Athena does; Glue and Spark read the partitions that are registered, which are none.
+Only Athena does; Glue and Spark read registered partitions, and there are none.
 Sources: https://docs.aws.amazon.com/athena/latest/ug/partition-projection-supported-types.html,
 https://docs.aws.amazon.com/athena/latest/ug/partition-projection.html
 """
@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from tidemark.errors import JobDefinitionError
 
-MAX_INTEGER = 2**63 - 1  # projected integers are of Java's long
+MAX_INTEGER = 2**63 - 1  # projected integers are Java longs
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
-TEXTS = ("string", "char", "varchar")
+STRINGS = ("string", "char", "varchar")
 DAYS = {"YEAR": 365.25, "MONTH": 30.4, "WEEK": 7, "DAY": 1, "HOUR": 1 / 24}
 DAYS |= {"MINUTE": 1 / 1440, "SECOND": 1 / 86400}
 NOW = re.compile(rf"NOW(?:\s*([+-])\s*(\d+)\s*({'|'.join(DAYS)})S?)?", re.ASCII)
@@ -30,7 +30,7 @@ FOLDERS = re.compile(
 
 
 class DateUnit(Enum):
-    """What the steps of a projected date are counted in."""
+    """The unit of the steps between projected dates."""
 
     YEARS = "YEARS"
     MONTHS = "MONTHS"
@@ -41,8 +41,8 @@ class DateUnit(Enum):
     SECONDS = "SECONDS"
 
 
-# The finest field of a format -> the units that it can tell apart.
-UNITS_OF = {
+# The finest field of a format -> the units that it can distinguish.
+UNITS_BY_FIELD = {
     letters: tuple(DateUnit)[:count]
     for letters, count in {"yyyy": 1, "MM": 2, "dd": 4, "HH": 5, "mm": 6, "ss": 7}.items()
 }
@@ -53,10 +53,10 @@ class EnumProjection:
     """Values of a list.
 
     Attributes:
-        values: each as it stands in the name of the folder; a comma separates them in Athena.
+        values: each as in the name of its folder; Athena separates them by commas.
 
     Raises:
-        JobDefinitionError: there is none, or one is empty, there twice or has a comma.
+        JobDefinitionError: there is no value, or one is empty, repeated or has a comma.
     """
 
     values: Sequence[str]
@@ -64,30 +64,30 @@ class EnumProjection:
     def __post_init__(self) -> None:
         values = self.values
         if any(not value or "," in value for value in values):
-            raise _wrong("values", values, "a list of strings, none empty or with a comma")
+            raise _error("values", values, "a list of strings, none empty or with a comma")
         if not values or len(set(values)) < len(values):
-            raise _wrong("values", values, "at least one value, each of them once")
+            raise _error("values", values, "at least one value, each of them once")
         object.__setattr__(self, "values", tuple(values))
 
     def properties(self) -> dict[str, str]:
         """Return the table properties, without the name of the key."""
         return {"type": "enum", "values": ",".join(self.values)}
 
-    def wrong_type(self, kind: str) -> str:
-        """Return which types a key may have, empty if `kind` is one of them."""
-        return "" if kind in (*TEXTS, *INTEGERS) else "string, char, varchar or an integer type"
+    def allowed_types(self, kind: str) -> str:
+        """Return the types that a key may have; empty if `kind` is one of them."""
+        return "" if kind in (*STRINGS, *INTEGERS) else "string, char, varchar or an integer type"
 
 
 @dataclass(frozen=True)
 class IntegerProjection:
-    """Integers of a range, both ends in it.
+    """Integers of a range, both ends included.
 
     Attributes:
-        least: the first.
-        most: the last.
-        interval: from one to the next.
-        digits: how many digits each has in the name of the folder, with zeros before it; None: no
-            zeros.
+        least: the first one.
+        most: the last one.
+        interval: the step between two.
+        digits: the number of digits in the name of the folder, padded with zeros; None: no
+            padding.
 
     Raises:
         JobDefinitionError: the range is empty or too large, or a number has more digits.
@@ -100,17 +100,17 @@ class IntegerProjection:
 
     def __post_init__(self) -> None:
         if not -MAX_INTEGER - 1 <= self.least <= self.most <= MAX_INTEGER:
-            raise _wrong(
+            raise _error(
                 "range", (self.least, self.most), "least <= most, both in the range of a bigint"
             )
         if not 1 <= self.interval <= MAX_INTEGER:
-            raise _wrong("interval", self.interval, "a number of 1 or more")
+            raise _error("interval", self.interval, "a number of 1 or more")
         digits = self.digits
         if digits is not None:
             if digits < 1:
-                raise _wrong("digits", digits, "None, or a number of 1 or more")
+                raise _error("digits", digits, "None, or a number of 1 or more")
             if self.least < 0 or len(str(self.most)) > digits:
-                raise _wrong("digits", digits, f"enough for {self.most}, and no negative numbers")
+                raise _error("digits", digits, f"enough for {self.most}, and no negative numbers")
 
     def properties(self) -> dict[str, str]:
         """Return the table properties, without the name of the key."""
@@ -121,25 +121,25 @@ class IntegerProjection:
             **({"digits": str(self.digits)} if self.digits is not None else {}),
         }
 
-    def wrong_type(self, kind: str) -> str:
-        """Return which types a key may have, empty if `kind` is one of them."""
+    def allowed_types(self, kind: str) -> str:
+        """Return the types that a key may have; empty if `kind` is one of them."""
         return "" if kind in ("string", *INTEGERS) else "string or an integer type"
 
 
 @dataclass(frozen=True)
 class DateProjection:
-    """Dates of a range, in UTC, both ends in it.
+    """Dates of a range, in UTC, both ends included.
 
     Attributes:
-        start: the first, in `format`, or `NOW-3YEARS`.
-        end: the last, likewise; `NOW` is today.
-        format: Java's letters: yyyy, MM, dd, HH, mm, ss, and what stands between them.
-        interval: from one to the next, in `unit`.
+        start: the first one, in `format`, or `NOW-3YEARS`.
+        end: the last one, likewise; `NOW` is today.
+        format: Java's letters, yyyy, MM, dd, HH, mm, ss, and characters between them.
+        interval: the step between two, in `unit`.
         unit: years, months, weeks, days, hours, minutes or seconds.
 
     Raises:
         JobDefinitionError: the format has other letters, an end is not in the format, the range is
-            empty, or the format cannot tell two steps apart.
+            empty, or the format cannot distinguish two steps.
     """
 
     start: str
@@ -151,10 +151,10 @@ class DateProjection:
     def __post_init__(self) -> None:
         python, finest = _read_format(self.format)
         if self.interval < 1:
-            raise _wrong("interval", self.interval, "a number of 1 or more")
-        if self.unit not in UNITS_OF[finest]:
-            units = ", ".join(f"DateUnit.{unit.name}" for unit in UNITS_OF[finest])
-            raise _wrong("unit", self.unit, f"{units}, of which {self.format!r} shows every step")
+            raise _error("interval", self.interval, "a number of 1 or more")
+        if self.unit not in UNITS_BY_FIELD[finest]:
+            units = ", ".join(f"DateUnit.{unit.name}" for unit in UNITS_BY_FIELD[finest])
+            raise _error("unit", self.unit, f"{units}: {self.format!r} must show every step")
         first, last = (
             _date(key, getattr(self, key), python, self.format) for key in ("start", "end")
         )
@@ -162,7 +162,7 @@ class DateProjection:
         if (first and last and first > last) or (
             both_of_now and _days_from_now(self.start) > _days_from_now(self.end)
         ):
-            raise _wrong("range", (self.start, self.end), "start <= end")
+            raise _error("range", (self.start, self.end), "start <= end")
 
     def properties(self) -> dict[str, str]:
         """Return the table properties, without the name of the key."""
@@ -174,23 +174,23 @@ class DateProjection:
             "interval.unit": self.unit.value,
         }
 
-    def wrong_type(self, kind: str) -> str:
-        """Return which types a key may have, empty if `kind` is one of them."""
-        if kind in TEXTS or (kind == "date" and self.format == "yyyy-MM-dd"):
+    def allowed_types(self, kind: str) -> str:
+        """Return the types that a key may have; empty if `kind` is one of them."""
+        if kind in STRINGS or (kind == "date" and self.format == "yyyy-MM-dd"):
             return ""
         return "string, or date with the format yyyy-MM-dd"
 
 
 @dataclass(frozen=True)
 class InjectedProjection:
-    """Any value: each query of Athena has to name those that it wants."""
+    """Any value: each query of Athena must name the values that it wants."""
 
     def properties(self) -> dict[str, str]:
         """Return the table properties, without the name of the key."""
         return {"type": "injected"}
 
-    def wrong_type(self, kind: str) -> str:
-        """Return which types a key may have, empty if `kind` is one of them."""
+    def allowed_types(self, kind: str) -> str:
+        """Return the types that a key may have; empty if `kind` is one of them."""
         return "" if kind == "string" else "string"
 
 
@@ -199,15 +199,15 @@ KeyProjection: TypeAlias = EnumProjection | IntegerProjection | DateProjection |
 
 @dataclass(frozen=True)
 class Projection:
-    """How Athena works out the partitions of a table.
+    """How Athena computes the partitions of a table.
 
     Attributes:
-        keys: name of a partition key to its values; every key of the table is in it.
-        folders: where a partition is below the data, such as `${year}/${month}/`, each key once;
-            empty: folders `key=value/` in the order of the keys, as Spark and Glue write them.
+        keys: partition key to its values; must have every key of the table.
+        folders: the folders of a partition below the data, such as `${year}/${month}/`, each key
+            once; empty: folders `key=value/` in the order of the keys, as in Spark and Glue.
 
     Raises:
-        JobDefinitionError: a value is of another kind, or `folders` is not such a text.
+        JobDefinitionError: a value has another type, or `folders` is not valid.
     """
 
     keys: Mapping[str, KeyProjection] = field(hash=False)
@@ -216,16 +216,16 @@ class Projection:
     def __post_init__(self) -> None:
         folders = self.folders
         if folders and not FOLDERS.fullmatch(folders):
-            raise _wrong("folders", folders, "'' or folders below the data, as '${year}/${month}/'")
+            raise _error("folders", folders, "'' or folders below the data, as '${year}/${month}/'")
         named = PLACEHOLDER.findall(folders)
         if folders and sorted(named) != sorted(self.keys):
-            raise _wrong("folders", folders, f"each of {', '.join(self.keys)} once, and no other")
+            raise _error("folders", folders, f"each of {', '.join(self.keys)} once, and no other")
 
     def parameters(self, uri: str) -> dict[str, str]:
         """Return the table properties.
 
         Args:
-            uri: where the data of the table are, ending with a slash.
+            uri: the location of the table's data, ending with a slash.
         """
         properties = {
             f"projection.{key}.{name}": value
@@ -240,7 +240,7 @@ def _read_format(text: str) -> tuple[str, str]:
     """Return a format for Python, and the letters of its finest field."""
     allowed = f"{', '.join(LETTERS)}, each once, coarser ones too, as in 'yyyy-MM-dd'"
     if not text or "".join(PART.findall(text)) != text:
-        raise _wrong("format", text, allowed)
+        raise _error("format", text, allowed)
     python, used = "", []
     for part in PART.findall(text):
         if part.startswith("'"):
@@ -251,17 +251,17 @@ def _read_format(text: str) -> tuple[str, str]:
             continue
         for letters in re.findall(r"y+|M+|d+|H+|m+|s+|.", part):
             if letters not in LETTERS or letters in used:
-                raise _wrong("format", text, allowed)
+                raise _error("format", text, allowed)
             used.append(letters)
             python += LETTERS[letters]
     ordered = [letters for letters in LETTERS if letters in used]
     if not ordered or ordered != list(LETTERS)[: len(ordered)] or "," in text:
-        raise _wrong("format", text, f"{allowed}, without a comma")
+        raise _error("format", text, f"{allowed}, without a comma")
     return python, ordered[-1]
 
 
 def _date(key: str, text: str, python: str, java: str) -> datetime | None:
-    """Return the date that a text is; None if Athena works it out from today."""
+    """Return the date in a string; None if it is relative to today."""
     if NOW.fullmatch(text):
         return None
     try:
@@ -270,17 +270,17 @@ def _date(key: str, text: str, python: str, java: str) -> datetime | None:
         found = None
     # Of years before 1000 strftime leaves out zeros.
     if found is None or found.strftime(python.replace("%Y", f"{found.year:04}")) != text:
-        raise _wrong(key, text, f"a date in the format {java}, or NOW, NOW-3YEARS, NOW+1DAY")
+        raise _error(key, text, f"a date in the format {java}, or NOW, NOW-3YEARS, NOW+1DAY")
     return found
 
 
 def _days_from_now(text: str) -> float:
-    """Return about how many days from now a text is that Athena works out."""
+    """Return about how many days from now a relative date is."""
     found = NOW.fullmatch(text)
     return int(f"{found[1]}{found[2]}") * DAYS[found[3]] if found and found[2] else 0
 
 
-def _wrong(key: str, value: object, allowed: str) -> JobDefinitionError:
+def _error(key: str, value: object, allowed: str) -> JobDefinitionError:
     return JobDefinitionError(
         f"a partition projection has {key} {value!r}; allowed: {allowed}; correct {key}="
     )

@@ -1,7 +1,7 @@
-"""Creates the tables of datasets, each once in an account and region.
+"""Creates the tables of datasets, each once per account and region.
 
-The first job that writes the data creates the table, in its pipeline; of data that others deliver,
-the first job that reads them. Synthesis refuses a table that no job creates: the rule
+The first job that writes the data creates the table, in its pipeline; for delivered data, the
+first job that reads it. Synthesis refuses a table that no job creates: the rule
 `table-not-created`.
 """
 
@@ -27,19 +27,19 @@ class _Tables:
     granted: dict[str, list[cdk.CfnResource]] = field(default_factory=lambda: defaultdict(list))
 
 
-# Of an app by account and region: each has a Data Catalog of its own.
+# By account and region: each has its own Data Catalog.
 _OF_APP: WeakKeyDictionary[IConstruct, dict[tuple[str, str], _Tables]] = WeakKeyDictionary()
 
 
 def create_tables(scope: Construct, job: GlueJob) -> None:
-    """Create the tables of what a job writes, and of what is delivered to it.
+    """Create the tables of data that a job writes, and of data that is delivered to it.
 
     Args:
         scope: the pipeline of the job.
-        job: it waits for what it uses.
+        job: the job; it waits for the tables that it uses.
 
     Raises:
-        JobDefinitionError: a table of this name is declared otherwise in this account and region.
+        JobDefinitionError: the table has another declaration in this account and region.
     """
     if not any(data.table for data in (*job.writes, *job.reads)) and not job.lake_formation:
         return
@@ -60,7 +60,7 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
 
 
 def _let_grants_wait(job: GlueJob, tables: _Tables) -> None:
-    """Let the grants of Lake Formation be created after the tables that they are about."""
+    """Make the grants of Lake Formation wait for their tables."""
     for one, granted in job.lake_formation.items():
         match one.resource:
             case (database, name):
@@ -74,7 +74,7 @@ def _check_same(data: Dataset, other: Dataset, job: str) -> None:
     table = data.table
     if table is not None and (table != other.table or data.uri != other.uri):
         raise JobDefinitionError(
-            f"job '{job}' declares the table '{table.full_name}' for {data.prefix!r} otherwise "
+            f"job '{job}' declares the table '{table.full_name}' for {data.prefix!r} differently "
             f"than another job does for {other.prefix!r}; allowed: one declaration of a table; "
             "share the Dataset, or rename one of the tables"
         )
@@ -89,7 +89,7 @@ def _create(scope: Construct, table: Table, uri: str) -> glue.CfnTable:
         database_name=table.database_name,
         table_input=table_input(table, uri),
     )
-    # Partitions that jobs have registered are in no template; a declaration alone is made again.
+    # Partitions that jobs have registered are in no template; a declaration can be created again.
     policy = cdk.RemovalPolicy.RETAIN if table.registers_partitions else cdk.RemovalPolicy.DESTROY
     resource.apply_removal_policy(policy)
     if not isinstance(table.database, str):
@@ -110,7 +110,7 @@ def _create(scope: Construct, table: Table, uri: str) -> glue.CfnTable:
 
 
 def _free_id(scope: Construct, table: Table) -> str:
-    """Return an id without the database, whose name has the stage in it, if that is not taken."""
+    """Return an id without the database, whose name includes the stage, if it is free."""
     id_ = f"{_camel(table.name)}Table"
     return id_ if scope.node.try_find_child(id_) is None else f"{_camel(table.full_name)}Table"
 
@@ -122,11 +122,11 @@ def _camel(name: str) -> str:
 
 
 def table_input(table: Table, uri: str) -> glue.CfnTable.TableInputProperty:
-    """Return a table as Glue's CreateTable takes it.
+    """Return a table in the form of Glue's CreateTable.
 
     Args:
         table: the table.
-        uri: where its data are, ending with a slash.
+        uri: the location of its data, ending with a slash.
     """
     projection = table.projection.parameters(uri) if table.projection else {}
     return glue.CfnTable.TableInputProperty(
@@ -140,7 +140,7 @@ def table_input(table: Table, uri: str) -> glue.CfnTable.TableInputProperty:
             **projection,
             **table.parameters,
         },
-        partition_keys=[_column(key) for key in table.partition_keys],  # Athena wants a list
+        partition_keys=[_column(key) for key in table.partition_keys],  # Athena requires a list
         storage_descriptor=glue.CfnTable.StorageDescriptorProperty(
             columns=[_column(column) for column in table.columns],
             location=uri,

@@ -1,4 +1,4 @@
-"""Formats of the files of a table: the classes of Hive that Athena, Glue and Spark know them by.
+"""File formats of a table: the Hive classes by which Athena, Glue and Spark know them.
 
 Source: https://docs.aws.amazon.com/athena/latest/ug/supported-serdes.html
 """
@@ -16,17 +16,17 @@ TEXT_CLASSES = (
     "org.apache.hadoop.mapred.TextInputFormat",
     f"{HIVE}.ql.io.HiveIgnoreKeyTextOutputFormat",
 )
-# OpenCSVSerDe hands out other types wrongly: dates and times only as numbers, decimals not at all.
+# OpenCSVSerDe returns other types incorrectly: dates and times only as numbers, no decimals.
 # Source: https://docs.aws.amazon.com/athena/latest/ug/csv-serde.html
 QUOTED_TYPES = ("string", "boolean", "bigint", "int", "double")
 
 
 @dataclass(frozen=True)
 class TableFormat:
-    """One format; made by `TableFormat.parquet()` and its like.
+    """A file format; create it with `TableFormat.parquet()` and the like.
 
     Attributes:
-        name: as Glue's classification has it.
+        name: Glue's classification.
         serde: class of the SerDe.
         input_format: class that reads files.
         output_format: class that writes files.
@@ -65,7 +65,7 @@ class TableFormat:
 
     @classmethod
     def json(cls) -> Self:
-        """Return JSON, one object a line."""
+        """Return JSON, one object per line."""
         return cls("json", "org.openx.data.jsonserde.JsonSerDe", *TEXT_CLASSES)
 
     @classmethod
@@ -78,11 +78,11 @@ class TableFormat:
         Args:
             delimiter: the character between two values.
             header: whether the first line of each file has the names of the columns.
-            quote: the character around values, of which OpenCSVSerDe knows few types; empty: none.
-            escape: the character before one that is meant as it stands.
+            quote: the character around values; OpenCSVSerDe then knows few types; empty: none.
+            escape: the character before one that is taken literally.
 
         Raises:
-            JobDefinitionError: one of them is no character, or two are the same.
+            JobDefinitionError: one of them is not a character, or two are equal.
         """
         for key, text in (("delimiter", delimiter), ("quote", quote), ("escape", escape)):
             if len(text) != 1 and not (key == "quote" and not text):
@@ -113,7 +113,7 @@ class TableFormat:
         """Return Avro.
 
         Args:
-            schema: what the writer of the files has for a schema, as JSON: Athena wants it.
+            schema: the schema of the files, as JSON: Athena requires it.
 
         Raises:
             JobDefinitionError: it is not the schema of a record.
@@ -139,6 +139,6 @@ class TableFormat:
 
     @property
     def fields(self) -> list[str] | None:
-        """The names of the columns, where the format states them itself; None elsewhere."""
+        """The names of the columns if the format itself has them, else None."""
         schema = self.serde_parameters.get("avro.schema.literal")
         return None if schema is None else [f["name"] for f in json.loads(schema)["fields"]]

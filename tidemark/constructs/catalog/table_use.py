@@ -1,4 +1,4 @@
-"""What a job does with a table of the Data Catalog."""
+"""How a job uses a table of the Data Catalog."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from tidemark.constructs.catalog.table import Table
 from tidemark.errors import JobDefinitionError
 
 NAME = re.compile(r"[a-z0-9_-]{1,255}\.[a-z0-9_-]{1,255}")
-# A text that only a deployment knows has dots of its own: ${Token[TOKEN.7]}.
+# A string that is known at deployment only has its own dots: ${Token[TOKEN.7]}.
 PART = r"((?:\$\{Token\[[^\]]*\]\}|[a-z0-9_-])+)"
 PARTS = re.compile(rf"{PART}\.{PART}")
 ACCOUNT = re.compile(r"\d{12}", re.ASCII)
@@ -26,14 +26,14 @@ class TableUse:
         table: `database.table`.
         write: True lets the job change the table and register partitions.
         create: True lets the job create the table, as Spark's `CREATE TABLE` does for Iceberg.
-        catalog_id: the account whose Data Catalog has the table; empty: that of the job. The other
-            account has to let the job in, by a policy of its catalog and of its bucket.
+        catalog_id: the account whose Data Catalog has the table; by default that of the job. The
+            other account must grant access, by policies of its catalog and of its bucket.
         ruleset: name of a ruleset of Glue Data Quality that the job reads, and whose results it
             publishes; empty: none.
-        lake_formation: True grants the job its part of the table in Lake Formation too.
+        lake_formation: True grants the job its permissions in Lake Formation too.
 
     Raises:
-        JobDefinitionError: a name is none, or the flags contradict each other.
+        JobDefinitionError: a name is not valid, or the flags contradict each other.
     """
 
     table: str
@@ -46,18 +46,18 @@ class TableUse:
     def __post_init__(self) -> None:
         check_table_name("a TableUse", self.table)
         if self.create and not self.write:
-            raise self._wrong("create", "True with write=True")
+            raise self._error("create", "True with write=True")
         for key, pattern, allowed in (
             ("catalog_id", ACCOUNT, "'', or the 12 digits of an account"),
             ("ruleset", RULESET, "'', or the name of a ruleset, of letters, digits, _ and -"),
         ):
             text = getattr(self, key)
             if text and not cdk.Token.is_unresolved(text) and not pattern.fullmatch(text):
-                raise self._wrong(key, allowed)
+                raise self._error(key, allowed)
         if self.catalog_id and self.ruleset:
-            raise self._wrong("ruleset", "'' with catalog_id=, since rulesets are of one account")
+            raise self._error("ruleset", "'' with catalog_id=, since rulesets are of one account")
         if self.catalog_id and self.lake_formation:
-            raise self._wrong(
+            raise self._error(
                 "lake_formation", "False with catalog_id=, since that account grants its tables"
             )
 
@@ -71,7 +71,7 @@ class TableUse:
         """Return the name of the table, without its database."""
         return _parts(self.table)[1]
 
-    def _wrong(self, key: str, allowed: str) -> JobDefinitionError:
+    def _error(self, key: str, allowed: str) -> JobDefinitionError:
         return JobDefinitionError(
             f"the TableUse of {self.table!r} has {key} {getattr(self, key)!r}; allowed: {allowed}; "
             f"correct {key}="
@@ -79,7 +79,7 @@ class TableUse:
 
 
 def _parts(table: str) -> tuple[str, str]:
-    """Return database and table of `database.table`, each of which may be known later only."""
+    """Return database and table of `database.table`, each of which may be a token."""
     found = PARTS.fullmatch(table)
     assert found is not None  # noqa: S101 (it was checked)
     return found[1], found[2]
@@ -89,17 +89,17 @@ def check_table_name(of: str, name: str) -> None:
     """Raise unless a name is `database.table`, or is known at deployment only.
 
     Raises:
-        JobDefinitionError: it is not.
+        JobDefinitionError: it is neither.
     """
     if not NAME.fullmatch(name) and not (cdk.Token.is_unresolved(name) and PARTS.fullmatch(name)):
         raise JobDefinitionError(f"{of} has {name!r} in tables; allowed: {ALLOWED}; correct it")
 
 
 def table_uses(job: str, tables: Sequence[str | TableUse]) -> list[TableUse]:
-    """Return what a job declares in `tables`; a name alone is read.
+    """Return the uses of tables that a job declares in `tables`; a plain name is read.
 
     Raises:
-        JobDefinitionError: a name is none, or a table is there twice.
+        JobDefinitionError: a name is not valid, or a table is listed twice.
     """
     uses: list[TableUse] = []
     for entry in tables:
@@ -116,9 +116,9 @@ def table_uses(job: str, tables: Sequence[str | TableUse]) -> list[TableUse]:
 
 
 def uses_of_data(read: Sequence[Table], written: Sequence[Table]) -> list[TableUse]:
-    """Return what a job does with the tables of its data.
+    """Return how a job uses the tables of its data.
 
-    Whoever writes the data of a table whose partitions Athena works out changes nothing in the
+    A job that writes data of a table with partition projection changes nothing in the
     catalog, and reads nothing there.
     """
     uses: dict[str, TableUse] = {}

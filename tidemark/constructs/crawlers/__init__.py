@@ -1,1 +1,1 @@
-"""A crawler: what it reads, what of the Data Catalog it may write, and its role."""
+"""A crawler: its targets, its permissions in the Data Catalog, and its role."""

@@ -57,7 +57,7 @@ class Crawler(Construct):
         role: the role it runs with.
         log_group: name of the log group it writes.
         resource: the crawler itself.
-        reads: data in S3 that it reads.
+        reads: the data in S3 that it reads.
         database: the name of the database of the Data Catalog that it writes.
     """
 
@@ -81,18 +81,18 @@ class Crawler(Construct):
             name: name of the crawler in kebab case.
             targets: what it reads.
             database: the database of the Data Catalog that it writes, or its name.
-            shared: what it has in common with the jobs of its pipeline.
-            options: what it does with tables that have changed.
-            role: a role that is there already; None makes one.
+            shared: the parts that it shares with the jobs of its pipeline.
+            options: how it treats tables that have changed.
+            role: an existing role; None creates one.
 
         Raises:
-            JobDefinitionError: something of this cannot be deployed.
+            JobDefinitionError: the crawler cannot be deployed.
         """
         options = options or CrawlerOptions()
         _check(name, targets, database)
         if options.recrawl.name == "NEW_FOLDERS_ONLY" and not are_files(targets):
             raise JobDefinitionError(
-                f"crawler '{name}' has recrawl Recrawl.NEW_FOLDERS_ONLY and targets that are no "
+                f"crawler '{name}' has recrawl Recrawl.NEW_FOLDERS_ONLY and targets that are not "
                 "data in S3; allowed: Dataset, CrawledData; crawl everything, or add a crawler"
             )
         if tables_of(targets):
@@ -135,7 +135,7 @@ class Crawler(Construct):
             },
         )
         if shared.security.log_groups is LogGroups.MADE:
-            # Glue would make it itself, to be kept for ever.
+            # Glue would create it itself, without expiry.
             group = log_group(self, "Log", shared.security, self.log_group)
             self.resource.add_resource_dependency(group)
         self.resource.add_metadata(
@@ -155,15 +155,15 @@ class Crawler(Construct):
             cdk.Tags.of(self.resource).add(key, value)
 
     def on(self, state: CrawlState) -> Condition:
-        """Return that this crawler has ended in a state, for `all_of` and `any_of`."""
+        """Return the condition that this crawler has ended in a state."""
         return Condition(self, state)
 
     def acknowledge(self, rule: str, reason: str) -> None:
-        """Accept what a rule of the graph finds at this crawler: it is not told.
+        """Accept a finding of a graph rule at this crawler: it is not reported.
 
         Args:
-            rule: its name as the finding shows it, such as `reads-without-waiting`.
-            reason: why it is right here, for whoever reads the validation report.
+            rule: its name in the finding, such as `reads-without-waiting`.
+            reason: why it is acceptable here, for readers of the validation report.
 
         Raises:
             JobDefinitionError: the rule does not exist, or the reason is missing.
@@ -180,7 +180,7 @@ class Crawler(Construct):
         options: CrawlerOptions,
         joined: JobConnections,
     ) -> list[permissions.Statement]:
-        """Return what the crawler needs: its targets, its tables, its log."""
+        """Return the permissions that the crawler needs: for its targets, its tables, its log."""
         stack = shared.stack
         used = [data.bucket.encryption_key for data in self.reads]
         others = {key.key_arn for key in used if key} - set(shared.security.key_arns)
@@ -216,11 +216,7 @@ class Crawler(Construct):
 def _connection(
     crawler: str, connection: Connection | None, network: StageNetwork
 ) -> JobConnections:
-    """Return the connection of one target, if it has one.
-
-    Raises:
-        JobDefinitionError: it has none, and the stage wants everything in a VPC.
-    """
+    """Return the connection of one target, if it has one."""
     if connection is not None:
         return connections_of(crawler, [connection], network)
     if network.vpc_only:

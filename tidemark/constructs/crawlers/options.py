@@ -1,4 +1,4 @@
-"""What a crawler does with the tables of the Data Catalog that it finds changed.
+"""How a crawler updates tables of the Data Catalog that have changed.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/crawler-configuration.html,
 https://docs.aws.amazon.com/glue/latest/dg/incremental-crawls.html
@@ -17,7 +17,7 @@ PREFIX = re.compile(r"[a-z0-9_]{0,128}")
 
 
 class SchemaUpdate(Enum):
-    """What happens to a table whose data has another schema now; new ones are always added."""
+    """What happens to a table whose data has a new schema; new tables are always added."""
 
     UPDATE = "UPDATE_IN_DATABASE"
     LOG = "LOG"
@@ -32,7 +32,7 @@ class MissingData(Enum):
 
 
 class Recrawl(Enum):
-    """What a later crawl reads."""
+    """What later crawls read."""
 
     EVERYTHING = "CRAWL_EVERYTHING"
     NEW_FOLDERS_ONLY = "CRAWL_NEW_FOLDERS_ONLY"
@@ -43,16 +43,16 @@ class CrawlerOptions:
     """How a crawler writes the Data Catalog.
 
     Attributes:
-        table_prefix: before the names of the tables that it creates.
+        table_prefix: prefix of the tables that it creates.
         on_change: what happens to a table whose schema has changed.
         on_missing: what happens to a table or partition whose data is gone.
-        recrawl: what a later crawl reads. `NEW_FOLDERS_ONLY` wants `SchemaUpdate.LOG`.
+        recrawl: what later crawls read. `NEW_FOLDERS_ONLY` requires `SchemaUpdate.LOG`.
         classifiers: names of custom classifiers.
-        description: for people.
-        tags: of the crawler, beside those of its stage.
+        description: free text.
+        tags: tags of the crawler, in addition to those of its stage.
 
     Raises:
-        JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
+        JobDefinitionError: Glue does not allow a value, or two exclude each other.
     """
 
     table_prefix: str = ""
@@ -66,22 +66,22 @@ class CrawlerOptions:
     def __post_init__(self) -> None:
         if not PREFIX.fullmatch(self.table_prefix):
             allowed = "up to 128 lower case letters, digits and _"
-            raise _wrong("table_prefix", self.table_prefix, allowed)
+            raise _error("table_prefix", self.table_prefix, allowed)
         names = self.classifiers
         if not all(map(CLASSIFIER.fullmatch, names)) or len(set(names)) < len(names):
             allowed = "a list of names of classifiers, of 1 to 255 characters, each once"
-            raise _wrong("classifiers", names, allowed)
+            raise _error("classifiers", names, allowed)
         check_description("CrawlerOptions", self.description)
         check_own_tags("CrawlerOptions", self.tags)
         if self.recrawl is Recrawl.NEW_FOLDERS_ONLY and not self._only_logs:
             raise JobDefinitionError(
-                "recrawl is Recrawl.NEW_FOLDERS_ONLY, which changes no table that is there: it "
-                "wants on_change SchemaUpdate.LOG and on_missing MissingData.LOG; set them, or "
+                "recrawl is Recrawl.NEW_FOLDERS_ONLY, which changes no existing table: it "
+                "requires on_change SchemaUpdate.LOG and on_missing MissingData.LOG; set them, or "
                 "crawl everything"
             )
 
     def check_for_tables(self, crawler: str) -> None:
-        """Raise unless a crawler that brings given tables up to date does what these options say.
+        """Raise unless these options suit a crawler that updates given tables.
 
         Source: https://docs.aws.amazon.com/glue/latest/dg/define-crawler-choose-data-sources.html
 
@@ -89,9 +89,9 @@ class CrawlerOptions:
             crawler: its name.
 
         Raises:
-            JobDefinitionError: Glue makes and deletes no tables then.
+            JobDefinitionError: they create or delete tables, which Glue does not do then.
         """
-        has = f"crawler '{crawler}' brings tables of the Data Catalog up to date and has"
+        has = f"crawler '{crawler}' updates tables of the Data Catalog and has"
         if self.on_missing is not MissingData.LOG:
             raise JobDefinitionError(
                 f"{has} on_missing {self.on_missing}; allowed: MissingData.LOG, since Glue deletes "
@@ -108,5 +108,5 @@ class CrawlerOptions:
         return self.on_change is SchemaUpdate.LOG and self.on_missing is MissingData.LOG
 
 
-def _wrong(key: str, value: object, allowed: str) -> JobDefinitionError:
+def _error(key: str, value: object, allowed: str) -> JobDefinitionError:
     return JobDefinitionError(f"CrawlerOptions has {key} {value!r}; allowed: {allowed}; correct it")

@@ -1,4 +1,4 @@
-"""What a crawler reads beside files, tables of the Data Catalog and databases.
+"""Targets of a crawler other than files, tables of the Data Catalog and databases.
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-glue-crawler-targets.html
 """
@@ -18,7 +18,7 @@ MIN_RATE, MAX_RATE = 0.1, 1.5
 
 
 class OpenFormat(Enum):
-    """A table format that keeps its own metadata beside the data."""
+    """A table format that keeps its own metadata with the data."""
 
     DELTA = "delta"
     HUDI = "hudi"
@@ -29,19 +29,19 @@ class OpenFormat(Enum):
 class CrawledOpenTables:
     """Tables of Delta Lake, Hudi or Iceberg that a crawler describes in the Data Catalog.
 
-    Of Delta Lake the folder is that of one table, which is described as a native table: no
-    manifest is written. Of Hudi and Iceberg it may hold several.
+    For Delta Lake the folder is one table, which becomes a native table: no
+    manifest is written. For Hudi and Iceberg it may hold several tables.
 
     Attributes:
         data: the folder.
-        format: what the tables are.
-        depth: how many folders below it tables are looked for, of Hudi and Iceberg, 1 to 20; None:
-            as many as Glue looks through by itself.
-        exclusions: glob patterns, relative to it, of what is left out, of Hudi and Iceberg.
-        connection: a network connection of Glue through which S3 is reached. None: Glue's network.
+        format: format of the tables.
+        depth: how many folders deep to look for tables, for Hudi and Iceberg, 1 to 20; None:
+            Glue's default.
+        exclusions: glob patterns, relative to it, of files to skip, for Hudi and Iceberg.
+        connection: a network connection of Glue for access to S3. None: Glue's network.
 
     Raises:
-        JobDefinitionError: something of it is of another kind, or not of this format.
+        JobDefinitionError: a value has another type, or does not suit the format.
     """
 
     data: Dataset
@@ -54,26 +54,26 @@ class CrawledOpenTables:
         depth = self.depth
         if depth is not None and not 1 <= depth <= MAX_FOLDERS:
             allowed = f"an integer from 1 to {MAX_FOLDERS}, or None"
-            raise _wrong("CrawledOpenTables", "depth", depth, allowed)
+            raise _error("CrawledOpenTables", "depth", depth, allowed)
         check_exclusions("CrawledOpenTables", self.exclusions)
         for key in ("depth", "exclusions"):
             if self.format is OpenFormat.DELTA and getattr(self, key):
-                allowed = "none of Delta Lake, whose folder is that of one table"
-                raise _wrong("CrawledOpenTables", key, getattr(self, key), allowed)
+                allowed = "none for Delta Lake, whose folder is a single table"
+                raise _error("CrawledOpenTables", key, getattr(self, key), allowed)
 
 
 @dataclass(frozen=True)
 class CrawledDynamoDB:
-    """A table of DynamoDB of this account and region, whose attributes a crawler describes.
+    """A DynamoDB table of this account and region, whose attributes a crawler describes.
 
     Attributes:
         table: its name.
-        sampled: True reads a sample of its items, False every one.
-        scan_rate: how much of the table's read capacity the crawler takes, 0.1 to 1.5; None is
-            half of what is provisioned.
+        sampled: True reads a sample of its items, False all items.
+        scan_rate: the share of the table's read capacity to use, 0.1 to 1.5; None: half of the
+            provisioned capacity.
 
     Raises:
-        JobDefinitionError: something of it is of another kind.
+        JobDefinitionError: a value has another type.
     """
 
     table: str
@@ -83,11 +83,11 @@ class CrawledDynamoDB:
     def __post_init__(self) -> None:
         if not DYNAMODB_TABLE.fullmatch(self.table):
             allowed = "the name of a table, of 3 to 255 letters, digits and _.-"
-            raise _wrong("CrawledDynamoDB", "table", self.table, allowed)
+            raise _error("CrawledDynamoDB", "table", self.table, allowed)
         rate = self.scan_rate
         if rate is not None and not MIN_RATE <= rate <= MAX_RATE:
             allowed = f"a number from {MIN_RATE} to {MAX_RATE}, or None"
-            raise _wrong("CrawledDynamoDB", "scan_rate", rate, allowed)
+            raise _error("CrawledDynamoDB", "scan_rate", rate, allowed)
 
     @property
     def connection(self) -> None:
@@ -99,11 +99,11 @@ def check_exclusions(what: str, patterns: Sequence[str]) -> None:
     """Raise if a glob pattern is empty.
 
     Raises:
-        JobDefinitionError: one is.
+        JobDefinitionError: one is empty.
     """
     if not all(patterns):
-        raise _wrong(what, "exclusions", patterns, "a list of glob patterns, such as '**.tmp'")
+        raise _error(what, "exclusions", patterns, "a list of glob patterns, such as '**.tmp'")
 
 
-def _wrong(what: str, key: str, value: object, allowed: str) -> JobDefinitionError:
+def _error(what: str, key: str, value: object, allowed: str) -> JobDefinitionError:
     return JobDefinitionError(f"{what} has {key} {value!r}; allowed: {allowed}; correct it")

@@ -1,4 +1,4 @@
-"""What a crawler may do: IAM statements derived from its targets, on plain ARNs and names.
+"""Permissions of a crawler: IAM statements derived from its targets, on plain ARNs and names.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/crawler-prereqs.html (a scoped down version of
 the managed policy AWSGlueServiceRole, and the data)
@@ -10,7 +10,7 @@ import aws_cdk as cdk
 
 from tidemark.constructs.jobs.permissions import Statement, allow
 
-LOGS = "/aws-glue/crawlers-role"  # where crawlers with a security configuration write
+LOGS = "/aws-glue/crawlers-role"  # the prefix for crawlers with a security configuration
 READ = [
     "glue:BatchGetPartition",
     "glue:GetDatabase",
@@ -32,11 +32,11 @@ DELETE += ["glue:DeletePartition", "glue:DeleteTable"]
 
 
 def groups_of(security: str) -> str:
-    """Return the log groups of the crawlers with a security configuration, as a policy names them.
+    """Return the log groups of crawlers with a security configuration, for a policy.
 
-    Glue names the group by the role, which the policy of the role cannot name, and ends the name
-    with that of the security configuration; each pipeline makes one of its own. What stands behind
-    a name is `:*` in policies.
+    Glue names the group after the role, which the role's own policy cannot name, and ends the name
+    with the security configuration, of which each pipeline creates its own. In policies a name
+    ends in `:*`.
     Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_LogGroup.html
     """
     return f"{LOGS}/*-{security}:*"
@@ -50,8 +50,8 @@ def write_catalog(
     Args:
         stack: account and region.
         database: its name.
-        tables: names of tables; a `*` at the end stands for any text.
-        may_delete: whether tables and partitions whose data is gone may be deleted.
+        tables: names of tables; a `*` at the end matches any string.
+        may_delete: whether it may delete tables and partitions whose data is gone.
     """
     catalog = stack.format_arn(service="glue", resource="catalog")
     parent = stack.format_arn(service="glue", resource="database", resource_name=database)
@@ -69,7 +69,7 @@ def write_catalog(
 
 
 def locate_buckets(bucket_arns: Sequence[str]) -> list[Statement]:
-    """Return the permission to ask where buckets are, which the managed policy has too, if any."""
+    """Return the permission to get the location of buckets, as in the managed policy, if any."""
     return [allow(["s3:GetBucketLocation"], bucket_arns)] if bucket_arns else []
 
 

@@ -1,4 +1,4 @@
-"""What a crawler reads: data, tables of the Data Catalog, or a database behind a connection.
+"""Targets of a crawler: data, tables of the Data Catalog, or a database with a connection.
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-glue-crawler-targets.html
 """
@@ -28,16 +28,16 @@ JDBC_PATH = re.compile(r"[^/\s][^/\n]*(/[^/\n]+){1,2}")
 
 @dataclass(frozen=True)
 class CrawledData:
-    """Data that a crawler reads; a `Dataset` by itself is read as a whole.
+    """Data that a crawler reads; a plain `Dataset` is read as a whole.
 
     Attributes:
         data: the data.
-        exclusions: glob patterns, relative to it, of what is not read: `**.tmp`.
-        sampled_files: how many files of each leaf folder are read. None reads all.
-        connection: a network connection of Glue through which S3 is reached. None: Glue's network.
+        exclusions: glob patterns, relative to it, of files to skip: `**.tmp`.
+        sampled_files: how many files of each leaf folder to read. None reads all.
+        connection: a network connection of Glue for access to S3. None: Glue's network.
 
     Raises:
-        JobDefinitionError: something of it is of another kind.
+        JobDefinitionError: a value has another type.
     """
 
     data: Dataset
@@ -57,15 +57,15 @@ class CrawledData:
 
 @dataclass(frozen=True)
 class CrawledTable:
-    """A table of the Data Catalog that a crawler brings up to date with its data in S3.
+    """A table of the Data Catalog that a crawler updates from its data in S3.
 
     Attributes:
-        table: as `database.table`.
-        data: where its data is, which the crawler reads.
-        connection: a network connection of Glue through which S3 is reached. None: Glue's network.
+        table: its name, `database.table`.
+        data: the location of its data, which the crawler reads.
+        connection: a network connection of Glue for access to S3. None: Glue's network.
 
     Raises:
-        JobDefinitionError: the table is not named so, or the data is none.
+        JobDefinitionError: the table's name or the data is not valid.
     """
 
     table: str
@@ -86,11 +86,11 @@ class CrawledDatabase:
 
     Attributes:
         connection: a JDBC connection of Glue, by name or as a construct of the app.
-        path: `database/schema/table` or `database/table`; `%` stands for any text.
-        exclusions: glob patterns, relative to it, of what is left out.
+        path: `database/schema/table` or `database/table`; `%` matches any string.
+        exclusions: glob patterns, relative to it, of tables to skip.
 
     Raises:
-        JobDefinitionError: the path is of another form, or a pattern no text.
+        JobDefinitionError: the path or a pattern is not valid.
     """
 
     connection: Connection
@@ -109,14 +109,14 @@ class CrawledDatabase:
 Target: TypeAlias = (
     Dataset | CrawledData | CrawledTable | CrawledDatabase | CrawledOpenTables | CrawledDynamoDB
 )
-"""What a crawler may read."""
+"""A target of a crawler."""
 
 
 def check_targets(crawler: str, targets: Sequence[Target]) -> None:
-    """Raise unless a crawler has targets that Glue lets one crawler have.
+    """Raise unless Glue allows the targets for one crawler.
 
     Raises:
-        JobDefinitionError: there is none, one is there twice, or two kinds exclude each other.
+        JobDefinitionError: there is no target, one is repeated, or two kinds exclude each other.
     """
     if not targets:
         raise JobDefinitionError(
@@ -138,11 +138,7 @@ def check_targets(crawler: str, targets: Sequence[Target]) -> None:
 
 
 def _check_table(crawler: str, target: Target) -> None:
-    """Raise if a crawler would make a second table of data that has a declared one.
-
-    Raises:
-        JobDefinitionError: it would, or it is to change another table than that of the data.
-    """
+    """Raise if a crawler would create a second table for data with a declared one."""
     if isinstance(target, CrawledDatabase | CrawledDynamoDB):
         return
     data = target if isinstance(target, Dataset) else target.data
@@ -153,8 +149,8 @@ def _check_table(crawler: str, target: Target) -> None:
     if not isinstance(target, CrawledTable):
         raise JobDefinitionError(
             f"crawler '{crawler}' crawls {data.prefix!r}, which has the declared table "
-            f"'{table.full_name}', and would make a second table of it; allowed: {named}, which "
-            "brings that one up to date, or data without table=; write one of the two"
+            f"'{table.full_name}', and would create a second table for it; allowed: {named}, which "
+            "updates the declared one, or data without table=; write one of the two"
         )
     if target.table != table.full_name:
         raise JobDefinitionError(
@@ -164,7 +160,7 @@ def _check_table(crawler: str, target: Target) -> None:
 
 
 def data_of(targets: Sequence[Target]) -> tuple[Dataset, ...]:
-    """Return the data in S3 that targets are read from."""
+    """Return the data in S3 that targets read."""
     data = [
         target if isinstance(target, Dataset) else target.data
         for target in targets
@@ -179,28 +175,28 @@ def tables_of(targets: Sequence[Target]) -> tuple[str, ...]:
 
 
 def dynamodb_tables_of(targets: Sequence[Target]) -> list[str]:
-    """Return the names of the tables of DynamoDB that targets are."""
+    """Return the names of the DynamoDB tables among targets."""
     return [target.table for target in targets if isinstance(target, CrawledDynamoDB)]
 
 
 def are_files(targets: Sequence[Target]) -> bool:
-    """Return whether all that is read are files that are no tables of a format of their own."""
+    """Return whether all targets are files outside tables with their own format."""
     return all(isinstance(target, Dataset | CrawledData | CrawledTable) for target in targets)
 
 
 def connections_in(targets: Sequence[Target]) -> list[Connection | None]:
-    """Return the connection of each target, None for one without."""
+    """Return the connection of each target; None for one without."""
     return [None if isinstance(target, Dataset) else target.connection for target in targets]
 
 
 def as_property(
     targets: Sequence[Target], connections: Sequence[str | None]
 ) -> glue.CfnCrawler.TargetsProperty:
-    """Return targets as CloudFormation takes them.
+    """Return targets in the form of CloudFormation.
 
     Args:
-        targets: what the crawler reads.
-        connections: the name of the connection of each, None for one without.
+        targets: targets of the crawler.
+        connections: the name of the connection of each; None for one without.
     """
     found: defaultdict[str, list[Any]] = defaultdict(list)
     for target, connection in zip(targets, connections, strict=True):
@@ -214,7 +210,7 @@ def _written(
     target: CrawledData | CrawledTable | CrawledDatabase | CrawledOpenTables | CrawledDynamoDB,
     connection: str | None,
 ) -> tuple[str, object]:
-    """Return of which list of CloudFormation's a target is, and how it stands there."""
+    """Return the list in CloudFormation that a target belongs to, and its entry there."""
     if isinstance(target, CrawledDatabase):
         return "jdbc_targets", glue.CfnCrawler.JdbcTargetProperty(
             connection_name=connection,

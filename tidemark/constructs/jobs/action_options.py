@@ -1,4 +1,4 @@
-"""What the trigger that starts a job adds to what the job itself says."""
+"""What a trigger adds to the definition of the job that it starts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,25 +6,25 @@ from dataclasses import dataclass, field
 from tidemark.constructs.jobs.job_props import Argument
 from tidemark.errors import JobDefinitionError
 
-MAX_MINUTES = 10_080  # seven days, of a run
+MAX_MINUTES = 10_080  # seven days; Glue's limit for a run
 
 
 @dataclass(frozen=True)
 class ActionOptions:
-    """What the trigger that starts a job adds: it holds for runs of the workflow, no others.
+    """What a trigger adds to the job that it starts, in runs of the workflow only.
 
-    A run that someone starts by itself, with `aws glue start-job-run`, has what the job says.
+    A run that someone starts directly, with `aws glue start-job-run`, uses the job's own values.
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-trigger.html (Action)
 
     Attributes:
-        arguments: as those of `add_job`, over those of the same names.
-        timeout_minutes: instead of the timeout of the job's runtime.
-        notify_after_minutes: after so long Glue tells EventBridge of the run, and the alert
-            `RunLate` whoever is told; None: what the job says, or half of `timeout_minutes` where
-            the run would have ended by then.
+        arguments: like those of `add_job`; they win over arguments of the same name.
+        timeout_minutes: replaces the timeout of the job's runtime.
+        notify_after_minutes: minutes after which Glue emits an event and the alert `RunLate`
+            is sent. None: the job's value, or half of `timeout_minutes` if the run would have
+            ended by then.
 
     Raises:
-        JobDefinitionError: a value is of another kind, or Glue does not allow it.
+        JobDefinitionError: a value has another type, or Glue does not allow it.
     """
 
     arguments: Mapping[str, Argument] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class ActionOptions:
                 )
         if not (self.arguments or self.timeout_minutes or self.notify_after_minutes):
             raise JobDefinitionError(
-                "ActionOptions() says nothing; allowed: at least one of arguments, "
+                "ActionOptions() is empty; allowed: at least one of arguments, "
                 "timeout_minutes, notify_after_minutes; pass one, or leave started= out"
             )
 
     def check_against(self, job: str, timeout_minutes: int) -> None:
-        """Raise unless Glue can tell of a long run before it ends, by this or the job's timeout.
+        """Raise unless Glue can report a long run before its timeout, here or of the job.
 
         Raises:
             JobDefinitionError: the run has timed out by then.

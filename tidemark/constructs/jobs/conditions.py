@@ -1,4 +1,4 @@
-"""What a trigger watches: a job or a crawler, and the state it must end in."""
+"""What a trigger watches: a job or a crawler, and its required final state."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -33,7 +33,7 @@ class CrawlState(Enum):
 
 
 class Job(Protocol):
-    """A node of a workflow, which others can wait for: a job, or a crawler.
+    """A node of a workflow that others can wait for: a job or a crawler.
 
     Attributes:
         name: the name of the Glue job or crawler.
@@ -51,7 +51,7 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class Condition:
-    """A job or crawler that has ended in one state; made by `job.on` and `crawler.on`.
+    """A job or crawler that has ended in a state; created by `job.on` and `crawler.on`.
 
     Raises:
         JobDefinitionError: a trigger cannot watch the state.
@@ -66,7 +66,7 @@ class Condition:
 
 
 def check_state(what: str, state: object, states: type[Enum] = JobState) -> None:
-    """Raise unless a state is one of those that a trigger can watch."""
+    """Raise unless a trigger can watch a state."""
     if not isinstance(state, states):
         allowed = ", ".join(f"{states.__name__}.{state.name}" for state in states)
         raise JobDefinitionError(f"{what} is {state!r}; allowed: {allowed}; pass one")

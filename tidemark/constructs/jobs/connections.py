@@ -23,7 +23,7 @@ PUBLIC = re.compile(r"--extra-index-url|pypi\.org|pythonhosted\.org", re.IGNOREC
 
 @dataclass(frozen=True)
 class StageNetwork:
-    """What a stage says of the network of its jobs.
+    """The network settings of a stage's jobs.
 
     Attributes:
         connections: Glue connections of every job that names none itself.
@@ -41,8 +41,8 @@ class JobConnections:
     """The connections of one job.
 
     Attributes:
-        names: as the job and its policy name them; of objects known at deployment.
-        secrets: what they take user and password from, as far as the app says it.
+        names: their names, for the job and its policy; known at deployment for objects.
+        secrets: the secrets with their user and password, as far as the app names them.
         network: the subnets and security groups of all of them.
     """
 
@@ -62,22 +62,22 @@ class JobConnections:
 def connections_of(
     job: str, declared: Sequence[Connection] | None, network: StageNetwork
 ) -> JobConnections:
-    """Return the connections that a job declares, or without a word those of its stage.
+    """Return the connections that a job declares, or by default those of its stage.
 
     Args:
         job: the job.
-        declared: None takes those of the stage, an empty list none.
-        network: of the stage.
+        declared: None takes those of the stage; an empty list means none.
+        network: network settings of the stage.
 
     Raises:
-        JobDefinitionError: something else than a connection is named, or none in a stage whose
+        JobDefinitionError: a value is not a connection, or there is none in a stage whose
             jobs must be in a VPC.
     """
     if declared is None:
         declared = network.connections
     if network.vpc_only and not declared:
         raise JobDefinitionError(
-            f"job '{job}' has no connection, and the stage says vpcOnly; a job is in a VPC by a "
+            f"job '{job}' has no connection, and the stage says vpcOnly; a job joins a VPC by a "
             "Glue connection; add connections= to the job, or connections to the stage"
         )
     joined = JobConnections()
@@ -106,18 +106,18 @@ def connections_of(
 def installer_arguments(
     job: str, python_modules: Sequence[str], network: StageNetwork, own_option: str | None
 ) -> dict[str, str]:
-    """Return what tells pip to ask no public index, dashed name to text: nothing if it may.
+    """Return arguments that keep pip from public indexes, dashed name to value; may be empty.
 
-    pip looks for what a wheel needs in the index too; so all that a job needs is named, and pip
-    looks for nothing else, unless the job names an index of its own.
+    pip looks in the index for the dependencies of a wheel too; so a job must name all packages, and
+    pip looks for nothing else, unless the job names its own index.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 
     Args:
         job: the job.
-        python_modules: what Glue installs for it.
-        network: of the stage.
-        own_option: the options of pip that the job declares, if any.
+        python_modules: modules that Glue installs for it.
+        network: network settings of the stage.
+        own_option: the job's own pip options, if any.
 
     Raises:
         JobDefinitionError: a package would come from a public index.
@@ -147,17 +147,17 @@ def _names(python_modules: Sequence[str]) -> list[str]:
 
 
 def _of(connection: Connection) -> tuple[str, tuple[str, ...]]:
-    """Return the name of a connection and the secrets that it names, as far as they are known."""
+    """Return the name of a connection and the secrets that it names, as far as known."""
     if isinstance(connection, str):
         return connection, ()
     if isinstance(connection, glue.CfnConnection):
-        return connection.ref, _secrets_of(connection)
+        return connection.ref, _find_secrets(connection)
     made = connection.node.default_child if isinstance(connection, glue.Connection) else None
-    return connection.connection_name, _secrets_of(made)
+    return connection.connection_name, _find_secrets(made)
 
 
-def _secrets_of(made: object) -> tuple[str, ...]:
-    """Return what a connection of the app takes user and password from, in any of its forms."""
+def _find_secrets(made: object) -> tuple[str, ...]:
+    """Return the secrets of a connection of the app, in any of its forms."""
     given = made.connection_input if isinstance(made, glue.CfnConnection) else None
     if not isinstance(given, glue.CfnConnection.ConnectionInputProperty):
         return ()
@@ -166,15 +166,15 @@ def _secrets_of(made: object) -> tuple[str, ...]:
     authentication = given.authentication_configuration
     found = [
         *(properties.get(key) for key in ("SECRET_ID", "KAFKA_SASL_SCRAM_SECRETS_ARN")),
-        _secret_of_spark(properties.get("SparkProperties")),
-        _secret_of_spark(given.spark_properties),
+        _spark_secret(properties.get("SparkProperties")),
+        _spark_secret(given.spark_properties),
         getattr(authentication, "secret_arn", None),
     ]
     return tuple(dict.fromkeys(one for one in found if one and isinstance(one, str)))
 
 
-def _secret_of_spark(settings: object) -> object:
-    """Return what settings of Spark, also as JSON, name as their secret."""
+def _spark_secret(settings: object) -> object:
+    """Return the secret in settings of Spark, which may be JSON."""
     if isinstance(settings, str):
         try:
             settings = json.loads(settings)

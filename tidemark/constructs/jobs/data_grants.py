@@ -1,4 +1,4 @@
-"""Grants a job in Lake Formation what it does with tables, where they ask for it."""
+"""Grants a job its permissions on tables in Lake Formation, if they ask for it."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ from tidemark.constructs.references import bucket_arn
 def grant_in_lake_formation(
     scope: Construct, role: iam.IRole, tables: Sequence[TableUse], writes: Sequence[Dataset]
 ) -> dict[lake_formation.Grant, cdk.CfnResource]:
-    """Return the grants of a role, each with the resource that makes it: none where no table asks.
+    """Return the grants of a role, each with its resource; empty if no table asks for them.
 
     Args:
         scope: the construct that owns them.
-        role: who is granted.
-        tables: what is done with tables.
-        writes: data that the tables may be in.
+        role: the grantee.
+        tables: how tables are used.
+        writes: data that may hold the tables.
     """
     if not any(use.lake_formation for use in tables):
         return {}
@@ -30,6 +30,6 @@ def grant_in_lake_formation(
 
 
 def _location(data: Dataset) -> lake_formation.Location:
-    """Return where data are, as Lake Formation wants it."""
+    """Return the location of data in the form of Lake Formation."""
     arn = f"{bucket_arn(data.bucket)}/{data.prefix.rstrip('/')}"
     return lake_formation.Location(f"{data.bucket.node.id}/{data.prefix}", arn)

@@ -1,4 +1,4 @@
-"""Glue's own arguments of a job: typed, checked when they are declared, merged field by field."""
+"""Glue's own arguments of a job: typed, checked at declaration, merged field by field."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,15 @@ from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.plain_secrets import NotSecret
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
-# One object of S3, whose bucket may be known at deployment only. The address becomes a part of a
-# list with commas and of ARNs, where * and ? are wildcards.
+# One object of S3, whose bucket may be known at deployment only. The address becomes part of a
+# comma-separated list and of ARNs, where * and ? are wildcards.
 OBJECT = re.compile(r"s3://([\w.${}\[\]-]+)/([\w.+=!@/-]*[\w.+=!@-])", re.ASCII)
 CONF_NAME = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 VARIABLE = re.compile(r"CUSTOMER_\w+", re.ASCII)
 LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
 OTHER = re.compile(r"--[A-Za-z][\w-]*", re.ASCII)
 ONE_LINE = re.compile(r"[^\r\n]*")
-# Glue cuts --conf at spaces, and documents no way to quote one; a variable may be quoted, but by
+# Glue splits --conf at spaces, and documents no quoting; a variable may be quoted, but by
 # rules of bash that Glue does not name.
 NO_SPACE = re.compile(r"[^\s'\"]+")
 VALUE = re.compile(r"[^\r\n'\"\\]*")
@@ -27,48 +27,48 @@ VALUE = re.compile(r"[^\r\n'\"\\]*")
 
 @dataclass(frozen=True, kw_only=True)
 class GlueArguments:
-    """Arguments that Glue itself reads, by the names it documents them with.
+    """Arguments that Glue itself reads, by their documented names.
 
-    None leaves an argument to the pipeline, and there to Glue. A job may name what its pipeline
-    names too: its own value counts; `conf`, variables and `other` are merged name by name. Which
-    versions know them and what they do on this machine: docs/glue-arguments.md.
+    None leaves an argument to the pipeline, and then to Glue. A job's own value wins over its
+    pipeline's; `conf`, variables and `other` are merged name by name. Supported versions, and the
+    effect on this machine: docs/glue-arguments.md.
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 
     Attributes:
         conf: settings of Spark, name to value; a value has no spaces or quotes.
         datalake_formats: table formats whose jars Glue adds: `iceberg`, `delta`, `hudi`.
         glue_datacatalog: True lets Spark SQL use the Data Catalog as its metastore; the job may
-            then read its databases `default` and `global_temp`, make the first, and find what
-            `tables` names.
+            then read its databases `default` and `global_temp`, create the first, and find the
+            tables in `tables`.
         lakeformation_fine_grained_access: True lets Lake Formation filter what Spark reads from
             tables; at least 4 workers, no extra jars.
         observability_metrics: True publishes metrics of skew, errors and throughput.
         job_insights: False turns off the analysis of failed runs.
-        spark_ui: where Glue writes the event logs that a Spark history server shows; the job may
+        spark_ui: where Glue writes the event logs for a Spark history server; the job may
             write there.
-        log_stream_prefix: name of the log streams instead of the id of the run; all runs of the
+        log_stream_prefix: prefix of the log streams instead of the id of the run; all runs of the
             job then share them.
         extra_jars: jars for driver and executors, each a file of the project or an object of S3.
         extra_files: files and folders copied into the working directory of the driver.
-        extra_py_files: further .py, .zip or .whl files for the path of Python, beside those that
+        extra_py_files: further .py, .zip or .whl files for the Python path, in addition to those
             the pipeline ships.
         user_jars_first: True lets the extra jars win over those of Glue.
-        python_modules_installer_option: options of pip for `python_modules`, as on its command
+        python_modules_installer_option: pip options for `python_modules`, as on its command
             line.
         python_virtual_env: packed virtual environment, .tar.gz, that replaces all packages.
-        python_virtual_env_cache: where Glue keeps the environment it builds of `python_modules`;
+        python_virtual_env_cache: where Glue stores the environment it builds from `python_modules`;
             the job may write there.
-        python_virtual_env_version: another one builds that environment again.
+        python_virtual_env_version: a new value rebuilds that environment.
         s3_parquet_optimized_committer: False writes Parquet without the committer of EMRFS.
-        executor_cores: tasks that run at a time in an executor.
-        disable_proxy: True sends calls of AWS services through the network of the connection.
+        executor_cores: concurrent tasks in an executor.
+        disable_proxy: True sends calls to AWS services through the network of the connection.
         auto_scale_within_microbatch: False scales streaming jobs between batches only.
         driver_variables: environment variables of the driver; names begin with CUSTOMER_.
-        executor_variables: the same of the executors.
+        executor_variables: the same for the executors.
         other: arguments that are newer than this list, with their dashes: `--new-argument`.
 
     Raises:
-        JobDefinitionError: Glue would refuse or not see a value.
+        JobDefinitionError: Glue would refuse or ignore a value.
     """
 
     conf: Mapping[str, str | NotSecret] | None = None
@@ -137,12 +137,12 @@ class GlueArguments:
         for key, value in (getattr(self, name) or {}).items():
             text = value.text if isinstance(value, NotSecret) else value
             if not (keys.fullmatch(key) and values.fullmatch(text)):
-                # The value may be a secret, which an error would spread.
+                # The value may be a secret, which an error would reveal.
                 shown = f"{key!r} with a value of type {type(value).__name__}"
                 self._refuse(name, shown, allowed)
             if name == "other" and key in GLUE_ARGUMENTS:
                 raise JobDefinitionError(
-                    f"GlueArguments has {key!r} in other, which Glue documents; {who_sets(key)}"
+                    f"GlueArguments has {key!r} in other, which Glue documents; {how_to_set(key)}"
                 )
 
     def _files(self, name: str) -> None:
@@ -183,14 +183,14 @@ MAPPINGS = {
 }
 
 
-def who_sets(name: str) -> str:
-    """Return what sets an argument of Glue, or why nothing does, for errors."""
+def how_to_set(name: str) -> str:
+    """Return how to set an argument of Glue, or why that is impossible, for errors."""
     known = GLUE_ARGUMENTS[name]
     return f"set glue_arguments= with {known.field}=" if known.field else f"see {known.instead}"
 
 
-def base_of(pipeline: GlueArguments | None, command: str) -> GlueArguments | None:
-    """Return of the arguments of every job those that jobs of a command have."""
+def pipeline_arguments(pipeline: GlueArguments | None, command: str) -> GlueArguments | None:
+    """Return the pipeline's arguments that apply to jobs of a command."""
     if pipeline is None:
         return None
     foreign = {known.field for known in GLUE_ARGUMENTS.values() if command not in known.commands}

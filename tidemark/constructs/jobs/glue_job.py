@@ -1,4 +1,4 @@
-"""What every Glue job has, whatever runs it: a script, a role, logs, data, arguments, metadata."""
+"""The common parts of all Glue jobs: script, role, logs, data, arguments, metadata."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -14,8 +14,8 @@ from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.data_grants import grant_in_lake_formation
-from tidemark.constructs.jobs.glue_arguments import base_of, merged
-from tidemark.constructs.jobs.job_arguments import fixed_arguments, render_arguments, with_own
+from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
+from tidemark.constructs.jobs.job_arguments import fixed_arguments, merge_own, render_arguments
 from tidemark.constructs.jobs.job_checks import (
     check_are_here,
     check_modules,
@@ -37,23 +37,23 @@ from tidemark.constructs.security.explanations import EXISTING, explain
 from tidemark.constructs.security.security import JobLogs
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.resources import METADATA, MISSING_GRANTS
-from tidemark.model.plain_secrets import check_open_texts, reasons
+from tidemark.model.plain_secrets import check_open_strings, reasons
 
 
 class GlueJob(Construct):
     """Creates a Glue job and a role that allows what the job declares, and nothing else.
 
-    The base of every kind of job, which creates its resource; not to be used by itself.
+    The base of every kind of job, which creates the resource; not for direct use.
 
     Attributes:
         name: the Glue job name.
         role: the role the job runs with.
         logs: its log groups.
         resource: the job itself.
-        reads: data the job reads.
-        writes: data the job writes.
-        tables: what the job may do with tables of the Data Catalog.
-        lake_formation: what the job is granted in Lake Formation.
+        reads: data that the job reads.
+        writes: data that the job writes.
+        tables: how the job may use tables of the Data Catalog.
+        lake_formation: the job's grants in Lake Formation.
         has_watermarks: whether the job keeps watermarks.
     """
 
@@ -78,33 +78,33 @@ class GlueJob(Construct):
         keeps: Sequence[Dataset] = (),
         run_properties: RunProperties | None = None,
     ) -> None:
-        """Make what the resource of a job needs.
+        """Create everything that the resource of a job needs.
 
         Args:
             scope: the construct that owns the job.
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case.
-            shared: what the job has in common with the others of its pipeline.
+            shared: the parts that the job shares with the others of its pipeline.
             props: what the job declares.
-            command: the command of Glue that runs it, `glueetl`.
+            command: Glue's command that runs it, `glueetl`.
             python: the Python that runs the script.
-            logs: how the names of its log groups begin.
-            arguments: what the kind of job sets, dashed name to text.
-            statements: what the kind may do beside what the job declares.
-            cluster: what Spark runs on; None where the kind has no workers.
+            logs: prefix of its log groups.
+            arguments: arguments that the kind of job sets, dashed name to value.
+            statements: permissions of the kind, in addition to the job's own.
+            cluster: Spark's cluster; None if the kind has no workers.
             temp: data that the job may write while it runs.
-            keeps: data in which the job keeps its state, and which no other may write.
+            keeps: data in which the job keeps its state, which no other job may write.
             run_properties: whether the job may read, or also put, those of the workflow.
 
         Raises:
-            JobDefinitionError: something of this cannot be deployed.
+            JobDefinitionError: the job cannot be deployed.
         """
         self.name = name
         self.reads, self.writes = inputs_of(props), tuple(props["writes"])
         self._shared, self._keeps = shared, keeps
         self._options = props["options"] or JobOptions()
         declared = props["arguments"] or {}
-        opened = check_open_texts(f"job '{name}' has the argument", declared)
+        opened = check_open_strings(f"job '{name}' has the argument", declared)
         script = shared.root / props["script"]
         check_script(name, shared.root, script, python)
         check_no_table(f"job '{name}'", "temp", temp)
@@ -125,13 +125,13 @@ class GlueJob(Construct):
         own = own_arguments(
             self,
             name,
-            merged(base_of(shared.glue_arguments, command), props["glue_arguments"]),
+            merged(pipeline_arguments(shared.glue_arguments, command), props["glue_arguments"]),
             root=shared.root,
             command=command,
             cluster=cluster,
             tables=self._table_names,
         )
-        self._taken = with_own(name, arguments, own)
+        self._taken = merge_own(name, arguments, own)
         self._taken |= installer_arguments(
             name,
             props["python_modules"],
@@ -176,16 +176,16 @@ class GlueJob(Construct):
 
     @checked
     def on(self, state: JobState) -> Condition:
-        """Return that this job has ended in a state, for `all_of` and `any_of`."""
+        """Return the condition that this job has ended in a state."""
         return Condition(self, state)
 
     @checked
     def acknowledge(self, rule: str, reason: str) -> None:
-        """Accept what a rule of the graph finds at this job: it is not told, and stops nothing.
+        """Accept a finding of a graph rule at this job: it is not reported, and stops nothing.
 
         Args:
-            rule: its name as the finding shows it, such as `two-writers`.
-            reason: why it is right here, for whoever reads the validation report.
+            rule: its name in the finding, such as `two-writers`.
+            reason: why it is acceptable here, for readers of the validation report.
 
         Raises:
             JobDefinitionError: the rule does not exist, or the reason is missing.
@@ -200,7 +200,7 @@ class GlueJob(Construct):
         """Return the one dataset that the job writes.
 
         Raises:
-            JobDefinitionError: it writes none, or several.
+            JobDefinitionError: it writes no dataset, or several.
         """
         if len(self.writes) != 1:
             raise JobDefinitionError(
@@ -210,10 +210,10 @@ class GlueJob(Construct):
         return self.writes[0]
 
     def run_arguments(self, arguments: Mapping[str, Argument]) -> dict[str, str]:
-        """Return what a trigger passes to a run of this job, dashed name to text.
+        """Return the arguments of a trigger for a run of this job, dashed name to value.
 
         Raises:
-            JobDefinitionError: an argument is none that the job itself may have, or data that it
+            JobDefinitionError: the job cannot have an argument, or its value is data that the job
                 neither reads nor writes.
         """
         for name in arguments:
@@ -222,7 +222,7 @@ class GlueJob(Construct):
                     f"job '{self.name}' is started with the argument {name!r}, which is in "
                     "non_overridable of its options; allowed: others; take it out of one of the two"
                 )
-        opened = check_open_texts(f"job '{self.name}' is started with the argument", arguments)
+        opened = check_open_strings(f"job '{self.name}' is started with the argument", arguments)
         return render_arguments(
             self.name,
             _with_outputs(opened),
@@ -243,13 +243,13 @@ class GlueJob(Construct):
         return glue.CfnJob.ConnectionsListProperty(connections=names) if names else None
 
     def _notification(self, timeout_minutes: int) -> glue.CfnJob.NotificationPropertyProperty:
-        """Let Glue tell EventBridge of a run that takes longer."""
+        """Make Glue emit an event for a run that takes longer."""
         return glue.CfnJob.NotificationPropertyProperty(
             notify_delay_after=self._options.notify_after_minutes or max(1, timeout_minutes // 2)
         )
 
     def _complete(self, resource: glue.CfnJob) -> None:
-        """Add to the resource what does not stand in its properties, and what depends on it."""
+        """Add to the resource everything outside its properties, and its dependents."""
         self.resource = resource
         security, names = self._shared.security, self._connections
         declare(
@@ -262,7 +262,7 @@ class GlueJob(Construct):
                 **({"Connections": {"Connections": names}} if names else {}),
             },
         )
-        for group in self.logs.groups:  # a run would make them
+        for group in self.logs.groups:  # a run would create them
             resource.add_resource_dependency(group)
         for rule in () if security.is_made else ("AwsSolutions-GL1", "AwsSolutions-GL3"):
             explain(resource, rule, EXISTING)
@@ -290,14 +290,14 @@ class GlueJob(Construct):
 
 
 def inputs_of(props: JobProps) -> tuple[Dataset, ...]:
-    """Return the data that a job reads: what it declares, and what jobs write that it is given."""
+    """Return the data that a job reads: declared data, and outputs of jobs in its arguments."""
     given = (props["arguments"] or {}).values()
     taken_over = [job.output for job in given if isinstance(job, GlueJob)]
     return tuple(dict.fromkeys((*props["reads"], *taken_over)))
 
 
 def _with_outputs(arguments: Mapping[str, object]) -> dict[str, str | Dataset]:
-    """Return arguments with what jobs write instead of the jobs."""
+    """Return arguments with jobs replaced by their outputs."""
     return {
         key: value if isinstance(value, str | Dataset) else cast(HasOutput, value).output
         for key, value in arguments.items()

@@ -21,15 +21,15 @@ class IncrementalJob(GlueJob):
     """Creates a Glue job and a role that allows what the job declares, and nothing else.
 
     Attributes:
-        name: the Glue job name, by which its bookmark and its watermarks are kept.
+        name: the Glue job name, the key of its bookmark and its watermarks.
         role: the role the job runs with.
         logs: its log groups.
         resource: the job itself.
         runtime: what the job runs on.
         bookmark: whether Glue keeps a bookmark for the job.
         has_watermarks: whether the job keeps watermarks.
-        reads: data the job reads.
-        writes: data the job writes.
+        reads: data that the job reads.
+        writes: data that the job writes.
         skips_if_nothing_new: whether a run that would find nothing new ends at once.
     """
 
@@ -42,11 +42,11 @@ class IncrementalJob(GlueJob):
             scope: the construct that owns the job.
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case; renaming it loses bookmark and watermarks.
-            shared: what the job has in common with the others of its pipeline.
+            shared: the parts that the job shares with the others of its pipeline.
             props: what the job declares, as `Pipeline.add_job` describes it.
 
         Raises:
-            JobDefinitionError: something of this cannot be deployed.
+            JobDefinitionError: the job cannot be deployed.
         """
         self.runtime = runtime = props["runtime"] or shared.runtime
         self.bookmark = bookmark = props["bookmark"]
@@ -57,7 +57,7 @@ class IncrementalJob(GlueJob):
             _check_skip(name, bookmark, watermark=watermark, inputs=inputs)
         if watermark and shared.watermarks is None:
             raise JobDefinitionError(
-                f"job '{name}' keeps a watermark, and its pipeline has no table for them; pass "
+                f"job '{name}' keeps a watermark, but its pipeline has no table for them; pass "
                 "watermarks= to the pipeline"
             )
         options = props["options"] or JobOptions()
@@ -128,7 +128,7 @@ class IncrementalJob(GlueJob):
 def _own_statements(
     name: str, shared: SharedParts, *, watermark: bool, skips: bool
 ) -> list[permissions.Statement]:
-    """Return the permission to keep the job's watermarks, or what its last run found, if any."""
+    """Return the permission to keep watermarks, or to read the last run's record, if any."""
     watermarks = shared.watermarks
     if watermarks is None or not (watermark or skips):
         return []
@@ -143,7 +143,7 @@ def _own_statements(
 def _check_skip(
     name: str, bookmark: BookmarkOption, *, watermark: bool, inputs: Sequence[Dataset]
 ) -> None:
-    """Raise unless it can be known that a run would find nothing new."""
+    """Raise unless it is possible to know that a run would find nothing new."""
     if watermark:
         wrong = "keeps a watermark, whose next window may have rows without a new file"
         remedy = "leave one of the two out"
@@ -151,7 +151,7 @@ def _check_skip(
         wrong = f"has the bookmark option {bookmark.value}, with which every run reads everything"
         remedy = "pass BookmarkOption.ENABLE, or leave it out"
     elif not inputs:
-        wrong = "declares no data that it reads, so that nothing says whether they have changed"
+        wrong = "declares no data that it reads, so that nothing shows whether it has changed"
         remedy = "name them in reads=, or leave it out"
     else:
         return

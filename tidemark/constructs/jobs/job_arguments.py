@@ -12,13 +12,13 @@ from tidemark.constructs.jobs.own_arguments import OwnArguments
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 
-FLAGS = ("delivered", "published", "table")  # of a dataset, beside where it is
+FLAGS = ("delivered", "published", "table")  # of a dataset, in addition to its location
 NAME = re.compile(r"--[A-Za-z]\w*", re.ASCII)
-OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # what argparse takes for one; numbers may be negative
-# Of one argument of a program; https://man7.org/linux/man-pages/man2/execve.2.html
-# (MAX_ARG_STRLEN), less its end.
+OPTION = re.compile(r"-(?!\d+$|\d*\.\d+$)")  # an option to argparse; numbers may be negative
+# The limit of one argument of a program; https://man7.org/linux/man-pages/man2/execve.2.html
+# (MAX_ARG_STRLEN), less its terminator.
 MAX_BYTES = 131_071
-# What Glue reads itself, what names the table that the role may use, and argparse's own.
+# Names that Glue reads itself, the watermark table's, and argparse's own.
 SKIP, SKIP_TABLE = "--skip_if_nothing_new", "--nothing_new_table"
 RESERVED = {*GLUE_ARGUMENTS, "--watermark_table", SKIP, SKIP_TABLE, "--help", "--h"}
 
@@ -36,7 +36,7 @@ def construct_arguments(
     skipped_by: Sequence[Dataset] = (),
     skip_table: str | None = None,
 ) -> dict[str, str]:
-    """Return what the construct sets, dashed name to text."""
+    """Return the arguments that the construct sets, dashed name to value."""
     return {
         "--job-language": "python",
         "--job-bookmark-option": bookmark,
@@ -52,19 +52,19 @@ def construct_arguments(
     }
 
 
-def with_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> dict[str, str]:
-    """Return what the construct sets, and beside it Glue's own arguments that a job declares.
+def merge_own(job: str, constructed: Mapping[str, str], own: OwnArguments) -> dict[str, str]:
+    """Return the construct's arguments together with Glue's own arguments of a job.
 
-    Modules of the job stand behind those that the pipeline ships.
+    Modules of the job come after those that the pipeline ships.
 
     Raises:
-        JobDefinitionError: an argument is both.
+        JobDefinitionError: an argument is in both.
     """
     for name in own.texts:
         if name in constructed or name in RESERVED - GLUE_ARGUMENTS.keys():
             known = GLUE_ARGUMENTS.get(name)
             raise JobDefinitionError(
-                f"job '{job}' has {known.field if known else name} in its glue_arguments, and the "
+                f"job '{job}' has {known.field if known else name} in its glue_arguments, but the "
                 f"construct or the stage sets {name} to {constructed.get(name, 'what it needs')!r}"
                 "; leave one of the two out"
             )
@@ -83,16 +83,16 @@ def render_arguments(
     declared: Sequence[Dataset],
     taken: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return the arguments of a script as Glue wants them, dashed name to text.
+    """Return the arguments of a script in Glue's form, dashed name to value.
 
     Args:
         name: the job.
-        arguments: name without dashes to a text or a dataset.
+        arguments: name without dashes to a string or a dataset.
         declared: the datasets that the job reads or writes.
         taken: arguments that the construct has set.
 
     Raises:
-        JobDefinitionError: a name would replace another argument or cannot be read by a script, or
+        JobDefinitionError: a name would replace another argument or is not readable by a script, or
             a value is data that the job does not declare.
     """
     for given in arguments:
@@ -107,22 +107,22 @@ def render_arguments(
 
 
 def fixed_arguments(job: str, names: Sequence[str], arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments of a job that no start can change, dashed name to text.
+    """Return the arguments of a job that no start can change, dashed name to value.
 
     Args:
         job: its name.
-        names: of arguments, those of the script without dashes.
-        arguments: all of the job.
+        names: names of arguments; those of the script without dashes.
+        arguments: all arguments of the job.
 
     Raises:
-        JobDefinitionError: the job has no argument of a name.
+        JobDefinitionError: the job has no argument with a name.
     """
     # Glue spells `library-set` without dashes.
     dashed = [name if name in arguments or name.startswith("--") else f"--{name}" for name in names]
     for name, key in zip(names, dashed, strict=True):
         if key not in arguments:
             raise JobDefinitionError(
-                f"job '{job}' has {name!r} in non_overridable, which is none of its arguments; "
+                f"job '{job}' has {name!r} in non_overridable, which is not one of its arguments; "
                 f"allowed: {', '.join(arguments)}; add it to arguments=, or correct the name"
             )
     return {key: arguments[key] for key in dashed}
@@ -141,15 +141,15 @@ def _text(name: str, key: str, value: str | Dataset, declared: Sequence[Dataset]
             wrong = "a NUL" if "\0" in value else f"{size} bytes"
             raise JobDefinitionError(
                 f"job '{name}' has the argument {key[2:]!r} with {wrong}; allowed: up to "
-                f"{MAX_BYTES} bytes and no NUL, which is what Linux passes to a program; put the "
-                "text into S3, and pass its address"
+                f"{MAX_BYTES} bytes and no NUL, the limit of Linux for an argument; put the "
+                "string into S3, and pass its address"
             )
         return value
     if alike := [one for one in declared if value not in declared and one.uri == value.uri]:
         raise JobDefinitionError(
             f"job '{name}' has the argument {key[2:]!r} with the dataset {value.prefix!r}, which "
             f"differs from the one that it reads or writes there in {_differing(value, alike[0])}; "
-            "make the Dataset once, and use that one in both places"
+            "create the Dataset once, and use it in both places"
         )
     if value not in declared:
         raise JobDefinitionError(
@@ -160,7 +160,7 @@ def _text(name: str, key: str, value: str | Dataset, declared: Sequence[Dataset]
 
 
 def _differing(one: Dataset, other: Dataset) -> str:
-    """Return what two datasets of one folder differ in, with both values."""
+    """Return the differences of two datasets with one folder, with both values."""
     pairs = [(key, getattr(one, key), getattr(other, key)) for key in FLAGS]
     named = [
         f"{key} ({_shown(mine)} and {_shown(theirs)})"

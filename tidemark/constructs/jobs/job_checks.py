@@ -1,4 +1,4 @@
-"""Refuses what a job cannot be declared with, before anything is created."""
+"""Refuses invalid declarations of a job before anything is created."""
 
 import ast
 import os
@@ -19,17 +19,17 @@ MAX_CHARACTERS = {
     "job": 255,
     "crawler": 255,
     "pipeline": 64,
-}  # Glue's; and room in names with the stage
-MAX_FILE_CHARACTERS = 255  # of a file's name; longer ones no system looks for
+}  # Glue's limits, less room for the stage in names
+MAX_FILE_CHARACTERS = 255  # of a file's name, the limit of file systems
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-# An address becomes a part of an ARN, where * and ? are wildcards, and of a list with commas.
+# An address becomes part of an ARN, where * and ? are wildcards, and of a comma-separated list.
 PINNED_MODULE = re.compile(
     r"[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[\w.+!-]+|s3://[\w.-]{1,63}/[\w.+=!/-]+\.whl", re.ASCII
 )
 
 
 def check_name(of: str, name: str) -> None:
-    """Raise unless a `job`, `crawler` or `pipeline` can be known by its name.
+    """Raise unless the name of a `job`, `crawler` or `pipeline` is valid.
 
     Raises:
         JobDefinitionError: it is too long or not in kebab case.
@@ -45,12 +45,12 @@ def check_name(of: str, name: str) -> None:
 def check_are_here(
     job: str, stack: cdk.Stack, connections: Sequence[object], databases: Sequence[object]
 ) -> None:
-    """Raise if a connection or a database of the app is known to be in another place than the job.
+    """Raise if a connection or a database of the app is known to be elsewhere than the job.
 
     Glue looks for both in the account and region of the job.
 
     Raises:
-        JobDefinitionError: one is.
+        JobDefinitionError: one is elsewhere.
     """
     parts = [("a connection", one) for one in connections]
     parts += [("a table with a database", one) for one in databases]
@@ -61,10 +61,10 @@ def check_are_here(
 
 
 def check_reason(job: str, rule: str, reason: str) -> None:
-    """Raise unless a rule that is acknowledged at a job exists, and a reason is given.
+    """Raise unless a rule that a job acknowledges exists, and a reason is given.
 
     Raises:
-        JobDefinitionError: one of them is not there.
+        JobDefinitionError: the rule does not exist, or the reason is missing.
     """
     known = [*RULES, OVERRIDDEN]
     if rule not in known:
@@ -75,7 +75,7 @@ def check_reason(job: str, rule: str, reason: str) -> None:
     if not reason.strip():
         raise JobDefinitionError(
             f"job '{job}' acknowledges '{rule}' with the reason {reason!r}; allowed: a string; say "
-            "why it is right here"
+            "why it is acceptable here"
         )
 
 
@@ -89,7 +89,7 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
         python: the Python that runs it; a newer one than ours may know more syntax.
 
     Raises:
-        JobDefinitionError: it is not there, is not Python, or does nothing.
+        JobDefinitionError: it is missing, is not Python, or does nothing.
     """
     wrong = None
     if len(script.name) > MAX_FILE_CHARACTERS or not script.is_file():
@@ -99,7 +99,7 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
     elif script.suffix != ".py":
         wrong = "is not a Python file, which ends in .py; write the job in Python"
     else:
-        wrong = _wrong_with(script, python)
+        wrong = _find_problem(script, python)
     if wrong:
         raise JobDefinitionError(
             f"job '{job}' has the script {str(script)!r}, which {wrong}, or correct the path in "
@@ -107,8 +107,8 @@ def check_script(job: str, root: Path, script: Path, python: tuple[int, int]) ->
         )
 
 
-def _wrong_with(script: Path, python: tuple[int, int]) -> str | None:
-    """Return what keeps Python from running a file, and what to do, or None."""
+def _find_problem(script: Path, python: tuple[int, int]) -> str | None:
+    """Return why Python cannot run a file, and the remedy; None if it can."""
     try:
         with tokenize.open(script) as file:
             older = python if python < sys.version_info[:2] else None
@@ -124,10 +124,10 @@ def _wrong_with(script: Path, python: tuple[int, int]) -> str | None:
 
 
 def check_modules(name: str, python_modules: Sequence[str]) -> None:
-    """Raise unless the packages of a job are named so that every build has the same.
+    """Raise unless the packages of a job are named so that every build gets the same ones.
 
     Raises:
-        JobDefinitionError: one is named in another form, or twice.
+        JobDefinitionError: one has another form, or is repeated.
     """
     for module in python_modules:
         if not PINNED_MODULE.fullmatch(module) and not cdk.Token.is_unresolved(module):
@@ -137,15 +137,15 @@ def check_modules(name: str, python_modules: Sequence[str]) -> None:
             )
         if cdk.Token.is_unresolved(module) and not module.startswith("s3://"):
             raise JobDefinitionError(
-                f"job '{name}' has {module!r} in python_modules, which only a deployment knows; "
-                "allowed: name==version, or an address that begins with s3://, which the job's "
-                "role can be let read; correct it"
+                f"job '{name}' has {module!r} in python_modules, known at deployment only; "
+                "allowed: name==version, or an address that begins with s3://, to which the job's "
+                "role can get access; correct it"
             )
     _check_packages(name, python_modules)
 
 
 def _check_packages(job: str, modules: Sequence[str]) -> None:
-    """Raise if a package is named in two versions, of which pip would take none."""
+    """Raise if a package is named in two versions, which pip would refuse."""
     named: dict[str, str] = {}
     for module in modules:
         package = re.split(r"\[|==", module)[0]

@@ -1,4 +1,4 @@
-"""What the template says of a job for the checks and the local Glue, and Glue does not read."""
+"""Metadata of a job in the template, for the checks and the local Glue; Glue ignores it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ def metadata_of(
     *,
     watermark: bool,
 ) -> dict[str, object]:
-    """Return the metadata of a job, as `tidemark.model.assembly.template` reads it."""
+    """Return the metadata of a job, for `tidemark.model.assembly.template`."""
     return {
         "name": name,
         "reads": [
@@ -28,7 +28,7 @@ def metadata_of(
                 {"uri": data.uri, **({"published": True} if data.published else {}), **_table(data)}
                 for data in writes
             ),
-            *({"uri": data.uri, "published": True} for data in keeps),  # none reads it
+            *({"uri": data.uri, "published": True} for data in keeps),  # no job reads it
         ],
         **_tables(tables),
         "watermark": watermark,
@@ -37,7 +37,7 @@ def metadata_of(
 
 
 def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
-    """Return the tables of the account's own catalog that a job uses, by what it does with them."""
+    """Return the tables of the account's own catalog that a job uses, by kind of use."""
     own = [use for use in uses if not use.catalog_id]
     found = {
         "tables": [use.table for use in own],

@@ -1,4 +1,4 @@
-"""What a job may be told beside its script, data and runtime."""
+"""Options of a job in addition to its script, data and runtime."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,31 +7,31 @@ from tidemark.constructs.jobs.own_texts import check_description, check_own_tags
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.settings import RETENTION_DAYS
 
-MAX_RUNS = 4_000  # at a time of one job, unless the account has asked for more
+MAX_RUNS = 4_000  # concurrent runs of one job, Glue's default quota
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobOptions:
-    """Options of a Glue job that most jobs leave as they are.
+    """Options of a Glue job that most jobs do not set.
 
-    A workflow runs each of its jobs once: runs beyond the first are those that somebody starts by
-    StartJobRun, or a run of the workflow beside them. Where a job queues (`JobRuntime.queues`), a
+    A workflow runs each of its jobs once: additional runs are started by
+    StartJobRun, or by another run of the workflow. If a job queues (`JobRuntime.queues`), a
     start beyond `max_concurrent_runs` waits; otherwise Glue refuses it.
 
     Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html,
     https://docs.aws.amazon.com/general/latest/gr/glue.html
 
     Attributes:
-        description: what the job is for, shown in the console.
-        tags: tag name to value, of the job, its role and its log groups; beside those of the stage.
-        log_retention_days: how long logs of its runs are kept, instead of what the stage says.
-        max_concurrent_runs: how many runs of the job may run at a time. More than one only where
-            it keeps neither a bookmark nor watermarks; runs that write one folder at a time are a
+        description: the purpose of the job, shown in the console.
+        tags: tags of the job, its role and its log groups, in addition to those of the stage.
+        log_retention_days: how long logs of its runs are kept, instead of the stage's value.
+        max_concurrent_runs: how many runs of the job may run at a time. More than one only if
+            it keeps neither a bookmark nor watermarks; concurrent runs that write one folder are a
             finding of the rule `two-writers`.
         non_overridable: arguments that no start can change: those of the script by their names,
             Glue's own with dashes, such as `--conf`.
-        notify_after_minutes: Glue tells EventBridge, and so the alerts, of a run that takes longer;
-            None: half of the timeout.
+        notify_after_minutes: Glue emits an event, and so sends an alert, for a run that takes
+            longer; None: half of the timeout.
 
     Raises:
         JobDefinitionError: AWS would refuse a value.
@@ -70,7 +70,7 @@ class JobOptions:
             watermark: whether it keeps watermarks.
 
         Raises:
-            JobDefinitionError: its runs could lose state at a time, or no run could be reported.
+            JobDefinitionError: concurrent runs could lose state, or no run could be reported.
         """
         runs = self.max_concurrent_runs
         if runs > 1 and (bookmark or watermark):

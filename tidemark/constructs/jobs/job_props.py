@@ -1,4 +1,4 @@
-"""What a job of each kind declares."""
+"""The declarations of each kind of job."""
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -20,15 +20,15 @@ from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 
 class HasOutput(Protocol):
-    """A job, as an argument of another one: it stands for the one dataset that it writes."""
+    """A job as an argument of another one: it stands for the one dataset that it writes."""
 
     @property
     def output(self) -> Dataset:
-        """What it writes."""
+        """The dataset that it writes."""
 
 
 Argument: TypeAlias = str | NotSecret | Dataset | HasOutput
-"""What an argument of a job may be; a job (`HasOutput`) stands for what it writes."""
+"""The value of a job's argument; a job (`HasOutput`) stands for its output."""
 
 
 class BookmarkOption(Enum):
@@ -40,14 +40,14 @@ class BookmarkOption(Enum):
 
 
 class RunProperties(Enum):
-    """What a job may do with the run properties of its workflow."""
+    """A job's permissions on the run properties of its workflow."""
 
     READ = "read"
     READ_AND_PUT = "read and put"
 
 
 class JobProps(TypedDict, total=False):
-    """What a job of any kind declares; its role allows this, and nothing else."""
+    """The declaration of a job of any kind; its role allows this, and nothing else."""
 
     script: Required[str]
     """the Python file that Glue runs, relative to the project."""
@@ -55,51 +55,51 @@ class JobProps(TypedDict, total=False):
     """data the job takes as its input, and may list and read."""
     writes: Sequence[Dataset]
     """data the job may list, read, write and replace. A job that merges into its target names
-    that here only: a target in `reads` too would be its own input."""
+    it here only: a target in `reads` too would be its own input."""
     arguments: Mapping[str, Argument] | None
-    """argument name, without dashes, to what the script gets as text: a text, the URI of a
-    dataset, or the URI of what a job of `after` writes. `NotSecret(text, reason)` is a text that
-    would be refused as a secret in the open."""
+    """argument name, without dashes, to the script's value: a string, the URI of a
+    dataset, or the URI of the output of a job in `after`. `NotSecret(text, reason)` is a string
+    that would be refused as a plain-text secret."""
     tables: Sequence[str | TableUse]
-    """tables of the Data Catalog, beside those of `reads` and `writes`: those that the job may
-    read, each as `database.table`, or as a `TableUse`, which says more; their data is declared in
-    `reads` or `writes`."""
+    """tables of the Data Catalog, in addition to those of `reads` and `writes`: tables that the job
+    may read, each as `database.table`, or as a `TableUse` with more permissions; declare their data
+    in `reads` or `writes`."""
     python_modules: Sequence[str]
     """packages that Glue installs, each with its version, `pyarrow==21.0.0`, or wheels in S3,
     which the job may read."""
     connections: Sequence[Connection] | None
     """Glue connections, by name or as constructs of the app; the job joins their network, and may
-    read the secret that one made in the app names. None: those of the stage; an empty list: none,
+    read the secret of a connection of the app. None: those of the stage; an empty list: none,
     which a stage with `vpcOnly` refuses."""
     secrets: Sequence[Secret]
     """secrets in Secrets Manager that the job may read: each by its name, by its ARN, or as a
-    Secret of the app. The policy of a key of their own must allow the job's role to decrypt."""
+    Secret of the app. If a secret has its own key, the key's policy must let the role decrypt."""
     role: iam.IRole | None
-    """a role that is there already, which gets what the job needs if it may be changed; otherwise
-    synthesis warns, and `tidemark grants` prints it. None makes a role for this job alone, which
-    is the least that it can have."""
+    """an existing role, which gets the job's permissions if it may be changed; otherwise
+    synthesis warns, and `tidemark grants` prints them. None creates a role for this job alone, with
+    the least permissions."""
     glue_arguments: GlueArguments | None
-    """Glue's own arguments that jobs of the kind have: `GlueArguments(conf={...})`; what it does
-    not name, the pipeline may."""
+    """Glue's own arguments for this kind of job: `GlueArguments(conf={...})`; arguments that it
+    does not set come from the pipeline."""
     options: JobOptions | None
     """description, tags, log retention, concurrent runs and the like."""
 
 
 class SparkJobProps(JobProps, total=False):
-    """What a Spark job declares."""
+    """The declaration of a Spark job."""
 
     bookmark: Required[BookmarkOption]
     """whether Glue keeps a bookmark for the job."""
     watermark: bool
-    """True gives the job its own rows of the watermark table, whose name the script gets as
+    """True gives the job its own rows of the watermark table; the script gets its name as
     `watermark_table`."""
     skip_if_nothing_new: bool
-    """True ends a run at once, as SUCCEEDED, where nothing has changed since the last commit: no
-    object of the data that the job reads, no argument, no code. Right for a job that reads nothing
-    beside its declared data, and whose runs without new files change nothing. The local Glue does
+    """True ends a run at once, as SUCCEEDED, if nothing has changed since the last commit: no
+    object of the data that the job reads, no argument, no code. Use it for a job that reads only
+    its declared data, and whose runs without new files change nothing. The local Glue does
     not even start such a run; on AWS one call in the script ends it: docs/nothing-new.md."""
     runtime: JobRuntime | None
-    """what the job runs on instead of what the stage says."""
+    """workers, timeout and retries, instead of the stage's."""
     temp: Dataset | None
     """data the job may write while it runs; the script gets it as `TempDir`."""
     run_properties: RunProperties | None
@@ -107,21 +107,21 @@ class SparkJobProps(JobProps, total=False):
 
 
 class StreamingJobProps(JobProps, total=False):
-    """What a streaming job declares."""
+    """The declaration of a streaming job."""
 
     checkpoint: Required[Dataset]
-    """where the job keeps how far it has come, and no other writes; the script gets its URI as
+    """checkpoint location, used by this job only; the script gets its URI as
     `checkpoint`."""
     sources: Sequence[StreamSource]
     """the streams that the job reads; `connections` for those of a Kafka cluster."""
     runtime: StreamingRuntime | None
-    """workers, and when Glue may start a run again."""
+    """workers, and when Glue may restart a run."""
     temp: Dataset | None
     """data the job may write while it runs; the script gets it as `TempDir`."""
 
 
 class ShellJobProps(JobProps, total=False):
-    """What a Python shell job declares."""
+    """The declaration of a Python shell job."""
 
     watermark: Literal[False]
     """False; the watermark library needs a newer Python."""

@@ -1,4 +1,4 @@
-"""The role of a Glue job: one of its own, or a given one, with what it lacks."""
+"""The role of a Glue job: a new one, or a given one with added permissions."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tidemark.constructs.security.explanations import (
 from tidemark.errors import JobDefinitionError
 
 GLUE = "glue.amazonaws.com"
-_GIVEN: WeakKeyDictionary[iam.IRole, list[Statement]] = WeakKeyDictionary()  # what jobs gave a role
+_GIVEN: WeakKeyDictionary[iam.IRole, list[Statement]] = WeakKeyDictionary()  # grants by jobs
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class JobRole:
 
     Attributes:
         role: the role.
-        missing: what the job needs and no one here can give the role.
-        policies: what must be there before the job runs.
+        missing: permissions that the job needs and the app cannot grant to the role.
+        policies: policies that must exist before the job runs.
     """
 
     role: iam.IRole
@@ -46,19 +46,19 @@ def role_of(
     stack: cdk.Stack,
     of: str = "job",
 ) -> JobRole:
-    """Return a role for a job that Glue assumes: a new one, or the given one with what it lacks.
+    """Return a role for a job: a new one, or the given one with the missing permissions.
 
     Args:
         scope: the construct that owns the role and its policies.
         job: name of the Glue job.
-        statements: what the job needs.
-        given: a role of the app, which gets a policy more; an imported one, which gets it too where
-            it is of the stack's account and may be changed; or None.
+        statements: permissions that the job needs.
+        given: a role of the app, which gets another policy; an imported one, which gets it if
+            it belongs to the stack's account and may be changed; or None.
         stack: the stack of the scope.
         of: `job` or `crawler`.
 
     Raises:
-        JobDefinitionError: they are more than IAM attaches to a role, or Glue could not assume it.
+        JobDefinitionError: IAM cannot attach that many statements, or Glue cannot assume the role.
     """
     if given is None:
         return JobRole(make_role(scope, job, statements, stack, of))
@@ -67,7 +67,7 @@ def role_of(
     policies = [it.policy_dependable for it in granted if it.policy_dependable is not None]
     if isinstance(given, iam.Role):
         policy = given.node.try_find_child("DefaultPolicy")
-    else:  # one that CDK must not change says that it was, and names no policy
+    else:  # a role that CDK must not change reports success, and names no policy
         policy = next((it for it in policies if isinstance(it, iam.Policy)), None)
     if not isinstance(policy, iam.Policy):
         _warn(scope, job, given, of)
@@ -86,7 +86,7 @@ def role_of(
 
 
 def check_role(stack: cdk.Stack, job: str, role: iam.IRole, of: str = "job") -> None:
-    """Raise unless Glue can run a job with a role, as far as it is known here.
+    """Raise unless Glue can run a job with a role, as far as known here.
 
     Raises:
         JobDefinitionError: it is of another account, or does not trust Glue.
@@ -101,10 +101,10 @@ def check_role(stack: cdk.Stack, job: str, role: iam.IRole, of: str = "job") -> 
     account = arn.account
     known = account and not any(map(cdk.Token.is_unresolved, (account, stack.account)))
     if known and account != stack.account:
-        # IAM passes no role to a service of another account: iam:PassRole ends at the account.
+        # iam:PassRole ends at the account: IAM passes no role to a service of another account.
         raise JobDefinitionError(
             f"{of} '{job}' has a role of the account {account}, and Glue runs a {of} of the "
-            f"account {stack.account} with a role of that account only; make one there, and let it "
+            f"account {stack.account} with a role of that account only; use one there, and let it "
             "assume the other"
         )
     if isinstance(role, iam.Role) and role.assume_role_policy is not None:
@@ -123,23 +123,23 @@ def make_role(
     stack: cdk.Stack,
     of: str = "job",
 ) -> iam.Role:
-    """Return a new role that Glue assumes and that allows what statements say.
+    """Return a new role that Glue assumes, with the permissions in statements.
 
     Args:
         scope: the construct that owns the role and its policies.
         job: its name, for the descriptions.
-        statements: of an inline policy, and of managed ones where it has no room for all.
+        statements: for an inline policy, and for managed ones if it has no room for all.
         stack: the stack of the scope.
         of: `job` or `crawler`.
 
     Raises:
-        JobDefinitionError: they are more than IAM attaches to a role.
+        JobDefinitionError: IAM cannot attach that many statements to a role.
     """
     inline, further = fit(statements)
     if len(further) > MAX_POLICIES:
         raise JobDefinitionError(
-            f"{of} '{job}' needs {len(further)} managed policies beside its own for what it reads, "
-            f"writes and uses; IAM attaches {MAX_POLICIES} to a role; declare a folder that holds "
+            f"{of} '{job}' needs {len(further)} managed policies besides its own for what it "
+            f"reads, writes and uses; IAM attaches {MAX_POLICIES} to a role; declare a folder with "
             f"many of the datasets instead of each, or split the {of}"
         )
     policies = [

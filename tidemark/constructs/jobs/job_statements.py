@@ -1,4 +1,4 @@
-"""What the role of a job allows: what it declares, and nothing else."""
+"""The permissions of a job's role: what it declares, and nothing else."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from tidemark.constructs.jobs.network import use_connections
 from tidemark.constructs.jobs.own_arguments import OwnArguments
 from tidemark.constructs.jobs.secrets import Secret, read_secrets
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.references import asset_place, bucket_arn, bucket_key_arn, object_arn
+from tidemark.constructs.references import asset_key, bucket_arn, bucket_key_arn, object_arn
 
 
 def statements_of(
@@ -33,11 +33,11 @@ def statements_of(
     secrets: Sequence[Secret],
     run_properties: RunProperties | None,
 ) -> list[permissions.Statement]:
-    """Return what a job of any kind needs, what its kind needs, and what it declares."""
+    """Return the statements for jobs of any kind, for this kind, and for the declaration."""
     stack = shared.stack
     may_put = run_properties is RunProperties.READ_AND_PUT
     return [
-        *permissions.read_objects([object_arn(stack, asset_place(asset)) for asset in shipped]),
+        *permissions.read_objects([object_arn(stack, asset_key(asset)) for asset in shipped]),
         *permissions.write_logs(stack, shared.security.groups_below(logs)),
         *(statement for arn in shared.security.key_arns for statement in permissions.use_key(arn)),
         *kind,

@@ -11,8 +11,8 @@ from tidemark.errors import JobDefinitionError
 def named_asset(scope: Construct, id_: str, file: Path) -> tuple[str, str]:
     """Return bucket and key of a file of the project, which a deployment uploads.
 
-    The CDK names an asset by its hash; a module is imported, and a file opened, by its name, so the
-    name follows the hash: `s3://<bucket of the bootstrap>/<hash>/<name>`.
+    The CDK names an asset by its hash, but modules and files are used by their own names: here the
+    name follows the hash, `s3://<bucket of the bootstrap>/<hash>/<name>`.
 
     Args:
         scope: the construct that owns the asset.
@@ -20,12 +20,12 @@ def named_asset(scope: Construct, id_: str, file: Path) -> tuple[str, str]:
         file: the file.
 
     Raises:
-        JobDefinitionError: the app gave its stack a synthesizer, which jsii does not hand out.
+        JobDefinitionError: the app gave its stack a synthesizer, which jsii does not return.
     """
     stack = cdk.Stack.of(scope)
     staging = cdk.AssetStaging(scope, id_, source_path=str(file))
     staged = staging.relative_staged_path(stack)
-    # The end of the staged file's name is what the synthesizer appends.
+    # The synthesizer appends the end of the staged file's name.
     name = file.name.removesuffix(Path(staged).suffix)
     try:
         location = stack.synthesizer.add_file_asset(
@@ -34,9 +34,9 @@ def named_asset(scope: Construct, id_: str, file: Path) -> tuple[str, str]:
             file_name=staged,
             display_name=f"{scope.node.path}/{id_}",
         )
-    except RuntimeError as error:  # jsii returns not the synthesizer of the stack, but its model
+    except RuntimeError as error:  # jsii does not return the synthesizer of the stack
         raise JobDefinitionError(
-            f"the stack '{stack.node.path}' has a synthesizer of its own, by which {str(file)!r} "
+            f"the stack '{stack.node.path}' has its own synthesizer, by which {str(file)!r} "
             "cannot be uploaded under its name; allowed: the default synthesizer; put the file "
             "into S3 and name its s3:// address"
         ) from error

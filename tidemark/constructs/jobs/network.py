@@ -1,4 +1,4 @@
-"""The networks that Glue connections join, and what a role may do there.
+"""The networks that Glue connections join, and a role's permissions in them.
 
 Sources: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html,
 https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSGlueServiceRole.html
@@ -19,13 +19,13 @@ DESCRIBE = [
     "ec2:DescribeSubnets",
     "ec2:DescribeVpcEndpoints",
 ]
-TAG = "aws-glue-service-resource"  # which Glue puts at its network interfaces
+TAG = "aws-glue-service-resource"  # Glue's tag on its network interfaces
 ANY = "*"
 
 
 @dataclass(frozen=True)
 class Network:
-    """Where Glue makes the network interfaces of connections.
+    """Where Glue creates the network interfaces of connections.
 
     Attributes:
         subnets: ids of the subnets; `*` if one is not known.
@@ -47,11 +47,11 @@ UNKNOWN = Network((ANY,), (ANY,))
 
 
 def network_of(connection: object) -> Network:
-    """Return the network of a connection, as far as the app says it.
+    """Return the network of a connection, as far as the app defines it.
 
     Returns:
-        The subnet and the security groups of a connection of the app; none if it has no network;
-        `UNKNOWN` for a connection that is known by its name only.
+        The subnet and the security groups of a connection of the app; empty if it has no network;
+        `UNKNOWN` for a connection that is only known by name.
     """
     if isinstance(connection, glue.Connection):
         connection = connection.node.default_child
@@ -74,8 +74,8 @@ def network_of(connection: object) -> Network:
 def use_connections(stack: cdk.Stack, names: Sequence[str], network: Network) -> list[Statement]:
     """Return the permission to use Glue connections and to join their networks, if any.
 
-    Glue puts a network interface into the subnet of a connection on behalf of the job. The ids of
-    interfaces are those of new ones; they can be deleted in the subnet only.
+    Glue creates a network interface in the connection's subnet on behalf of the job. New interfaces
+    have no known ids; deleting them is limited to the subnet.
     """
     if not names:
         return []
@@ -95,7 +95,7 @@ def use_connections(stack: cdk.Stack, names: Sequence[str], network: Network) ->
 
 
 def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
-    """Return the permission to make network interfaces, to tag and to delete them."""
+    """Return the permission to create, tag and delete network interfaces."""
     if not network.subnets:
         return []
     interfaces = [stack.format_arn(service="ec2", resource="network-interface", resource_name=ANY)]
@@ -118,10 +118,8 @@ def _join(stack: cdk.Stack, network: Network) -> list[Statement]:
 
 
 def _shared(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
-    """Return the ARNs of parts of a VPC, which are of the account that shares them.
-
-    Source: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-sharing.html
-    """
+    """Return the ARNs of parts of a VPC, which belong to the account that shares them."""
+    # Source: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-sharing.html
     return [
         stack.format_arn(service="ec2", account=ANY, resource=resource, resource_name=id_)
         for id_ in ids
@@ -129,6 +127,6 @@ def _shared(stack: cdk.Stack, resource: str, ids: Sequence[str]) -> list[str]:
 
 
 def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the ids of both, or `*` alone if one is not known."""
+    """Return the ids of both, or `*` alone if one is unknown."""
     together = tuple(dict.fromkeys((*one, *other)))
     return (ANY,) if ANY in together else together

@@ -1,4 +1,4 @@
-"""Turns Glue's own arguments of a job into texts, assets and permissions."""
+"""Turns Glue's own arguments of a job into strings, assets and permissions."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.named_asset import named_asset
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.model.plain_secrets import check_open_texts, reasons
+from tidemark.model.plain_secrets import check_open_strings, reasons
 from tidemark.model.stage.runtime import JobRuntime
 from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
-# Argument to its field, where Glue takes `true` and without the argument does not do it.
+# Argument -> its field, if Glue takes `true` and the default is off.
 ON = {
     "--disable-proxy-v2": "disable_proxy",
     "--enable-glue-datacatalog": "glue_datacatalog",
@@ -27,14 +27,14 @@ ON = {
     "--enable-observability-metrics": "observability_metrics",
     "--user-jars-first": "user_jars_first",
 }
-# Where without the argument Glue does it.
+# The same if the default is on.
 ON_OR_OFF = {
     "--auto-scale-within-microbatch": "auto_scale_within_microbatch",
     "--enable-job-insights": "job_insights",
     "--enable-s3-parquet-optimized-committer": "s3_parquet_optimized_committer",
 }
 MIN_LAKE_FORMATION_WORKERS = 4
-VCPUS_OF_DPU = 4
+VCPUS_PER_DPU = 4
 
 
 Cluster: TypeAlias = JobRuntime | StreamingRuntime
@@ -42,16 +42,16 @@ Cluster: TypeAlias = JobRuntime | StreamingRuntime
 
 @dataclass(frozen=True)
 class OwnArguments:
-    """Glue's own arguments of a job, as the template has them.
+    """Glue's own arguments of a job, for the template.
 
     Attributes:
-        texts: dashed name to text.
+        texts: dashed name to value.
         objects: ARNs of the objects of S3 that Glue reads for the job.
         read: folders that Glue reads for the job.
         written: folders that Glue writes for the job.
-        statements: what else the job may do.
-        py_files: URIs of modules, to be passed beside those of the pipeline.
-        not_secret: argument to why everybody may see what looks like a secret in it.
+        statements: further permissions of the job.
+        py_files: URIs of modules, in addition to those of the pipeline.
+        not_secret: argument to why its value may be public although it looks like a secret.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -73,7 +73,7 @@ def own_arguments(
     cluster: Cluster | None,
     tables: Sequence[str],
 ) -> OwnArguments:
-    """Return what Glue's own arguments of a job add to it; files of the project become assets.
+    """Return the parts that Glue's own arguments add to a job; project files become assets.
 
     Args:
         scope: the construct of the job.
@@ -81,12 +81,12 @@ def own_arguments(
         given: the arguments.
         root: folder of the project.
         command: kind of job: `glueetl`, `gluestreaming`, `pythonshell`.
-        cluster: what Spark runs on; None without Spark.
+        cluster: Spark's cluster; None without Spark.
         tables: tables of the Data Catalog that it uses, each as `database.table`.
 
     Raises:
         JobDefinitionError: Glue does not know an argument in this kind of job or version, two
-            arguments exclude each other, a file is not there, or a text shows a secret.
+            arguments exclude each other, a file is missing, or a string shows a secret.
     """
     _check(job, given, command, cluster)
     own = OwnArguments()
@@ -132,7 +132,7 @@ def own_arguments(
 
 
 def _plain(job: str, given: GlueArguments) -> dict[str, str]:
-    """Return the arguments that are texts of their own, none of which shows a secret."""
+    """Return the arguments that are plain strings, checked for secrets."""
     conf = _open(job, "conf", given.conf)
     texts = {
         "--conf": " --conf ".join(f"{name}={value}" for name, value in conf.items()),
@@ -153,7 +153,7 @@ def _plain(job: str, given: GlueArguments) -> dict[str, str]:
 
 
 def _reasons(given: GlueArguments) -> dict[str, str]:
-    """Return why everybody may see the arguments that somebody has said it of."""
+    """Return why arguments that look like secrets may be public, if somebody said so."""
     option = given.python_modules_installer_option
     found = {
         "--conf": reasons(given.conf or {}),
@@ -166,7 +166,7 @@ def _reasons(given: GlueArguments) -> dict[str, str]:
 
 
 def _variables(job: str, name: str, given: Mapping[str, object] | None) -> str:
-    """Return environment variables as Glue reads them: `K=V,K="a, b"`."""
+    """Return environment variables in Glue's form: `K=V,K="a, b"`."""
     opened = _open(job, name, given)
     return ",".join(
         f'{key}="{value}"' if " " in value or "," in value else f"{key}={value}"
@@ -175,7 +175,7 @@ def _variables(job: str, name: str, given: Mapping[str, object] | None) -> str:
 
 
 def _open(job: str, name: str, texts: Mapping[str, object] | None) -> dict[str, str]:
-    opened = check_open_texts(f"job '{job}' has in {name} of its glue_arguments", texts or {})
+    opened = check_open_strings(f"job '{job}' has in {name} of its glue_arguments", texts or {})
     return {key: str(value) for key, value in opened.items()}
 
 
@@ -187,7 +187,7 @@ def _uris(
     root: Path,
     own: OwnArguments,
 ) -> list[str]:
-    """Return the addresses of files and folders, noting what the job may read of them."""
+    """Return the addresses of files and folders, and note the job's permissions on them."""
     uris = []
     for number, value in enumerate(values):
         if isinstance(value, Dataset):
@@ -210,11 +210,7 @@ def _uris(
 
 
 def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
-    """Return where a file of the project is.
-
-    Raises:
-        JobDefinitionError: it is not there, is outside, or could not be named in a list.
-    """
+    """Return the path of a file of the project."""
     path = root / file
     wrong = None
     if not path.is_file():
@@ -233,7 +229,7 @@ def _project_file(job: str, name: str, root: Path, file: Path) -> Path:
 
 
 def _check(job: str, given: GlueArguments, command: str, cluster: Cluster | None) -> None:
-    """Raise unless Glue knows every argument that is given, in this version and kind of job."""
+    """Raise unless Glue knows every given argument in this version and kind of job."""
     for known in GLUE_ARGUMENTS.values():
         value = getattr(given, known.field) if known.field else None
         if value is None:
@@ -257,13 +253,11 @@ def _check(job: str, given: GlueArguments, command: str, cluster: Cluster | None
 
 
 def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str, str, str]]:
-    """Return what excludes each other: an argument, what else, and what is allowed instead.
-
-    Sources: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable-considerations.html,
-    https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
-    """
+    """Return mutually exclusive settings: an argument, the other, and the remedy."""
+    # Sources: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable-considerations.html,
+    # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
     found = []
-    most = int(2 * VCPUS_OF_DPU * cluster.dpus_of_worker) if cluster else 0
+    most = int(2 * VCPUS_PER_DPU * cluster.dpus_of_worker) if cluster else 0
     if cluster and given.executor_cores is not None and given.executor_cores > most:
         has = f"workers of the type {cluster.worker_type}"
         found.append(

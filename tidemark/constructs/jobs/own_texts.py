@@ -1,4 +1,4 @@
-"""Refuses what AWS does not take as the description or the tags of a job or crawler.
+"""Refuses descriptions and tags of a job or crawler that AWS would refuse.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html (bytes),
 https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html (names that differ in case only)
@@ -16,10 +16,10 @@ MAX_BYTES = 2_048  # of a description
 
 
 def check_description(of: str, text: str | None) -> None:
-    """Raise unless Glue takes a description, or there is none, and everybody may see it.
+    """Raise unless Glue accepts a description, which may be None, and it shows no secret.
 
     Args:
-        of: what has it: `JobOptions`.
+        of: its owner: `JobOptions`.
         text: the description.
 
     Raises:
@@ -31,20 +31,20 @@ def check_description(of: str, text: str | None) -> None:
         _refuse(of, "description", text, f"a string of 1 to {MAX_BYTES} bytes")
     elif shows_secret("", text):
         raise JobDefinitionError(
-            f"{of} has a description that looks as if it held a secret, which everybody would see; "
-            "allowed: a text without one; correct description="
+            f"{of} has a description that looks as if it held a secret, which everyone would see; "
+            "allowed: a string without one; correct description="
         )
 
 
 def check_own_tags(of: str, tags: Mapping[str, str]) -> None:
-    """Raise unless AWS takes tags, and everybody may see them.
+    """Raise unless AWS accepts tags, and they show no secret.
 
     Args:
-        of: what has them.
+        of: their owner.
         tags: name to value.
 
     Raises:
-        JobDefinitionError: they are too many, or one shows a secret.
+        JobDefinitionError: there are too many, or one shows a secret.
     """
     allowed = (
         f"up to {MAX_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
@@ -57,8 +57,8 @@ def check_own_tags(of: str, tags: Mapping[str, str]) -> None:
             _refuse(of, "tags", {name: value}, allowed)
         if shows_secret(name, value):
             raise JobDefinitionError(
-                f"{of} has the tag {name!r} with a value that looks like a secret, which everybody "
-                "would see; allowed: values that are none; remove it"
+                f"{of} has the tag {name!r} with a value that looks like a secret, which everyone "
+                "would see; allowed: values that are not secret; remove it"
             )
     if alike := same_but_for_case(tags):
         _refuse(of, "tags", list(alike), "names that differ in more than their case")

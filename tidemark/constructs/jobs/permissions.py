@@ -1,4 +1,4 @@
-"""What a job may do: IAM statements derived from what it declares, on plain ARNs and names."""
+"""Permissions of a job: IAM statements derived from its declaration, on plain ARNs and names."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -8,7 +8,7 @@ import aws_cdk as cdk
 from tidemark.constructs.references import log_group_arn, object_arn
 
 Statement: TypeAlias = dict[str, object]
-"""One statement of an IAM policy, as JSON has it."""
+"""One statement of an IAM policy, as in JSON."""
 Conditions: TypeAlias = dict[str, dict[str, object]]
 """The conditions of a statement: operator to key to value."""
 Place: TypeAlias = tuple[str, str]
@@ -23,15 +23,15 @@ def read_objects(object_arns: Sequence[str]) -> list[Statement]:
 def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]:
     """Return the permission to list and read data, and to write and replace some of it.
 
-    A reader asks first whether an object named like the folder exists, with a HEAD request, which
+    A reader first asks whether an object named like the folder exists, with a HEAD request, which
     carries no `s3:prefix`. S3 answers such a request about a missing object with "not found" only
-    to those who may list; hence IfExists, and the folder's own name among the objects. No key of a
-    condition tells this request from a list without a prefix, which is therefore allowed too.
-    Spark lists and reads its target, and aborts the parts it uploaded when a task fails.
+    to principals that may list; hence IfExists, and the folder's own name among the objects. No
+    condition key tells this request from a list without a prefix, which is therefore allowed too.
+    Spark lists and reads its target, and aborts its uploaded parts when a task fails.
 
     Args:
-        read: what is read only.
-        written: what is read and written.
+        read: places that are read only.
+        written: places that are read and written.
     """
     places = list(dict.fromkeys((*read, *written)))
     prefixes: dict[str, list[str]] = {}
@@ -59,7 +59,7 @@ def use_data(read: Sequence[Place], written: Sequence[Place]) -> list[Statement]
 
 
 def use_watermarks(table_arn: str, job_name: str) -> list[Statement]:
-    """Return the permission to read and advance the watermarks of one job, and of no other.
+    """Return the permission to read and advance the watermarks of one job only.
 
     Args:
         table_arn: the watermark table.
@@ -102,12 +102,12 @@ def ask_for_last_run(stack: cdk.Stack, table_arn: str, job_name: str) -> list[St
 def write_logs(stack: cdk.Stack, groups: str) -> list[Statement]:
     """Return the permission to write the log groups of a pipeline.
 
-    They are named by the job's role, which its own policy cannot name. Glue associates the key with
-    a group that is not there yet.
+    Their names contain the job's role, which its own policy cannot name. Glue associates the key
+    with a group that does not exist yet.
 
     Args:
         stack: account and region.
-        groups: their names, in which a `*` stands for any text.
+        groups: their names, in which a `*` matches any string.
     """
     return [
         allow(
@@ -128,7 +128,7 @@ def use_key(key_arn: str) -> list[Statement]:
 
 
 def use_data_keys(key_arns: Sequence[str], *, may_write: bool) -> list[Statement]:
-    """Return the permission to decrypt, and if asked to encrypt, data of other keys, if any."""
+    """Return the permission to decrypt, and on request encrypt, data of other keys, if any."""
     encrypt = ["kms:GenerateDataKey"] if may_write else []
     return [allow(["kms:Decrypt", *encrypt], key_arns)] if key_arns else []
 
@@ -146,7 +146,7 @@ def read_wheels(stack: cdk.Stack, modules: Sequence[str]) -> list[Statement]:
 
 
 def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -> list[Statement]:
-    """Return the permission to read, and if asked to put, the run properties of one workflow."""
+    """Return the permission to read, and on request put, the run properties of one workflow."""
     arn = stack.format_arn(service="glue", resource="workflow", resource_name=workflow_name)
     put = ["glue:PutWorkflowRunProperties"] if may_put else []
     return [allow(["glue:GetWorkflowRunProperties", *put], [arn])]
@@ -155,7 +155,7 @@ def use_run_properties(stack: cdk.Stack, workflow_name: str, *, may_put: bool) -
 def put_metrics() -> list[Statement]:
     """Return the permission to publish metrics in the namespace of Glue.
 
-    PutMetricData knows no resources, so the namespace is what limits it.
+    PutMetricData has no resources, so the namespace is its only limit.
     """
     return [
         allow(
@@ -167,9 +167,9 @@ def put_metrics() -> list[Statement]:
 
 
 def get_lake_formation_data() -> list[Statement]:
-    """Return the permission to ask Lake Formation for data, which decides by its own grants.
+    """Return the permission to get data from Lake Formation, which decides by its own grants.
 
-    GetDataAccess knows no resources.
+    GetDataAccess has no resources.
     Source: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable.html
     """
     return [allow(["lakeformation:GetDataAccess"], ["*"])]
@@ -178,8 +178,8 @@ def get_lake_formation_data() -> list[Statement]:
 def use_as_metastore(stack: cdk.Stack, tables: Sequence[str]) -> list[Statement]:
     """Return the permission to find tables of the Data Catalog by Spark SQL.
 
-    A Hive metastore has a database `default`, which Spark looks for, and makes where it is not
-    there; it looks for `global_temp` too. To read the tables themselves is another permission.
+    A Hive metastore has a database `default`, which Spark looks up, and creates if it is missing;
+    it looks up `global_temp` too. Reading the tables themselves needs another permission.
 
     Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-data-catalog-hive.html,
     https://docs.aws.amazon.com/glue/latest/dg/getting-started-min-privs-job.html

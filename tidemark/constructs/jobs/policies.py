@@ -12,9 +12,9 @@ from tidemark.constructs.jobs.permissions import Statement
 
 MAX_INLINE = 10_240  # characters of all inline policies of a role, white space not counted
 MAX_MANAGED = 6_144  # characters of a managed policy, likewise
-MAX_POLICIES = 10  # managed policies of a role, unless the account has asked for more
-MAX_PIECE = 1_000  # what a statement is cut into where it does not fit as a whole
-# What a deployment puts in place of a token is not known: at most as long as these.
+MAX_POLICIES = 10  # managed policies of a role, IAM's default quota
+MAX_PIECE = 1_000  # size of the pieces of a statement that does not fit as a whole
+# The value of a token at deployment is unknown: at most as long as these.
 TOKEN = re.compile(r"\$\{Token\[([^\]]*)\.\d+\]\}")
 LENGTHS = {"AWS.Partition": 10, "AWS.Region": 14, "AWS.AccountId": 12, "AWS.URLSuffix": 16}
 MAX_ARN_LENGTH = 96  # an ARN of a bucket, a key or a table
@@ -22,10 +22,10 @@ EMPTY: Mapping[str, object] = {"Version": "2012-10-17", "Statement": []}
 
 
 def fit(statements: Sequence[Statement]) -> tuple[list[Statement], list[list[Statement]]]:
-    """Return the statements of an inline policy, and those of the managed policies beside it.
+    """Return the statements of an inline policy, and those of additional managed policies.
 
-    Only what an inline policy has no room for goes into managed ones. There may be more of them
-    than `MAX_POLICIES`, which is for the caller to refuse.
+    Managed policies get only what does not fit into an inline one. There may be more of them
+    than `MAX_POLICIES`, which the caller must refuse.
     """
     if size(statements) <= MAX_INLINE:
         return list(statements), []
@@ -45,7 +45,7 @@ def size(statements: Sequence[Statement]) -> int:
 
 
 def _pieces(statement: Statement) -> Iterator[Statement]:
-    """Yield statements that together allow what one does, each as small as it should be."""
+    """Yield statements that together allow the same as one, each as small as it should be."""
     halves = _halves(statement) if size([statement]) > MAX_PIECE else None
     if halves is None:
         yield statement
@@ -55,7 +55,7 @@ def _pieces(statement: Statement) -> Iterator[Statement]:
 
 
 def _halves(statement: Mapping[str, Any]) -> tuple[Statement, Statement] | None:
-    """Return two statements that together allow what one does, or None if it is of one piece."""
+    """Return two statements that together allow the same as one; None if it cannot be split."""
     resources = statement["Resource"]
     middle = len(resources) // 2
     if middle:

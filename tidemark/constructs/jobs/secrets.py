@@ -11,7 +11,7 @@ from tidemark.constructs.jobs.permissions import Statement, allow
 from tidemark.errors import JobDefinitionError
 
 Secret: TypeAlias = str | secretsmanager.ISecret
-# What Secrets Manager allows; an ARN ends in six random characters.
+# The rules of Secrets Manager; an ARN ends in six random characters.
 NAME = re.compile(r"[\w/+=.@-]{1,512}", re.ASCII)
 ARN = re.compile(
     r"arn:aws[\w-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}",
@@ -24,7 +24,7 @@ ALLOWED = (
 
 
 def is_secret(value: Secret) -> bool:
-    """Return whether a value names a secret, as far as it is known before a deployment."""
+    """Return whether a value names a secret, as far as known before a deployment."""
     if not isinstance(value, str):
         return True
     is_late = bool(value) and cdk.Token.is_unresolved(value)
@@ -32,10 +32,10 @@ def is_secret(value: Secret) -> bool:
 
 
 def check_secrets(job: str, secrets: Sequence[Secret]) -> None:
-    """Raise unless what a job declares in `secrets` are secrets that a policy can name.
+    """Raise unless a policy can name the secrets that a job declares in `secrets`.
 
     Raises:
-        JobDefinitionError: something is none.
+        JobDefinitionError: a value is not a secret.
     """
     for secret in secrets:
         if not is_secret(secret):
@@ -54,7 +54,7 @@ def _arn(stack: cdk.Stack, secret: Secret) -> str:
     """Return the ARN of a secret, with wildcards for an end that only Secrets Manager knows."""
     if not isinstance(secret, str):
         return secret.secret_full_arn or f"{secret.secret_arn}-??????"
-    if ARN.fullmatch(secret) or _is_arn_of_construct(secret):
+    if ARN.fullmatch(secret) or _is_construct_arn(secret):
         return secret
     return stack.format_arn(
         service="secretsmanager",
@@ -64,8 +64,8 @@ def _arn(stack: cdk.Stack, secret: Secret) -> str:
     )
 
 
-def _is_arn_of_construct(secret: str) -> bool:
-    """Return whether a text is the ARN of a secret of the app, which a deployment makes."""
+def _is_construct_arn(secret: str) -> bool:
+    """Return whether a string is the ARN of a secret that the app creates."""
     if not cdk.Token.is_unresolved(secret):
         return False
     parts = cdk.Tokenization.reverse_string(secret)

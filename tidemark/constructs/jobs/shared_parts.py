@@ -1,4 +1,4 @@
-"""What the jobs of one pipeline share."""
+"""The parts that the jobs of one pipeline share."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,20 +15,20 @@ from tidemark.model.stage.runtime import JobRuntime
 
 @dataclass(frozen=True)
 class SharedParts:
-    """What the jobs of one pipeline share.
+    """The parts that the jobs of one pipeline share.
 
     Attributes:
-        root: folder of the project, which the scripts are in.
+        root: folder of the project with the scripts.
         stack: the stack of the pipeline.
-        libs: the zip of shared packages put on a script's path.
-        security: how logs, bookmarks and data are encrypted, and where logs go.
-        watermarks: the table for jobs that keep watermarks, or None if none does.
+        libs: the zip of shared packages on a script's path.
+        security: encryption of logs, bookmarks and data, and the names of logs.
+        watermarks: the table for jobs that keep watermarks; None if none does.
         workflow_name: the Glue workflow that starts the jobs.
-        runtime: what the stage says that jobs run on.
+        runtime: the stage's default runtime of jobs.
         metrics: True publishes Glue's job metrics to CloudWatch.
-        network: connections that jobs have by default, and what the stage allows them.
+        network: default connections of jobs, and the stage's rules for them.
         glue_arguments: Glue's own arguments of every job, unless the job has others.
-        scripts: of the jobs so far, by path; one script of many jobs is one asset.
+        scripts: scripts of the jobs so far, by path; a script of several jobs is one asset.
     """
 
     root: Path

@@ -12,7 +12,7 @@ from tidemark.constructs.jobs.job_props import ShellJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
 from tidemark.model.stage.shell_runtime import GLUE_VERSION, PYTHON, ShellRuntime
 
-LOGS = "/aws-glue/python-jobs"  # --custom-logGroup-prefix is of Spark jobs
+LOGS = "/aws-glue/python-jobs"  # --custom-logGroup-prefix is for Spark jobs only
 
 
 class ShellJob(GlueJob):
@@ -40,11 +40,11 @@ class ShellJob(GlueJob):
             scope: the construct that owns the job.
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case.
-            shared: what the job has in common with the others of its pipeline.
+            shared: the parts that the job shares with the others of its pipeline.
             props: what the job declares, as `Pipeline.add_shell_job` describes it.
 
         Raises:
-            JobDefinitionError: something of this cannot be deployed.
+            JobDefinitionError: the job cannot be deployed.
         """
         self.runtime = runtime = props["runtime"] or ShellRuntime(
             timeout_minutes=shared.runtime.timeout_minutes, max_retries=shared.runtime.max_retries

@@ -1,4 +1,4 @@
-"""The streams that a streaming job reads, and what its role may do with them.
+"""The streams that a streaming job reads, and its role's permissions on them.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-kinesis-home.html,
 https://docs.aws.amazon.com/streams/latest/dev/controlling-access.html,
@@ -26,8 +26,8 @@ class KinesisStream:
     """A Kinesis data stream that a job reads.
 
     Attributes:
-        arn: of the stream.
-        key_arn: of the KMS key that encrypts it. None: none, or the key that AWS keeps.
+        arn: ARN of the stream.
+        key_arn: ARN of the KMS key that encrypts it. None: not encrypted, or with AWS's own key.
 
     Raises:
         JobDefinitionError: one of them is another kind of ARN.
@@ -58,15 +58,15 @@ class KinesisStream:
 class MskTopics:
     """Topics of an MSK cluster with IAM access control; the job joins its network by connections=.
 
-    A Kafka cluster without IAM access control needs the connection only.
+    A Kafka cluster without IAM access control needs only the connection.
 
     Attributes:
-        cluster_arn: of the cluster.
+        cluster_arn: ARN of the cluster.
         topics: names of the topics that the job reads.
-        group_prefix: how the names of its consumer groups begin; Spark's own by default.
+        group_prefix: prefix of its consumer groups; Spark's own by default.
 
     Raises:
-        JobDefinitionError: one of them is of another form.
+        JobDefinitionError: one of them is not valid.
     """
 
     cluster_arn: str

@@ -1,4 +1,4 @@
-"""A streaming job: it runs for as long as it is let, and no trigger starts it.
+"""A streaming job: it runs until it is stopped, and no trigger starts it.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/add-job-streaming.html
 """
@@ -24,8 +24,8 @@ from tidemark.model.stage.streaming_runtime import StreamingRuntime
 class StreamingJob(GlueJob):
     """Creates a streaming job and a role that allows what the job declares, and nothing else.
 
-    Glue keeps no bookmark for it: where it continues is in its checkpoint, which only this job may
-    write. A job that is started a second time fails: one run at a time.
+    Glue keeps no bookmark for it: it continues from its checkpoint, which only this job may
+    write. A second concurrent run fails.
 
     Attributes:
         name: the Glue job name.
@@ -33,7 +33,7 @@ class StreamingJob(GlueJob):
         logs: its log groups.
         resource: the job itself.
         runtime: what the job runs on.
-        checkpoint: where the job keeps how far it has come.
+        checkpoint: its checkpoint location.
         reads: data the job reads.
         writes: data the job writes.
     """
@@ -53,11 +53,11 @@ class StreamingJob(GlueJob):
             scope: the construct that owns the job.
             id_: construct id; renaming it replaces the role, not the job.
             name: Glue job name in kebab case.
-            shared: what the job has in common with others of its pipeline.
+            shared: the parts that the job shares with others of its pipeline.
             props: what the job declares, as `Pipeline.add_streaming_job` describes it.
 
         Raises:
-            JobDefinitionError: something of this cannot be deployed.
+            JobDefinitionError: the job cannot be deployed.
         """
         self.runtime = runtime = props["runtime"] or StreamingRuntime()
         self.checkpoint = checkpoint = props["checkpoint"]
@@ -74,7 +74,7 @@ class StreamingJob(GlueJob):
             libs_url=asset_url(shared.libs),
             log_group_prefix=prefix,
             auto_scaling=runtime.auto_scaling,
-            metrics=True,  # the alarm on a job that does not run looks at them
+            metrics=True,  # for the alarm on a job that does not run
             python_modules=props["python_modules"],
             temp=props["temp"],
             watermark_table=None,
@@ -119,19 +119,19 @@ class StreamingJob(GlueJob):
         )
 
     def on(self, state: JobState) -> Condition:
-        """Refuse: what never ends no one can wait for.
+        """Refuse: a job that never ends cannot be waited for.
 
         Raises:
             JobDefinitionError: always.
         """
         raise JobDefinitionError(
             f"job '{self.name}' is a streaming job, which no trigger watches ({state!r}); let "
-            "others read what it has written on a schedule of their own"
+            "others read its output on their own schedule"
         )
 
 
 def _check_options(job: str, options: JobOptions) -> None:
-    """Raise if options are of jobs that end."""
+    """Raise for options that suit only jobs that end."""
     if options.max_concurrent_runs > 1:
         raise JobDefinitionError(
             f"job '{job}' has max_concurrent_runs {options.max_concurrent_runs} and one "
@@ -140,13 +140,13 @@ def _check_options(job: str, options: JobOptions) -> None:
     if options.notify_after_minutes is not None:
         raise JobDefinitionError(
             f"job '{job}' has notify_after_minutes {options.notify_after_minutes} and is a "
-            "streaming job, whose run is long by nature: an alarm tells while it does not run; "
+            "streaming job, whose run is long by nature: an alarm reports when it does not run; "
             "leave it out"
         )
 
 
 def _check_alone(job: str, checkpoint: Dataset, data: Sequence[Dataset]) -> None:
-    """Raise if a checkpoint is where a job has data: a reader would take it for some."""
+    """Raise if a checkpoint is in the same place as data: a reader would read it as data."""
     for one in data:
         if one.uri.startswith(checkpoint.uri) or checkpoint.uri.startswith(one.uri):
             raise JobDefinitionError(

@@ -1,1 +1,1 @@
-"""What a pipeline tells the people who keep it running."""
+"""Alerts, alarms and dashboards for the operators of a pipeline."""

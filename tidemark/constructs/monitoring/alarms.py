@@ -21,17 +21,17 @@ from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 from tidemark.model.stage.runtime import JobRuntime
 
 QUARTER_S, HOUR_S, DAY_S = 900, 3_600, 86_400
-MAX_DAYS = 7  # that an alarm looks back
-BAND = 3  # standard deviations around what is usual
+MAX_DAYS = 7  # the longest look-back of an alarm
+BAND = 3  # standard deviations around the usual value
 
 _Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
 
 
 class Alarms(Construct):
-    """Creates alarms that tell topics, and only of what somebody has to do.
+    """Creates alarms that notify topics, each only if somebody has to act.
 
     Attributes:
-        arns: of the alarms, for a dashboard.
+        arns: ARNs of the alarms, for a dashboard.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Alarms(Construct):
         self._topic_arns = list(topic_arns)
 
     def on_stall(self, rule_name: str, hours: int) -> None:
-        """Alarm when for some hours no last job of the pipeline succeeded."""
+        """Alarm if no last job of the pipeline has succeeded for some hours."""
         self._alarm(
             "Stalled",
             f"No run of {self._pipeline} reached its end for {hours} hours. Look: aws glue "
@@ -56,7 +56,7 @@ class Alarms(Construct):
         )
 
     def on_not_running(self, job_name: str) -> None:
-        """Alarm while a streaming job reports nothing, as all do that run."""
+        """Alarm while a streaming job reports nothing; every running one reports."""
         self._alarm(
             f"NotRunning-{job_name}",
             f"The streaming job {job_name} does not run. {_runs_of(job_name)}. Start it: aws glue "
@@ -64,12 +64,12 @@ class Alarms(Construct):
             [_query(executors(job_name, "SampleCount"), "reports", QUARTER_S)],
             operator="LessThanThreshold",
             threshold=1,
-            periods=2,  # Glue may need some minutes to start it again
+            periods=2,  # Glue may need some minutes to restart it
             missing="breaching",
         )
 
     def on_missed_start(self, queue_name: str, group: str, by_event: bool = False) -> None:
-        """Alarm while a queue holds a start that failed, of a schedule in a group.
+        """Alarm while a queue holds a failed start of a schedule in a group.
 
         Args:
             queue_name: the queue.
@@ -133,7 +133,7 @@ class Alarms(Construct):
     def on_nothing_read(self, job_name: str, hours: int) -> None:
         """Alarm when the runs of some hours, in whole days, read nothing at all.
 
-        Of days without a run nothing is known here; those are for `on_stall`.
+        Days without a run have no data here; `on_stall` covers them.
         """
         days = min(MAX_DAYS, math.ceil(hours * HOUR_S / DAY_S))
         self._alarm(
@@ -213,7 +213,7 @@ class Alarms(Construct):
 
 
 def start_by_event(pipeline: str) -> str:
-    """Return the command that starts a pipeline which events start."""
+    """Return the command that starts a pipeline with an EVENT trigger."""
     entry = {
         "Source": REQUEST_SOURCE,
         "DetailType": REQUEST_TYPE,

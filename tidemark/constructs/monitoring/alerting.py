@@ -1,4 +1,4 @@
-"""Who is told of what happens to a pipeline: a topic, and its subscribers."""
+"""The recipients of a pipeline's alerts: a topic, and its subscribers."""
 
 import json
 import re
@@ -27,10 +27,10 @@ NO_ID = re.compile(r"[^A-Za-z0-9]+")
 
 @dataclass(frozen=True)
 class Email:
-    """A mail address; AWS mails a link first, that somebody has to open.
+    """A mail address; AWS first mails a link that somebody has to open.
 
     Raises:
-        JobDefinitionError: it is none.
+        JobDefinitionError: it is not a mail address.
     """
 
     address: str
@@ -44,10 +44,10 @@ class Email:
 
 @dataclass(frozen=True)
 class Https:
-    """An address that SNS posts to; what answers there has to confirm the subscription.
+    """An address that SNS posts to; its server must confirm the subscription.
 
     Raises:
-        JobDefinitionError: it is no https address, shows a password, or does not understand SNS.
+        JobDefinitionError: it is not an https address, shows a password, or does not support SNS.
     """
 
     url: str
@@ -57,7 +57,7 @@ class Https:
         try:
             parts = urlsplit(url)
             is_address = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
-        except ValueError:  # brackets that enclose no address, or a port that is none
+        except ValueError:  # an invalid address in brackets, or an invalid port
             is_address = False
         if not is_address or cdk.Token.is_unresolved(url) or re.search(r"\s", url):
             raise JobDefinitionError(
@@ -70,8 +70,8 @@ class Https:
             )
         if parts.username or shows_secret("", url):
             raise JobDefinitionError(
-                "Https has a url with a password, which the template would show; let what answers "
-                "there check the signature of SNS instead"
+                "Https has a url with a password, which the template would show; let the server "
+                "check the signature of SNS instead"
             )
 
 
@@ -80,11 +80,11 @@ class SqsQueue:
     """A queue of SQS.
 
     Attributes:
-        queue: a standard queue. The policies of one that the app makes, and of its key, are
-            completed; of an imported one synthesis says what they lack.
+        queue: a standard queue. For a queue of the app its policy, and its key's, are
+            completed; for an imported one synthesis reports what they lack.
 
     Raises:
-        JobDefinitionError: it is no queue, or a FIFO queue.
+        JobDefinitionError: it is not a queue, or a FIFO queue.
     """
 
     queue: sqs.IQueue
@@ -93,7 +93,7 @@ class SqsQueue:
         if self.queue.fifo:
             raise JobDefinitionError(
                 f"SqsQueue has the queue {self.queue!r}; allowed: a standard queue, no FIFO; write "
-                "sqs.Queue.from_queue_arn(...) for one that others made"
+                "sqs.Queue.from_queue_arn(...) for an existing one"
             )
 
 
@@ -102,15 +102,15 @@ Subscriber: TypeAlias = Email | Https | SqsQueue | SlackChannel
 
 @dataclass(frozen=True)
 class Alerting:
-    """Who is told, beside `alert_email` of the stage, of runs that fail and of alarms.
+    """The recipients of alerts about failed runs and of alarms, besides the stage's `alert_email`.
 
     Attributes:
-        topic: a standard topic that is there; None makes one for the pipeline, encrypted with its
-            key. The policy of an imported one the app cannot change: synthesis says what it needs.
-        subscribers: of that topic.
+        topic: an existing standard topic; None creates one for the pipeline, encrypted with its
+            key. The app cannot change the policy of an imported one: synthesis reports its needs.
+        subscribers: subscribers of that topic.
 
     Raises:
-        JobDefinitionError: the topic is none, or one is no subscriber, or named twice.
+        JobDefinitionError: the topic or a subscriber is not valid, or one is named twice.
     """
 
     topic: sns.ITopic | None = None
@@ -120,8 +120,8 @@ class Alerting:
         if self.topic is not None and self.topic.fifo:
             raise JobDefinitionError(
                 f"Alerting has the topic {self.topic!r}; allowed: a standard topic, no FIFO, to "
-                "which alarms cannot publish; write sns.Topic.from_topic_arn(...) for one that "
-                "others made"
+                "which alarms cannot publish; write sns.Topic.from_topic_arn(...) for an "
+                "existing one"
             )
         for number, one in enumerate(self.subscribers):
             if one in self.subscribers[:number]:
@@ -131,7 +131,7 @@ class Alerting:
 
 
 def let_alerts_publish(scope: Construct, topic: sns.ITopic) -> None:
-    """Let alarms and rules publish to a topic; warn where only its owner can."""
+    """Let alarms and rules publish to a topic; warn if only its owner can allow it."""
     if topic in _LET_IN:
         return
     wanted = publishers(scope, topic.topic_arn)
@@ -150,7 +150,7 @@ def let_alerts_publish(scope: Construct, topic: sns.ITopic) -> None:
 
 
 def subscribe(scope: Construct, topic: sns.ITopic, one: Email | Https | SqsQueue) -> None:
-    """Subscribe one to a topic; an imported queue's owner has to let SNS in."""
+    """Subscribe one to a topic; the owner of an imported queue must let SNS in."""
     if isinstance(one, SqsQueue):
         _subscribe_queue(scope, topic, one.queue)
         return
@@ -159,16 +159,14 @@ def subscribe(scope: Construct, topic: sns.ITopic, one: Email | Https | SqsQueue
     else:
         protocol, endpoint = sns.SubscriptionProtocol.HTTPS, one.url
     id_ = f"{type(one).__name__}-{NO_ID.sub('-', endpoint)}"
-    if scope.node.try_find_child(id_):  # a.b@acme.com beside a-b@acme.com
+    if scope.node.try_find_child(id_):  # a.b@acme.com as well as a-b@acme.com
         id_ = f"{id_}-{sha256(endpoint.encode()).hexdigest()[:8]}"
     sns.Subscription(scope, id_, topic=topic, protocol=protocol, endpoint=endpoint)
 
 
 def _subscribe_queue(scope: Construct, topic: sns.ITopic, queue: sqs.IQueue) -> None:
-    """Subscribe a queue, and let this topic in; one of another stack lets in those of the account.
-
-    That stack would refer to this one, which refers to it.
-    """
+    """Subscribe a queue, and let this topic in; a queue of another stack lets in the account's."""
+    # That stack would refer to this one, which refers to it.
     stack = cdk.Stack.of(scope)
     is_here = cdk.Stack.of(queue).node.path == stack.node.path
     source = topic.topic_arn if is_here else stack.format_arn(service="sns", resource="*")

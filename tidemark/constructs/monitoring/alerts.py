@@ -1,4 +1,4 @@
-"""Who is told what: run states by EventBridge to one encrypted topic per pipeline.
+"""Alerts: EventBridge sends run states to one encrypted topic per pipeline.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
 """
@@ -22,18 +22,18 @@ SOURCE = ["aws.glue"]
 STATE_CHANGE, DELAY = "Glue Job State Change", "Glue Job Run Status"
 FAILED_STATES = ["FAILED", "TIMEOUT", "ERROR"]
 CRAWL_CHANGE = "Glue Crawler State Change"
-# What a text names, and the field of the event.
+# Names in a text, and their fields of the event.
 RUN_FIELDS = {"job": "jobName", "message": "message", "run": "jobRunId", "state": "state"}
 
 
 class Alerts(Construct):
-    """Creates the rules that tell a topic of failed, timed out and late runs, and a topic.
+    """Creates the rules that notify a topic of failed, timed out and late runs, and a topic.
 
     Attributes:
-        topic: where alarms of the pipeline go too.
-        topic_arns: of that topic, and of those of channels.
+        topic: the topic, which gets alarms of the pipeline too.
+        topic_arns: ARNs of that topic, and of those of channels.
         failed_rule: name of the rule that matches runs that did not succeed.
-        succeeded_rule: name of the rule that matches runs of last jobs that did; it tells no one.
+        succeeded_rule: name of the rule for succeeded runs of last jobs; it notifies no one.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Alerts(Construct):
         Args:
             scope: the construct that owns them.
             id_: construct id.
-            pipeline_name: for the texts.
-            key: encrypts what the topic carries.
+            pipeline_name: name in the texts.
+            key: encrypts the messages of the topic.
             email: a subscriber, or None.
-            alerting: the topic, if it is there already, and further subscribers.
+            alerting: an existing topic, and further subscribers.
             jobs: returns the names of all jobs; called at synthesis.
             last_jobs: returns the names of the jobs and crawlers that end a good run; likewise.
             crawlers: returns the names of all crawlers; likewise.
@@ -102,7 +102,7 @@ class Alerts(Construct):
         )
 
     def on_failed_crawl(self) -> None:
-        """Tell of crawls that fail; made with the first crawler, for all of them."""
+        """Notify of failed crawls; created with the first crawler, for all of them."""
         if self.failed_crawl_rule is None:
             self.failed_crawl_rule = self._rule(
                 "CrawlFailed",
@@ -158,7 +158,7 @@ class _Pattern:
         self._crawlers = crawlers
 
     def produce(self) -> object:
-        """Return the pattern, of job runs, and of crawls where some of the names are of crawlers.
+        """Return the pattern for job runs, and for crawls if some names are crawlers.
 
         Raises:
             JobDefinitionError: it is longer than EventBridge allows.
@@ -177,7 +177,7 @@ class _Pattern:
             *([runs] if jobs else []),
             _crawls(crawlers, "Succeeded"),
         ]
-        # $or wants two.
+        # $or needs two.
         return _checked(
             {"source": SOURCE, **({"$or": either} if len(either) > 1 else either[0])}, names
         )
@@ -185,7 +185,7 @@ class _Pattern:
 
 @jsii.implements(cdk.IStableAnyProducer)
 class _Crawls:
-    """The event pattern of crawls that failed, of crawlers that are known at synthesis only."""
+    """The event pattern of failed crawls, for crawlers that are known at synthesis only."""
 
     def __init__(self, crawlers: Callable[[], Iterable[str]]) -> None:
         self._crawlers = crawlers

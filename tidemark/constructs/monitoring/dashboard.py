@@ -15,25 +15,25 @@ from tidemark.constructs.monitoring.metrics import (
 
 HOUR_S = 3_600
 WIDTH, HEIGHT = 12, 6  # of a widget, on a grid of 24 columns
-MAX_ALARMS, MAX_LOGS = 100, 50  # that one widget shows, and one query asks
+MAX_ALARMS, MAX_LOGS = 100, 50  # alarms in one widget, log groups in one query
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a dashboard is about.
+class DashboardContent:
+    """The content of a dashboard.
 
     Attributes:
         pipeline: its name.
-        region: where its metrics are.
+        region: region of its metrics.
         jobs: names of all jobs.
         watermark_jobs: names of those with watermarks.
-        succeeded_rule: rule that matches runs of last jobs that succeeded.
-        failed_rule: rule that matches runs that did not.
-        failed_crawl_rule: rule that matches crawls that did not, None without crawlers.
+        succeeded_rule: rule that matches succeeded runs of last jobs.
+        failed_rule: rule that matches failed runs.
+        failed_crawl_rule: rule that matches failed crawls; None without crawlers.
         alarms: ARNs.
         error_logs: log groups of errors.
         has_metrics: whether Glue publishes metrics of the jobs.
-        starts: what starts runs, for people; empty if only a hand does.
+        starts: what starts runs, in readable form; empty if nothing but a person does.
     """
 
     pipeline: str
@@ -49,8 +49,8 @@ class Shown:
     failed_crawl_rule: str | None = None
 
 
-def dashboard_body(shown: Shown) -> str:
-    """Return the JSON text of a dashboard, two widgets to a row."""
+def dashboard_body(shown: DashboardContent) -> str:
+    """Return the JSON of a dashboard, two widgets per row."""
     starts = ", ".join(shown.starts) or "hand"
     text = (
         f"# {shown.pipeline}\nStarts by {starts}. Runs: `aws glue get-workflow-runs --name "
@@ -96,7 +96,7 @@ def dashboard_body(shown: Shown) -> str:
     return json.dumps({"widgets": [{**head, "properties": {"markdown": text}}, *placed]})
 
 
-def _metrics(shown: Shown, title: str, metrics: Iterable[Metric]) -> dict[str, object]:
+def _metrics(shown: DashboardContent, title: str, metrics: Iterable[Metric]) -> dict[str, object]:
     properties = {
         "title": title,
         "region": shown.region,

@@ -1,4 +1,4 @@
-"""CloudWatch metrics of Glue jobs, as the dictionaries that alarms and dashboards take.
+"""CloudWatch metrics of Glue jobs, as dictionaries for alarms and dashboards.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/monitoring-awsglue-with-cloudwatch-metrics.html,
 https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html,
@@ -8,13 +8,13 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-a
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-NAMESPACE = "Tidemark"  # what the watermark library writes
+NAMESPACE = "Tidemark"  # the namespace of the watermark library
 REPORTED_EVERY_S = 30  # by Glue, while a run lasts
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric and how its data points of a period become one number."""
+    """One metric, and the statistic that reduces its data points of a period to one number."""
 
     namespace: str
     name: str
@@ -23,13 +23,13 @@ class Metric:
     label: str = ""
 
     def widget_row(self) -> list[object]:
-        """Return the metric as a dashboard's widget lists it."""
+        """Return the metric in the form of a dashboard's widget."""
         pairs = [part for pair in self.dimensions.items() for part in pair]
         return [self.namespace, self.name, *pairs, {"stat": self.statistic, "label": self.label}]
 
 
 def bytes_read(job_name: str) -> Metric:
-    """Return how many bytes all tasks of a job's runs read; AWS's sign of bookmark trouble."""
+    """Return how many bytes all tasks of a job's runs read; AWS's indicator of bookmark trouble."""
     return _glue("glue.driver.aggregate.bytesRead", job_name, "count", "Sum")
 
 
@@ -45,12 +45,12 @@ def executors(job_name: str, statistic: str) -> Metric:
 
 
 def watermark_commits(job_name: str) -> Metric:
-    """Return how often a job moved its watermark."""
+    """Return how often a job has moved its watermark."""
     return Metric(NAMESPACE, "WatermarkCommits", {"JobName": job_name}, "Sum", job_name)
 
 
 def watermark_age(job_name: str) -> Metric:
-    """Return how old the newest data was when a job committed it, in seconds."""
+    """Return the age of the newest data when a job committed it, in seconds."""
     return Metric(NAMESPACE, "WatermarkAge", {"JobName": job_name}, "Maximum", job_name)
 
 

@@ -1,4 +1,4 @@
-"""What a pipeline tells the people who keep it running: alerts, alarms, dashboard, budget."""
+"""Monitoring of a pipeline for its operators: alerts, alarms, dashboard, budget."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ from tidemark.constructs.jobs.streaming_job import StreamingJob
 from tidemark.constructs.monitoring.alarms import Alarms
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.alerts import Alerts
-from tidemark.constructs.monitoring.dashboard import Shown, dashboard_body
+from tidemark.constructs.monitoring.dashboard import DashboardContent, dashboard_body
 from tidemark.constructs.predicates import Predicate, last_jobs
 from tidemark.model.assembly.resources import PIPELINE_TAG
 from tidemark.model.stage.config import StageConfig
@@ -27,8 +27,8 @@ class Monitoring(Construct):
     """Creates alerts, alarms, a dashboard and, if the stage asks for one, a budget.
 
     Attributes:
-        alerts: the topic and the rules that tell it of runs.
-        alarms: the alarms, which tell the same topic.
+        alerts: the topic and its rules about runs.
+        alarms: the alarms, which notify the same topic.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class Monitoring(Construct):
             scope: the construct that owns them.
             id_: construct id.
             pipeline_name: the workflow.
-            stage: limits, and who is told.
-            key: encrypts what the topic carries.
-            alerting: who else is told.
-            jobs: by name; may grow until synthesis.
-            crawlers: by name; likewise.
-            streaming_jobs: by name; likewise.
+            stage: limits, and the recipient of alerts.
+            key: encrypts the messages of the topic.
+            alerting: further recipients.
+            jobs: jobs by name; may grow until synthesis.
+            crawlers: crawlers by name; likewise.
+            streaming_jobs: streaming jobs by name; likewise.
             waits: what each job and crawler waits for, by name; likewise.
-            starts: what starts runs, for people.
+            starts: what starts runs, in readable form.
         """
         super().__init__(scope, id_)
         self._stage = stage
@@ -110,9 +110,9 @@ class Monitoring(Construct):
         if stage.metrics and stage.dpu_hours_per_day:
             self.alarms.on_dpu_hours(job.name, job.runtime, stage.dpu_hours_per_day)
 
-    def shown(self) -> Shown:
-        """Return what the dashboard is about."""
-        return Shown(
+    def shown(self) -> DashboardContent:
+        """Return the content of the dashboard."""
+        return DashboardContent(
             pipeline=self._pipeline,
             region=cdk.Stack.of(self).region,
             jobs=[*self._jobs, *self._streaming_jobs],
@@ -130,7 +130,7 @@ class Monitoring(Construct):
         )
 
     def _budget(self, usd: int, email: str) -> None:
-        """Mail when the month's cost of what carries the pipeline's tag passes a limit."""
+        """Mail when the month's cost of resources with the pipeline's tag exceeds a limit."""
         budgets.CfnBudget(
             self,
             "Budget",
@@ -161,11 +161,11 @@ class Monitoring(Construct):
 
 @jsii.implements(cdk.IStableStringProducer)
 class _Body:
-    """The text of a dashboard, which shows jobs that are known at synthesis only."""
+    """The JSON of a dashboard, whose jobs are known at synthesis only."""
 
     def __init__(self, monitoring: Monitoring) -> None:
         self._monitoring = monitoring
 
     def produce(self) -> str:
-        """Return the text."""
+        """Return the JSON."""
         return dashboard_body(self._monitoring.shown())

@@ -1,4 +1,4 @@
-"""A channel of Slack that is told what pipelines do."""
+"""A channel of Slack for the alerts of pipelines."""
 
 import re
 from weakref import WeakKeyDictionary
@@ -19,7 +19,7 @@ from tidemark.model.stage.config import StageConfig
 WORKSPACE = re.compile(r"[0-9A-Z]{1,255}")
 CHANNEL = re.compile(r"[A-Za-z0-9]{1,255}")
 DENY_ALL = "AWSDenyAll"
-# What each app has: workspace and channel to the path of each construct and its account.
+# By app: workspace and channel to the path of each construct and its account.
 _CHANNELS: WeakKeyDictionary[IConstruct, dict[tuple[str, str], dict[str, str]]] = (
     WeakKeyDictionary()
 )
@@ -28,17 +28,17 @@ _CHANNELS: WeakKeyDictionary[IConstruct, dict[tuple[str, str], dict[str, str]]] 
 class SlackChannel(Construct):
     """Creates a topic that Amazon Q Developer (AWS Chatbot) shows in a channel of Slack.
 
-    An account has one configuration for a channel, so the pipelines that tell it share this one.
-    Chatbot drops what it does not know; to this topic rules send its own format. Nobody can do
+    An account has one configuration per channel, so pipelines with the same channel share this one.
+    Chatbot drops unknown messages; to this topic rules send its own format. Nobody can do
     anything from the channel: its role allows nothing, and its guardrail denies all.
 
-    Somebody must have let Chatbot into the workspace, once, in its console.
+    Somebody must have authorized Chatbot for the workspace, once, in its console.
     Sources: https://docs.aws.amazon.com/chatbot/latest/adminguide/slack-setup.html,
     https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html,
     https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1155
 
     Attributes:
-        topic: what is published there is shown.
+        topic: its messages are shown in the channel.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class SlackChannel(Construct):
             scope: the construct that owns it.
             id_: construct id.
             stage: a part of the configuration's name.
-            key: encrypts what the topic carries.
-            workspace_id: of Slack, `T0123ABCD`, as the console of Chatbot shows it.
-            channel_id: of Slack, `C0123ABCD`, as *About* of the channel shows it.
+            key: encrypts the messages of the topic.
+            workspace_id: id in Slack, `T0123ABCD`, as shown in Chatbot's console.
+            channel_id: id in Slack, `C0123ABCD`, as shown in *About* of the channel.
 
         Raises:
-            JobDefinitionError: one of the ids cannot be one, or the app tells this channel already
-                from the same account, or from an account that is not known at synthesis.
+            JobDefinitionError: an id is not valid, or the app already uses the channel
+                from the same account, or from an account that is unknown at synthesis.
         """
         for name, value, pattern in (
             ("workspace_id", workspace_id, WORKSPACE),
@@ -104,12 +104,12 @@ class SlackChannel(Construct):
 
 
 def check_one_in_account(scope: Construct, workspace_id: str, channel_id: str) -> None:
-    """Record which account tells a channel; refuse a second construct of that account."""
+    """Record the account that uses a channel; refuse a second construct of that account."""
     of_the_app = _CHANNELS.setdefault(scope.node.root, {})
     tellers = of_the_app.setdefault((workspace_id, channel_id), {})
     account = cdk.Stack.of(scope).account
     for path, other in tellers.items():
-        # An account that is a token may be any account, so also the other one.
+        # An account that is a token may be any account, including the other one.
         unknown = cdk.Token.is_unresolved(account) or cdk.Token.is_unresolved(other)
         if path != scope.node.path and (unknown or account == other):
             raise JobDefinitionError(
@@ -120,8 +120,8 @@ def check_one_in_account(scope: Construct, workspace_id: str, channel_id: str) -
 
 
 def publishers(scope: Construct, topic_arn: str) -> list[iam.PolicyStatement]:
-    """Return that alarms and rules of the account may publish to a topic."""
-    # EventBridge does not say for whom it publishes: with a condition nothing arrives.
+    """Return statements that let alarms and rules of the account publish to a topic."""
+    # EventBridge does not send its source: with a condition nothing arrives.
     conditions = {
         "cloudwatch": {"StringEquals": {"aws:SourceAccount": cdk.Stack.of(scope).account}},
         "events": {},
@@ -138,7 +138,7 @@ def publishers(scope: Construct, topic_arn: str) -> list[iam.PolicyStatement]:
 
 
 def notification(text: str) -> dict[str, object]:
-    """Return a text in the one format of messages that Chatbot shows."""
+    """Return a message in the one format that Chatbot shows."""
     return {
         "version": "1.0",
         "source": "custom",

@@ -1,4 +1,4 @@
-"""A Glue workflow, what it starts, and how many of them share an app."""
+"""A Glue workflow with its jobs, and many of them in one app."""
 
 from tidemark.constructs.pipeline.pipeline import Pipeline
 

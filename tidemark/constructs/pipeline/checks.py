@@ -1,4 +1,4 @@
-"""Refuses what a pipeline cannot be declared with, before anything is created."""
+"""Refuses invalid declarations of a pipeline before anything is created."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
-from tidemark.model.plain_secrets import NotSecret, check_open_texts
+from tidemark.model.plain_secrets import NotSecret, check_open_strings
 from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import MAX_TAGS, same_but_for_case
 
@@ -43,31 +43,31 @@ def check_places(
     stage: StageConfig,
     security: ExistingSecurity | None,
 ) -> None:
-    """Raise unless what a pipeline uses is where its jobs, alarms and rules look for it.
+    """Raise unless a pipeline's resources are where its jobs, alarms and rules look for them.
 
     Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html,
     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-service-cross-account.html (a rule
-    needs a role to tell a topic of another account, and cannot tell one of another region)
+    needs a role for a topic of another account, and cannot use one of another region)
     """
     of = f"pipeline '{pipeline}'"
     check_stage_is_here(of, stack, stage)
     check_region(of, stack, "key", key.env.region)
     if watermarks is not None:
         check_region(of, stack, "watermarks", watermarks.table.env.region)
-        if not watermarks.reference.startswith("arn:"):  # by its name scripts find their own
+        if not watermarks.reference.startswith("arn:"):  # by name, scripts use their own account's
             check_account(of, stack, "watermarks", watermarks.table.env.account)
     for kind in ("logs_key", "bookmarks_key", "data_key") if security else ():
         own = getattr(security, kind)
-        if own is not None:  # what encrypts here is here
+        if own is not None:  # it must be here to encrypt here
             check_region(of, stack, f"security with {kind}", own.env.region)
     for start in starts:
         if isinstance(start, OnObjects):  # S3 sends events to the bus of the bucket's region
             check_region(of, stack, "starts with a bucket", start.dataset.bucket.env.region)
-    _check_told(of, stack, alerts)
+    _check_recipients(of, stack, alerts)
 
 
-def _check_told(of: str, stack: cdk.Stack, alerts: Alerting | None) -> None:
-    """Raise unless who is told is where alarms and rules can tell it."""
+def _check_recipients(of: str, stack: cdk.Stack, alerts: Alerting | None) -> None:
+    """Raise unless alarms and rules can reach the recipients of alerts."""
     if alerts is not None and alerts.topic is not None:
         check_region(of, stack, "alerts with a topic", alerts.topic.env.region)
         check_account(of, stack, "alerts with a topic", alerts.topic.env.account)
@@ -78,10 +78,10 @@ def _check_told(of: str, stack: cdk.Stack, alerts: Alerting | None) -> None:
 
 
 def check_alerts(pipeline: str, alerts: Alerting | None, stage: StageConfig) -> None:
-    """Raise if somebody is told twice."""
+    """Raise if somebody would get alerts twice."""
     if alerts and stage.alert_email and Email(stage.alert_email) in alerts.subscribers:
         raise JobDefinitionError(
-            f"pipeline '{pipeline}' tells {stage.alert_email}, which the stage has as alertEmail; "
+            f"pipeline '{pipeline}' alerts {stage.alert_email}, which is the stage's alertEmail; "
             "remove one of the two"
         )
 
@@ -89,7 +89,7 @@ def check_alerts(pipeline: str, alerts: Alerting | None, stage: StageConfig) -> 
 def check_run_properties(
     pipeline: str, properties: Mapping[str, str | NotSecret]
 ) -> dict[str, object]:
-    """Return run properties as strings; raise unless Glue takes them and anybody may see them.
+    """Return run properties as strings; raise unless Glue accepts them and they show no secret.
 
     Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateWorkflow.html
     """
@@ -99,13 +99,13 @@ def check_run_properties(
                 f"pipeline '{pipeline}' has the run property {name!r}; allowed: names of 1 to "
                 f"{MAX_NAME} characters; rename it"
             )
-    return check_open_texts(f"pipeline '{pipeline}' has the run property", properties)
+    return check_open_strings(f"pipeline '{pipeline}' has the run property", properties)
 
 
 def check_tags(
     job: str, stage: StageConfig, options: JobOptions | CrawlerOptions | None, of: str = "job"
 ) -> None:
-    """Raise unless AWS takes the tags of a stage and of a job or crawler together."""
+    """Raise unless AWS accepts the tags of a stage and of a job or crawler together."""
     own = options.tags if options else {}
     tags = {**stage.tags, **own} if own else {}
     if len(tags) > MAX_TAGS:
@@ -121,12 +121,12 @@ def check_tags(
 
 
 def check_age(name: str, hours: int | None, *, watermark: bool) -> None:
-    """Raise unless the age that raises an alarm is None, or hours of a job with a watermark."""
+    """Raise unless an alarm's age is None, or in hours for a job with a watermark."""
     if hours is None:
         return
     if not watermark:
         raise JobDefinitionError(
-            f"job '{name}' has max_watermark_age_hours and keeps no watermark; set "
+            f"job '{name}' has max_watermark_age_hours but keeps no watermark; set "
             "watermark=True, or leave it out"
         )
     if not 1 <= hours <= MAX_HOURS:

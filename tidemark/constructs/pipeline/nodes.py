@@ -1,4 +1,4 @@
-"""What a pipeline has so far: which names are free, and what may be waited for."""
+"""The nodes of a pipeline so far: free names, and jobs that can be waited for."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from tidemark.errors import JobDefinitionError
 
 
 def construct_id(name: str) -> str:
-    """Return the construct id of a job or crawler, which has no dash."""
+    """Return the construct id of a job or crawler, which has no dashes."""
     return "".join(word.capitalize() for word in name.split("-"))
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a node stands in the graph.
+    """The position of a node in the graph.
 
     Attributes:
         id_: construct id of the node.
@@ -38,14 +38,14 @@ class Nodes:
     """The jobs and crawlers of one pipeline.
 
     Attributes:
-        jobs: those that the workflow starts, by name.
+        jobs: jobs that the workflow starts, by name.
         crawlers: likewise.
-        streaming_jobs: those that nothing starts, by name.
+        streaming_jobs: jobs that nothing starts, by name.
         waits: what each node waits for, by name of the node.
     """
 
     def __init__(self, tree: constructs.Node) -> None:
-        """Begin with none; `tree` knows which construct ids are taken."""
+        """Start empty; `tree` knows which construct ids are taken."""
         self.jobs: dict[str, GlueJob] = {}
         self.crawlers: dict[str, Crawler] = {}
         self.streaming_jobs: dict[str, StreamingJob] = {}
@@ -60,17 +60,17 @@ class Nodes:
         passed: Mapping[str, Argument] | None = None,
         started: ActionOptions | None = None,
     ) -> Place:
-        """Return where a node stands.
+        """Return the position of a node.
 
         Args:
             of: `job` or `crawler`.
-            name: of the node.
+            name: name of the node.
             after: what it waits for.
             passed: the arguments of a job.
-            started: what the trigger adds.
+            started: additions of the trigger.
 
         Raises:
-            JobDefinitionError: its name is taken, or it waits for what is not in the pipeline.
+            JobDefinitionError: its name is taken, or it waits for a node outside the pipeline.
         """
         waits_for = predicate_of(after)
         arguments = [*(passed or {}).items(), *(started.arguments.items() if started else ())]
@@ -79,10 +79,10 @@ class Nodes:
         return Place(construct_id(name), waits_for)
 
     def check_free(self, of: str, name: str) -> None:
-        """Raise unless a node may have a name, and nothing else has it, or its construct id.
+        """Raise unless the name of a node and its construct id are free.
 
         Raises:
-            JobDefinitionError: something has.
+            JobDefinitionError: one of them is taken.
         """
         check_name(of, name)
         id_ = construct_id(name)
@@ -105,7 +105,7 @@ class Nodes:
         after: Predicate | None,
         arguments: Iterable[tuple[str, Argument]],
     ) -> None:
-        """Raise unless all that is waited for is in this pipeline."""
+        """Raise unless everything that is waited for is in this pipeline."""
         waited_for = [ended.job for ended in after.conditions] if after else []
         known: dict[str, GlueJob | Crawler] = {**self.jobs, **self.crawlers}
         for job in waited_for:
@@ -118,6 +118,6 @@ class Nodes:
         for key, value in arguments:
             if isinstance(value, GlueJob) and value not in waited_for:
                 raise JobDefinitionError(
-                    f"job '{name}' takes its argument {key!r} from '{value.name}', which it does "
-                    "not wait for; add that job to after="
+                    f"job '{name}' takes its argument {key!r} from '{value.name}', but does "
+                    "not wait for it; add that job to after="
                 )

@@ -29,19 +29,19 @@ from tidemark.constructs.predicates import Predicate
 class Pipeline(Workflow):
     """Creates a workflow, the zip of shared packages, and a job with its trigger per `add_job`.
 
-    Jobs without `after` start together; the others start when what they wait for has happened. A
+    Jobs without `after` start together; the others start when their conditions are met. A
     job can only name jobs added before it, so the graph has no cycle. The triggers are created one
-    after the other, since Glue refuses concurrent changes of one workflow, and the start trigger
-    last, so that no run begins in half a graph. Synthesis checks the graph by the rules of
+    after the other, because Glue refuses concurrent changes of one workflow, and the start trigger
+    last, so that no run starts in an incomplete graph. Synthesis checks the graph by the rules of
     `tidemark.checks.graph.rules`.
 
     The start trigger is ON_DEMAND: `StartWorkflowRun` starts it. A schedule is a resource of
-    EventBridge Scheduler that calls StartWorkflowRun, so turning one on or off changes no trigger.
-    Only where events start the pipeline is the trigger of the type EVENT: docs/start-a-pipeline.md.
+    EventBridge Scheduler that calls StartWorkflowRun, so turning it on or off changes no trigger.
+    Only if events start the pipeline, the trigger has the type EVENT: docs/start-a-pipeline.md.
 
     Attributes:
         workflow: the Glue workflow.
-        security: how the jobs encrypt, and where their logs go.
+        security: encryption of the jobs, and the names of their logs.
         jobs: the jobs that the workflow starts, by name.
         crawlers: the crawlers that it starts, by name.
         streaming_jobs: the jobs that nothing starts, by name.
@@ -58,22 +58,22 @@ class Pipeline(Workflow):
         max_watermark_age_hours: int | None = None,
         **props: Unpack[SparkJobProps],
     ) -> IncrementalJob:
-        """Create a job of this pipeline and what starts it.
+        """Create a job of this pipeline and its trigger.
 
         Args:
             name: Glue job name in kebab case, unique in the app.
-            after: what must have happened first: a list of jobs and crawlers that must all have
+            after: what the job waits for: a list of jobs and crawlers that must all have
                 SUCCEEDED, `all_of(...)` or `any_of(...)`; empty: the job starts with the workflow.
-            started: what the trigger that starts the job adds to it, in runs of the workflow only.
+            started: additions of the trigger that starts the job, in runs of the workflow only.
             max_watermark_age_hours: raises an alarm when the newest data of a run is older; for
                 watermarks that are times. None: no alarm.
             props: what the job declares.
 
         Returns:
-            The job, to be named in `after` of later ones.
+            The job, for `after` of later ones.
 
         Raises:
-            JobDefinitionError: the name is taken, a job is named that is not in this pipeline or
+            JobDefinitionError: the name is taken, a named job is not in this pipeline or
                 not waited for, or the job itself cannot be deployed.
 
         Example:
@@ -111,10 +111,10 @@ class Pipeline(Workflow):
         started: ActionOptions | None = None,
         **props: Unpack[ShellJobProps],
     ) -> ShellJob:
-        """Create a Python shell job of this pipeline and what starts it: a script without Spark.
+        """Create a Python shell job of this pipeline and its trigger: a script without Spark.
 
-        Its Python is 3.9. It keeps no bookmark, and packages in `libs/` do not ship to it: wheels
-        in S3 are how code of one's own does.
+        Its Python is 3.9. It keeps no bookmark, and packages in `libs/` do not ship to it: put your
+        own code into wheels in S3.
 
         Args:
             name: Glue job name in kebab case, unique in the app.
@@ -123,10 +123,10 @@ class Pipeline(Workflow):
             props: what the job declares.
 
         Returns:
-            The job, to be named in `after` of later ones.
+            The job, for `after` of later ones.
 
         Raises:
-            JobDefinitionError: as for `add_job`, or it is to keep a watermark.
+            JobDefinitionError: as for `add_job`, or it would keep a watermark.
 
         Example:
             >>> notice = pipeline.add_shell_job("notice", script="job.py", arguments={"to": "ops"})
@@ -140,10 +140,10 @@ class Pipeline(Workflow):
 
     @checked
     def add_streaming_job(self, name: str, **props: Unpack[StreamingJobProps]) -> StreamingJob:
-        """Create a streaming job: it has logs, a role and alarms as others, and no trigger.
+        """Create a streaming job, with logs, a role and alarms like others, but without a trigger.
 
-        Nothing starts it but `aws glue start-job-run`, since a run does not end; an alarm tells
-        while it does not run. One run at a time; a job among its arguments is not waited for.
+        Only `aws glue start-job-run` starts it, because a run does not end; an alarm reports
+        when it does not run. One run at a time; it does not wait for a job among its arguments.
 
         Args:
             name: Glue job name in kebab case, unique in the app.
@@ -174,7 +174,7 @@ class Pipeline(Workflow):
         options: CrawlerOptions | None = None,
         role: iam.IRole | None = None,
     ) -> Crawler:
-        """Create a crawler of this pipeline and what starts it.
+        """Create a crawler of this pipeline and its trigger.
 
         Args:
             name: name of the crawler in kebab case, unique in the app.
@@ -183,15 +183,15 @@ class Pipeline(Workflow):
             database: the database of the Data Catalog that it writes, `lake.catalog_database`, or
                 its name.
             after: as for `add_job`.
-            options: what it does with tables that have changed, a prefix for their names, and so
+            options: how it treats tables that have changed, a prefix for their names, and so
                 on.
             role: as for `add_job`.
 
         Returns:
-            The crawler, to be named in `after` of later jobs and crawlers.
+            The crawler, for `after` of later jobs and crawlers.
 
         Raises:
-            JobDefinitionError: the name is taken, something is named that is not in this pipeline,
+            JobDefinitionError: the name is taken, a named node is not in this pipeline,
                 or the crawler itself cannot be deployed.
         """
         check_tags(name, self._stage, options, of="crawler")

@@ -1,4 +1,4 @@
-"""Many pipelines: each in a stack of its own, so that none moves when another grows."""
+"""Many pipelines: each in a separate stack, so that none changes when another one grows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,15 +21,15 @@ from tidemark.model.stage.config import StageConfig
 
 
 class PipelineSet:
-    """Makes a stack per pipeline, `<name prefix>-<stage>-<name>`.
+    """Creates a stack per pipeline, `<name prefix>-<stage>-<name>`.
 
-    Adding a job touches its own stack. A workflow has at most 100 jobs and triggers. A job makes
+    A new job changes only its own stack. A workflow has at most 100 jobs and triggers. A job makes
     five resources, up to five alarms, and a policy for every 25 datasets above forty: 45 jobs fit
     into the 500 resources of a stack unless they are that wide; synthesis refuses a stack
-    with more, and a template of more than 1,000,000 bytes, which many tags make.
+    with more, and a template of more than 1,000,000 bytes, which many tags cause.
 
     Attributes:
-        pipelines: what was added, by name.
+        pipelines: the added pipelines, by name.
     """
 
     def __init__(
@@ -42,18 +42,18 @@ class PipelineSet:
         root: Path | str,
         env: cdk.Environment,
     ) -> None:
-        """Keep what the pipelines share.
+        """Keep the shared parts of the pipelines.
 
         Args:
             app: the app.
-            stage: of all pipelines.
+            stage: stage of all pipelines.
             watermarks: the table for jobs that keep watermarks; None if none does.
             key: KMS key for data, bookmarks, logs and alerts.
             root: folder of the project.
             env: account and region.
 
         Raises:
-            JobDefinitionError: something of this is of another kind.
+            JobDefinitionError: an argument is not valid.
         """
         check_no_alias("the PipelineSet", key)
         self.pipelines: dict[str, Pipeline] = {}
@@ -75,11 +75,11 @@ class PipelineSet:
         glue_arguments: GlueArguments | None = None,
         starts: Sequence[Start] | None = None,
     ) -> Pipeline:
-        """Return a new, empty pipeline in a stack of its own.
+        """Return a new, empty pipeline in a separate stack.
 
         Args:
             name: Glue workflow name in kebab case; a part of the stack's name.
-            alerts: as of a `Pipeline`.
+            alerts: as for a `Pipeline`.
             security: likewise.
             log_groups: likewise.
             glue_arguments: likewise.

@@ -1,4 +1,4 @@
-"""The triggers of one workflow: what starts its jobs, and in which order Glue gets to know them."""
+"""The triggers of one workflow: what starts its jobs, and their order of creation."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -28,13 +28,13 @@ _Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class Extra:
-    """What a trigger adds to one run, as Glue wants it.
+    """What a trigger adds to one run, in Glue's form.
 
     Attributes:
-        arguments: dashed name to text.
-        not_secret: dashed name of an argument to the reason why everybody may see it.
-        timeout_minutes: of the run.
-        notify_after_minutes: after which Glue tells of the run.
+        arguments: dashed name to value.
+        not_secret: dashed name of an argument to why its value may be public.
+        timeout_minutes: timeout of the run.
+        notify_after_minutes: after which Glue reports the run.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -46,17 +46,17 @@ class Extra:
 NOTHING = Extra()
 
 
-def extra_of(
+def trigger_extra(
     job: GlueJob, timeout_minutes: int, started: ActionOptions | None, options: JobOptions | None
 ) -> Extra:
-    """Return what a trigger adds to the runs of a job, as Glue wants it."""
+    """Return what a trigger adds to the runs of a job, in Glue's form."""
     if started is None:
         return NOTHING
     notify_after_minutes = (options and options.notify_after_minutes) or timeout_minutes // 2
     started.check_against(job.name, timeout_minutes)
     late = started.notify_after_minutes
     if started.timeout_minutes and not late and notify_after_minutes >= started.timeout_minutes:
-        late = max(1, started.timeout_minutes // 2)  # what the job says would come after its end
+        late = max(1, started.timeout_minutes // 2)  # the job's own value would be after its end
     return Extra(
         arguments=job.run_arguments(started.arguments),
         not_secret=reasons({f"--{key}": value for key, value in started.arguments.items()}),
@@ -68,13 +68,13 @@ def extra_of(
 class Triggers:
     """Creates the start trigger of a workflow, and conditional triggers for the nodes that wait.
 
-    Nodes that wait for the same share a trigger, as far as Glue lets one start so many: a workflow
+    Nodes with the same conditions share a trigger, as far as Glue allows the actions: a workflow
     has 100 nodes, and triggers are among them. A trigger has the logical id of the first node that
-    it starts, so that it stays when others join it, and when they go.
+    it starts, so that it is unchanged when others join or leave it.
 
-    The triggers are created one after the other, since Glue refuses concurrent changes of one
-    workflow, and the start trigger last, so that no run begins in half a graph. Where there is no
-    node, as beside streaming jobs alone, there is no trigger: Glue refuses one that starts nothing.
+    The triggers are created one after the other, because Glue refuses concurrent changes of one
+    workflow, and the start trigger last, so that no run starts in an incomplete graph. Without
+    nodes, as with streaming jobs alone, there is no trigger: Glue refuses one that starts nothing.
     """
 
     def __init__(
@@ -86,14 +86,14 @@ class Triggers:
         batch: Batch | None = None,
         started_by: Callable[[glue.CfnTrigger], None] = lambda start: None,
     ) -> None:
-        """Know what the triggers have in common; the first node makes the start trigger.
+        """Keep the common parts of the triggers; the first node creates the start trigger.
 
         Args:
             scope: the construct that owns the triggers.
             workflow: the workflow.
             name: its name.
             batch: how many events start a run; None: StartWorkflowRun does.
-            started_by: called once with the start trigger, to make what starts the workflow.
+            started_by: called once with the start trigger, to create what starts the workflow.
         """
         self._scope = scope
         self._name = name
@@ -105,7 +105,7 @@ class Triggers:
 
     @cached_property
     def start(self) -> glue.CfnTrigger:
-        """The start trigger, which is made when it is asked for first."""
+        """The start trigger, which is created at its first use."""
         batch = self._batch
         start = glue.CfnTrigger(
             self._scope,
@@ -131,12 +131,12 @@ class Triggers:
         return _Started(self.start)
 
     def add(self, id_: str, node: Job, after: Predicate | None, extra: Extra = NOTHING) -> None:
-        """Start a node when what it waits for has happened; None: when the workflow starts.
+        """Start a node when its conditions are met; None: when the workflow starts.
 
         Args:
-            id_: construct id of the node, of which that of a trigger it is the first of is made.
-            node: what is started.
-            after: what must have happened first.
+            id_: construct id of the node, and the base of its trigger's id if it is the first one.
+            node: the node to start.
+            after: the conditions.
             extra: what the trigger adds to its runs.
         """
         action = _action(node, extra)
@@ -153,7 +153,7 @@ class Triggers:
         sharing.append(made)
 
     def _conditional(self, id_: str, after: Predicate, action: _Action) -> glue.CfnTrigger:
-        """Create a trigger that fires when what is waited for has happened."""
+        """Create a trigger that fires when the conditions are met."""
         trigger = glue.CfnTrigger(
             self._scope,
             id_,
@@ -175,7 +175,7 @@ class Triggers:
 
 
 class _Started:
-    """One trigger and what it starts."""
+    """One trigger and its actions."""
 
     def __init__(self, trigger: glue.CfnTrigger) -> None:
         self.trigger = trigger
@@ -184,7 +184,7 @@ class _Started:
         self._not_secret: dict[str, str] = {}
 
     def has_room_for(self, action: _Action) -> bool:
-        """Return whether Glue lets the trigger start one more.
+        """Return whether Glue lets the trigger have one more action.
 
         Source: https://docs.aws.amazon.com/general/latest/gr/glue.html (jobs per trigger),
         https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html (crawlers)
@@ -194,12 +194,12 @@ class _Started:
         return self._crawlers < MAX_CRAWLERS_OF_TRIGGER
 
     def add(self, action: _Action, extra: Extra) -> None:
-        """Let the trigger start one more."""
+        """Add an action to the trigger."""
         self.note(action, extra)
         self.trigger.actions = self.actions
 
     def note(self, action: _Action, extra: Extra) -> None:
-        """Know of an action that the trigger has."""
+        """Note an action that the trigger has."""
         self.actions.append(action)
         self._crawlers += action.crawler_name is not None
         if extra.not_secret:
@@ -208,13 +208,13 @@ class _Started:
 
 
 def _key(after: Predicate) -> _Key:
-    """Return what a predicate means: the order of its conditions does not matter."""
+    """Return a key for a predicate: the order of its conditions does not matter."""
     logical = after.logical if len(after.conditions) > 1 else "AND"
     return logical, tuple(sorted((ended.job.name, ended.state.value) for ended in after.conditions))
 
 
 def _action(node: Job, extra: Extra) -> _Action:
-    """Return what a trigger starts."""
+    """Return the action of a trigger."""
     if isinstance(node.resource, glue.CfnCrawler):
         return _Action(crawler_name=node.resource.ref)
     delay = extra.notify_after_minutes
@@ -231,7 +231,7 @@ def _action(node: Job, extra: Extra) -> _Action:
 
 
 def _condition(ended: Condition) -> glue.CfnTrigger.ConditionProperty:
-    """Return what a trigger watches."""
+    """Return the condition of a trigger."""
     if isinstance(ended.job.resource, glue.CfnCrawler):
         return glue.CfnTrigger.ConditionProperty(
             crawler_name=ended.job.resource.ref,

@@ -1,4 +1,4 @@
-"""The Glue workflow itself: what starts it, and what all that it starts has in common."""
+"""The Glue workflow itself: what starts it, and the common parts of its nodes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ from tidemark.constructs.pipeline.checks import (
     check_run_properties,
 )
 from tidemark.constructs.pipeline.nodes import Nodes, Place
-from tidemark.constructs.pipeline.triggers import Triggers, extra_of
+from tidemark.constructs.pipeline.triggers import Triggers, trigger_extra
 from tidemark.constructs.security.security import (
     ExistingSecurity,
     JobSecurity,
@@ -53,7 +53,7 @@ from tidemark.model.stage.config import StageConfig
 
 
 class Workflow(Construct):
-    """Creates a workflow without nodes; the base of what a `Pipeline` can add to it."""
+    """Creates a workflow without nodes; the base of `Pipeline`, which adds them."""
 
     def __init__(
         self,
@@ -78,28 +78,28 @@ class Workflow(Construct):
             scope: the construct that owns the pipeline.
             id_: construct id.
             name: Glue workflow name in kebab case; a part of other names.
-            root: folder of the project: scripts are named relative to it. Packages in its folder
-                `libs`, if it has one, ship to the jobs, and so does the watermark library.
-            stage: schedule, and what the jobs run on.
+            root: folder of the project; scripts are named relative to it. Packages in its folder
+                `libs`, if it exists, ship to the jobs, and so does the watermark library.
+            stage: schedule, and default runtime of the jobs.
             watermarks: the table for jobs that keep watermarks; None if none does.
-            key: KMS key for data, bookmarks, logs and alerts. Of a key that the app makes the
-                policy is completed; that of an imported one must let the services in already.
-            run_properties: what every run of the workflow begins with.
-            alerts: a topic that is there already, and who is told beside the stage's `alert_email`.
-            security: a security configuration that is there already; None makes one.
-            log_groups: EXISTING declares no log groups: their names are taken, or others make them
-                and say how long logs are kept. A group that no one made Glue makes, to be kept for
-                ever. MADE is for roles that the pipeline makes, and for given ones whose groups are
-                not there yet.
+            key: KMS key for data, bookmarks, logs and alerts. The policy of a key of the app
+                is completed; that of an imported one must already let the services in.
+            run_properties: initial run properties of every run of the workflow.
+            alerts: an existing topic, and recipients besides the stage's `alert_email`.
+            security: an existing security configuration; None creates one.
+            log_groups: EXISTING declares no log groups: the names are taken, or others create them
+                and set how long logs are kept. Glue creates a missing group itself, without expiry.
+                MADE is for roles that the pipeline creates, and for given ones whose groups do not
+                exist yet.
             glue_arguments: Glue's own arguments of every job, as far as jobs of its kind have
-                them; a job's own count before them.
-            starts: `Schedule`, `OnObjects` and `OnEvent`, as many as wanted; an empty list: runs
+                them; a job's own values win.
+            starts: any number of `Schedule`, `OnObjects` and `OnEvent`; an empty list: runs
                 are started by hand only; None: by the schedule of the stage, if it has one.
-                Changing between a list with events and one without needs a step by hand:
+                Changing between a list with events and one without needs a manual step:
                 docs/start-a-pipeline.md.
 
         Raises:
-            JobDefinitionError: the name cannot be part of other names, the project is no folder, a
+            JobDefinitionError: the name cannot be part of others, the project is not a folder, a
                 run property is not a string or shows a secret, or the stack is a nested one.
         """
         check_name("pipeline", name)
@@ -113,7 +113,7 @@ class Workflow(Construct):
         if stack.nested_stack_parent is not None:
             raise JobDefinitionError(
                 f"pipeline '{name}' is in the nested stack '{stack.node.path}', whose "
-                "template no validation is shown; put it into a stack of the app or of a Stage"
+                "template no validation sees; put it into a stack of the app or of a Stage"
             )
         check_places(name, stack, key, watermarks, alerts, begun_by, stage, security)
         apply_to_all(self, stage)
@@ -183,13 +183,13 @@ class Workflow(Construct):
             waits=self._nodes.waits,
             starts=[described(one) for one in begun_by],
         )
-        if starts:  # what is said to start a workflow without jobs is refused at synthesis
+        if starts:  # starts of a workflow without jobs are refused at synthesis
             _ = self._triggers.start
         cdk.Tags.of(self).add(PIPELINE_TAG, name)
         check_graph_at_synth(self)
 
     def _start_by(self, starts: Sequence[Start], trigger: glue.CfnTrigger) -> None:
-        """Create what starts the workflow; no run begins in half a graph."""
+        """Create what starts the workflow; no run starts in an incomplete graph."""
         name, events, schedules = (
             self._stage.name_of(self.name),
             events_of(starts),
@@ -225,10 +225,10 @@ class Workflow(Construct):
         started: ActionOptions | None,
         options: JobOptions | None,
     ) -> None:
-        """Make a job, with the tables that it creates, one that the workflow starts."""
+        """Create a job that the workflow starts, with the tables that it creates."""
         create_tables(self, job)
         self.jobs[job.name] = job
         self._nodes.waits[job.name] = place.after
         self._triggers.add(
-            place.id_, job, place.after, extra_of(job, timeout_minutes, started, options)
+            place.id_, job, place.after, trigger_extra(job, timeout_minutes, started, options)
         )

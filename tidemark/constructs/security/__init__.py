@@ -1,1 +1,1 @@
-"""Keys, encryption, and the reasons why a finding of a checker is none."""
+"""Keys, encryption, and reasons to acknowledge findings of checkers."""

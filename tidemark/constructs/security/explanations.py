@@ -1,6 +1,6 @@
-"""Reasons for what security checkers ask about.
+"""Reasons for security checkers.
 
-Those for checkov are in the templates; those for cdk-nag are given where the app has it, by the
+Reasons for checkov are in the templates; reasons for cdk-nag are given if the app sets the
 context key `tidemark:explain`.
 """
 
@@ -15,7 +15,7 @@ from tidemark.constructs.security.wildcards import reasons_of
 CONTEXT_KEY = "tidemark:explain"
 RULE = "AwsSolutions::AwsSolutions-IAM5"
 STANDARDS = ("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321")
-"""The packs of cdk-nag that share names of rules, beside AwsSolutions."""
+"""The packs of cdk-nag that share names of rules, in addition to AwsSolutions."""
 NOT_IN_PACK = {("PCI.DSS.321", "DynamoDBInBackupPlan")}
 EXISTING = (
     "The security configuration is not of this app: ExistingSecurity is for one that encrypts logs "
@@ -30,7 +30,7 @@ INLINE = (
 
 
 def skip_checkov(resource: cdk.Resource | cdk.CfnResource, **reasons: str) -> None:
-    """Let checkov skip checks of a resource, check id to reason; changes its metadata only."""
+    """Skip checks of checkov for a resource, check id to reason; changes its metadata only."""
     skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
     _itself(resource).add_metadata("checkov", {"skip": skipped})
 
@@ -41,25 +41,25 @@ def _asks_for_reasons(stack: cdk.Stack) -> bool:
 
 
 def _itself(resource: Construct) -> cdk.CfnResource:
-    """Return the one resource of a construct, without what else is below it in the tree."""
+    """Return the one resource of a construct, without others below it in the tree."""
     child = resource if isinstance(resource, cdk.CfnResource) else resource.node.default_child
     assert isinstance(child, cdk.CfnResource)  # noqa: S101 (for the type checker)
     return child
 
 
 def explain(resource: Construct, rule: str, reason: str) -> None:
-    """Acknowledge a rule of AwsSolutions for a resource, where the context asks for reasons."""
+    """Acknowledge a rule of AwsSolutions for a resource, if the context asks for reasons."""
     if resource.node.try_get_context(CONTEXT_KEY):
         acknowledgment = cdk.Acknowledgment(id=f"AwsSolutions::{rule}", reason=reason)
         cdk.Validations.of(_itself(resource)).acknowledge(acknowledgment)
 
 
 def explain_to_standards(stack: cdk.Stack, resource: Construct, **reasons: str) -> None:
-    """Acknowledge rules of the standards for a resource, where the context asks for reasons.
+    """Acknowledge rules of the standards for a resource, if the context asks for reasons.
 
     Args:
         stack: the stack of the resource.
-        resource: whose findings are explained.
+        resource: the resource with the findings.
         reasons: name of a rule without that of its pack, to reason.
     """
     if _asks_for_reasons(stack):
@@ -75,12 +75,12 @@ def explain_to_standards(stack: cdk.Stack, resource: Construct, **reasons: str) 
 def explain_wildcards(stack: cdk.Stack, owner: Construct, document: iam.PolicyDocument) -> None:
     """Acknowledge cdk-nag's findings about wildcards in a job's role, or a policy of it.
 
-    What the document says counts, also where others added to it: a resource on which it allows an
-    action that has no reason is not acknowledged.
+    The document counts, even if others added to it: a resource is not acknowledged if the document
+    allows an action on it that has no reason.
 
     An acknowledgement names the resource as the template spells it, which is known after the
-    references between stacks are resolved: in the validation of the tree. It costs time, hence
-    only where the context asks for it.
+    references between stacks are resolved: in the validation of the tree. It takes time, hence
+    only if the context asks for it.
     """
     if _asks_for_reasons(stack):
         owner.node.add_validation(_Explanation(owner, document))

@@ -1,11 +1,11 @@
-"""Finds connections whose network no role may use: one that an override changed; on templates."""
+"""Finds connections whose network no role may use, because of an override; on templates."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.checks.graph.model import Problem
-from tidemark.constructs.security.wildcards import Statement, statements_of, text
+from tidemark.constructs.security.wildcards import Statement, statements_of, string_of
 from tidemark.model.assembly.resources import Templates, resources_of
 
 OTHER_SUBNET = "connection-subnet"
@@ -13,9 +13,9 @@ JOIN = "ec2:CreateNetworkInterface"
 
 
 def problems_of_networks(templates: Templates) -> Iterator[Problem]:
-    """Yield each connection that a role may use, and whose subnet or groups it may not.
+    """Yield each connection that a role may use, but whose subnet or groups it may not.
 
-    A policy follows from what the connection is made with; an override is in the template only.
+    A policy follows from the connection's declaration; an override is in the template only.
     """
     for stack, id_, connection in resources_of(templates, "AWS::Glue::Connection"):
         network = _network(connection)
@@ -24,15 +24,15 @@ def problems_of_networks(templates: Templates) -> Iterator[Problem]:
                 yield Problem(
                     OTHER_SUBNET,
                     f"{stack}/{id_}",
-                    f"the connection is in the {kind.replace('-', ' ')} {part}, and '{role}' may "
-                    "make network interfaces in others only; a run would end with AccessDenied",
-                    "set subnet_id and security_group_id_list where the connection is made, and "
+                    f"the connection is in the {kind.replace('-', ' ')} {part}, but '{role}' may "
+                    "create network interfaces in others only; a run would end with AccessDenied",
+                    "set subnet_id and security_group_id_list where the connection is created, "
                     "not by an override",
                 )
 
 
 def _network(connection: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the subnet and the groups that a template says, each after its kind."""
+    """Return the subnet and the groups in a template, each after its kind."""
     given = connection.get("Properties", {}).get("ConnectionInput", {})
     required = given.get("PhysicalConnectionRequirements") if isinstance(given, Mapping) else None
     if not isinstance(required, Mapping):
@@ -40,7 +40,7 @@ def _network(connection: Mapping[str, Any]) -> list[tuple[str, str]]:
     subnet, groups = required.get("SubnetId"), required.get("SecurityGroupIdList")
     parts = [("subnet", subnet)] if subnet else []
     parts += [("security-group", one) for one in groups] if isinstance(groups, list) else []
-    return [(kind, text(part)) for kind, part in parts]
+    return [(kind, string_of(part)) for kind, part in parts]
 
 
 def _not_allowed(
@@ -59,7 +59,7 @@ def _not_allowed(
 
 
 def _roles(template: Mapping[str, Any]) -> Iterator[tuple[str, list[Statement]]]:
-    """Yield the roles of a template, or what stands for them, with all that they may do."""
+    """Yield the roles of a template, or their stand-ins, with all their permissions."""
     found: dict[str, list[Statement]] = defaultdict(list)
     resources = template.get("Resources", {})
     for id_, resource in resources.items():
@@ -71,5 +71,5 @@ def _roles(template: Mapping[str, Any]) -> Iterator[tuple[str, list[Statement]]]
             found[id_] += [one for it in documents for one in statements_of(it["PolicyDocument"])]
         elif resource["Type"] == "AWS::IAM::Policy":
             for role in properties.get("Roles", ()):
-                found[text(role).strip("<>")] += statements_of(properties["PolicyDocument"])
+                found[string_of(role).strip("<>")] += statements_of(properties["PolicyDocument"])
     yield from found.items()

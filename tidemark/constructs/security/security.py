@@ -17,15 +17,15 @@ from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import CONNECTION as CONFIGURATION
 
 _IN_USE: WeakSet[kms.IKey] = WeakSet()  # keys whose policies let the services in
-# Keys whose policies let CloudWatch Logs in, and for which log groups, by how they begin.
+# Keys whose policies let CloudWatch Logs in, and for which prefixes of log groups.
 _LOGGED: WeakKeyDictionary[kms.IKey, set[str]] = WeakKeyDictionary()
-# What each app makes: account, region and name to the path of what makes it.
+# By app: account, region and name of each resource to the path of its construct.
 _GROUPS: WeakKeyDictionary[IConstruct, dict[tuple[str, str, str], str]] = WeakKeyDictionary()
-LOG_GROUPS = "/aws-glue/jobs/"  # before the names of all log groups of Glue
+LOG_GROUPS = "/aws-glue/jobs/"  # prefix of all log groups of Glue
 
 
 class StageKey(Construct):
-    """Creates the KMS key of a stage, which is rotated every year and kept when the stack goes.
+    """Creates the KMS key of a stage, which is rotated every year and outlives the stack.
 
     Without the key nothing that it encrypted can be read, so it is never deleted with a stack.
 
@@ -49,10 +49,10 @@ class StageKey(Construct):
 
 
 def let_services_use(scope: Construct, key: kms.IKey) -> None:
-    """Let logs, alarms and rules of a stack use a key; warn where only the key's owner can.
+    """Let logs, alarms and rules of a stage use a key; warn if only the key's owner can allow it.
 
-    What an app imports it cannot change, nor see: without these permissions CloudFormation cannot
-    make a log group, and no alert arrives.
+    An app can neither change nor see an imported key: without these permissions CloudFormation
+    cannot create a log group, and no alert arrives.
     """
     if key in _IN_USE:
         return
@@ -69,12 +69,12 @@ def let_services_use(scope: Construct, key: kms.IKey) -> None:
 
 
 def let_logs_use(scope: Construct, key: kms.IKey, groups: str = LOG_GROUPS) -> None:
-    """Let CloudWatch Logs of a stack use a key; warn where only the key's owner can.
+    """Let CloudWatch Logs of a stack use a key; warn if only the key's owner can allow it.
 
     Args:
-        scope: of the stack.
+        scope: scope in the stack.
         key: the key.
-        groups: how the names of the log groups begin.
+        groups: prefix of the log groups.
     """
     known = _LOGGED.setdefault(key, set())
     if groups in known or (groups == LOG_GROUPS and key in _IN_USE):
@@ -106,20 +106,18 @@ def _encrypt_logs(stack: cdk.Stack, prefix: str) -> iam.PolicyStatement:
 
 
 def _statements(stack: cdk.Stack) -> list[iam.PolicyStatement]:
-    """Return what the policy of a key says of the services of one account and region."""
+    """Return statements of a key's policy for the services of one account and region."""
     return [
         _encrypt_logs(stack, LOG_GROUPS),
         _publish("cloudwatch", {"StringEquals": {"aws:SourceAccount": stack.account}}),
-        # With a condition on the source EventBridge cannot publish, and tells no one.
+        # With a condition on the source EventBridge cannot publish, and reports nothing.
         _publish("events", {}),
     ]
 
 
 def _publish(service: str, conditions: dict[str, dict[str, str]]) -> iam.PolicyStatement:
-    """Return that a service may publish to topics that the key encrypts.
-
-    Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
-    """
+    """Return the statement that lets a service publish to topics that the key encrypts."""
+    # Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
     return iam.PolicyStatement(
         principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
         actions=["kms:Decrypt", "kms:GenerateDataKey*"],
@@ -129,7 +127,7 @@ def _publish(service: str, conditions: dict[str, dict[str, str]]) -> iam.PolicyS
 
 
 class LogGroups(Enum):
-    """Who makes the log groups of jobs."""
+    """Who creates the log groups of jobs."""
 
     MADE = "made"
     EXISTING = "existing"
@@ -137,21 +135,21 @@ class LogGroups(Enum):
 
 @dataclass(frozen=True)
 class ExistingSecurity:
-    """A security configuration that others made, in the account and region of the stack.
+    """An existing security configuration, in the account and region of the stack.
 
-    What is in it the app cannot see. It must encrypt logs with SSE-KMS, since Glue names log groups
-    by a configuration that does, and bookmarks with CSE-KMS. Jobs that share a network and a
+    The app cannot see its content. It must encrypt logs with SSE-KMS, since Glue then puts its name
+    into log groups, and bookmarks with CSE-KMS. Jobs that share a network and a
     security configuration can reach each other's clusters.
     Source: https://docs.aws.amazon.com/glue/latest/dg/encryption-security-configuration.html
 
     Attributes:
-        name: of the security configuration.
-        logs_key: the key in it that encrypts logs; None is the key of the pipeline.
-        bookmarks_key: the key that encrypts bookmarks; likewise.
-        data_key: the key that encrypts what jobs write to S3; likewise.
+        name: name of the security configuration.
+        logs_key: its key for logs; None means the key of the pipeline.
+        bookmarks_key: its key for bookmarks; likewise.
+        data_key: its key for data of jobs in S3; likewise.
 
     Raises:
-        JobDefinitionError: the name is none, or a key is no key.
+        JobDefinitionError: the name or a key is not valid.
     """
 
     name: str
@@ -171,7 +169,7 @@ class ExistingSecurity:
 
 
 class JobSecurity(Construct):
-    """Creates the security configuration of a pipeline, or uses one that is there.
+    """Creates the security configuration of a pipeline, or uses an existing one.
 
     Jobs that share a network can reach each other's clusters unless they have different security
     configurations, so each pipeline has its own.
@@ -179,14 +177,14 @@ class JobSecurity(Construct):
 
     Attributes:
         configuration_name: the security configuration, for jobs.
-        name: of the security configuration, as a plain text.
-        key_arns: the keys that it names: of logs, bookmarks and data.
+        name: name of the security configuration, as a plain string.
+        key_arns: its keys, for logs, bookmarks and data.
         logs_key_arn: the key of the log groups.
         log_group_prefix: `--custom-logGroup-prefix` of the jobs.
         log_retention_days: how long their logs are kept.
-        log_groups: who makes them.
-        is_made: False if the security configuration is not of this app.
-        groups: the log groups that the pipeline makes, by name.
+        log_groups: who creates them.
+        is_made: False if the security configuration does not belong to this app.
+        groups: the log groups that the pipeline creates, by name.
     """
 
     def __init__(
@@ -205,11 +203,11 @@ class JobSecurity(Construct):
         Args:
             scope: the construct that owns it.
             id_: construct id.
-            name: of the security configuration, also part of the names of the log groups.
+            name: name of the security configuration, also part of the names of the log groups.
             key: the key to encrypt with.
-            log_retention_days: how long logs are kept, one of the numbers CloudWatch Logs knows.
+            log_retention_days: how long logs are kept, one of the values of CloudWatch Logs.
             existing: a security configuration to use instead.
-            log_groups: MADE makes two for each job; with EXISTING they are not of this stack.
+            log_groups: MADE creates two for each job; with EXISTING they are not in this stack.
         """
         super().__init__(scope, id_)
         keys = [key] * 3
@@ -230,22 +228,22 @@ class JobSecurity(Construct):
             self.name = self.configuration_name = existing.name
         else:
             self.name = name
-            self.configuration_name = self._made(key.key_arn)
+            self.configuration_name = self._create_configuration(key.key_arn)
 
     def encrypt_logs(self, groups: str) -> None:
-        """Let the log groups of another prefix be encrypted, if they are made here."""
+        """Let log groups with another prefix be encrypted, if they are created here."""
         if self.log_groups is LogGroups.MADE:
             let_logs_use(self, self._logs_key, groups)
 
     def prefix_of(self, job: str, *, role_is_given: bool) -> str:
-        """Return how the names of a job's log groups begin.
+        """Return the prefix of a job's log groups.
 
-        Glue ends them with the name of the role, which two jobs may share.
+        Glue ends the names with the name of the role, which two jobs may share.
         """
         return f"{self.log_group_prefix}/{job}" if role_is_given else self.log_group_prefix
 
     def groups_below(self, prefix: str) -> str:
-        """Return the log groups of this pipeline below a prefix, as a policy names them.
+        """Return the log groups of this pipeline below a prefix, for a policy.
 
         The prefix of Spark jobs is the pipeline's own; below any other one Glue puts the name of
         the security configuration first.
@@ -253,7 +251,7 @@ class JobSecurity(Construct):
         is_own = prefix.startswith(self.log_group_prefix)
         return f"{prefix}/*" if is_own else f"{prefix}/{self.name}-role/*"
 
-    def _made(self, key_arn: str) -> str:
+    def _create_configuration(self, key_arn: str) -> str:
         """Create the security configuration, and return its name."""
         kms_mode = "SSE-KMS"
         configuration = glue.CfnSecurityConfiguration(
@@ -281,12 +279,12 @@ class JobLogs(Construct):
     """Creates the two log groups of a job, encrypted and kept for as long as the stage says.
 
     With a security configuration that encrypts logs, Glue names them by it and by the job's role,
-    and makes them itself, to be kept for ever, where they are not there yet.
+    and creates missing ones itself, without expiry.
     Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuous-logging.html
 
     Attributes:
-        error: name of the group with what Glue, Spark and the logger write.
-        groups: both groups, if they are made here; what the script prints is in the other one.
+        error: name of the group for output of Glue, Spark and the logger.
+        groups: both groups, if they are created here; the other one has the script's output.
     """
 
     def __init__(
@@ -305,8 +303,8 @@ class JobLogs(Construct):
             scope: the construct that owns them.
             id_: construct id.
             security: encryption, and a part of the names.
-            role_name: of the job.
-            prefix: how the names begin.
+            role_name: name of the job's role.
+            prefix: prefix of the names.
             retention_days: how long they are kept; None: as long as those of the pipeline.
         """
         super().__init__(scope, id_)
@@ -333,12 +331,12 @@ def log_group(
     Args:
         scope: the construct that owns it, if it is new.
         id_: construct id.
-        security: encryption, and what the pipeline has made already.
-        name: of the log group.
+        security: encryption, and the groups that the pipeline has created so far.
+        name: name of the log group.
         days: how long logs are kept; None: as long as those of the pipeline.
 
     Raises:
-        JobDefinitionError: another pipeline makes it, or keeps it for another time.
+        JobDefinitionError: another pipeline creates it, or keeps it for another time.
     """
     kept = days or security.log_retention_days
     if name in security.groups:
@@ -349,13 +347,13 @@ def log_group(
                 f"and {kept} days; allowed: one number; give them the same log_retention_days"
             )
         return found
-    if not security.is_made:  # or its name would be in the name of the group
+    if not security.is_made:  # otherwise its name is in the name of the group
         stack = cdk.Stack.of(scope)
         made = _GROUPS.setdefault(scope.node.root, {})
         owner = made.setdefault((stack.account, stack.region, name), security.node.path)
         if owner != security.node.path:
             raise JobDefinitionError(
-                f"the log group {name} is made by {owner} already; allowed: one that makes it; "
+                f"the log group {name} is created by {owner} already; allowed: one creator; "
                 "pass log_groups=LogGroups.EXISTING to one of the two pipelines"
             )
     group = security.groups[name] = logs.CfnLogGroup(

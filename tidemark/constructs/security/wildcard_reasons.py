@@ -17,13 +17,13 @@ LOG_ACTIONS = (
 
 @dataclass(frozen=True)
 class Wildcard:
-    """What explains a wildcard.
+    """A reason for a wildcard.
 
     Attributes:
-        actions: for which it holds.
+        actions: actions that it covers.
         resource: the form of the resource, with functions of CloudFormation in angle brackets.
         why: the reason.
-        condition: what the statement's condition must be; None: whatever it is.
+        condition: the required condition of the statement; None: any.
         is_bound: whether the statement must name a subnet, or must not; None: either.
     """
 
@@ -43,7 +43,7 @@ def _arn(service: str, rest: str) -> str:
 
 
 def _shared(rest: str) -> str:
-    """Return the form of the ARN of a part of a VPC, of whatever account."""
+    """Return the form of the ARN of a part of a VPC, in any account."""
     return rf"arn:{_PLACE}:ec2:{_PLACE}:\*:{rest}"
 
 

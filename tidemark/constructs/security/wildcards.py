@@ -1,7 +1,7 @@
 """Why a statement of a role names a resource with a wildcard: pure, on resolved policy documents.
 
-A reason is made of the actions that the statement allows, and of what holds for these actions on
-such a resource. What is not listed here has no reason, so that a checker finds it.
+A reason consists of the actions that the statement allows, and the reasons for these actions on
+such a resource. Anything that is not listed here has no reason, so that a checker finds it.
 """
 
 import re
@@ -17,12 +17,12 @@ _SUBNET = re.compile(r".*:subnet/[^*]+")
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a policy as plain texts.
+    """A statement of a policy as plain strings.
 
     Attributes:
-        actions: what it allows.
-        resources: on what, functions of CloudFormation in angle brackets.
-        condition: under which condition.
+        actions: actions that it allows.
+        resources: their resources, with functions of CloudFormation in angle brackets.
+        condition: its condition.
     """
 
     actions: tuple[str, ...]
@@ -32,17 +32,17 @@ class Statement:
     @property
     def is_bound(self) -> bool:
         """Whether it names subnets, as resources or in its condition."""
-        there = texts_of(self.condition.get("ArnEquals", {}).get("ec2:Subnet", []))
+        there = strings_of(self.condition.get("ArnEquals", {}).get("ec2:Subnet", []))
         return any(_SUBNET.fullmatch(one) for one in (*self.resources, *there))
 
 
 def reasons_of(document: Document) -> dict[str, str]:
     """Return why a policy names each of its resources with a wildcard, by resource.
 
-    A resource is left out if one of the actions that the policy allows on it has no reason.
+    A resource is left out if some action that the policy allows on it has no reason.
 
     Args:
-        document: of the policy, resolved as it is in a template.
+        document: the policy document, resolved as in a template.
 
     Example:
         `{"arn:aws:s3:::lake/orders/*": "s3:GetObject: the objects below a folder ..."}`
@@ -54,27 +54,27 @@ def reasons_of(document: Document) -> dict[str, str]:
 
 
 def statements_of(document: Document) -> Iterator[Statement]:
-    """Yield the statements that a policy allows something by, as plain texts."""
+    """Yield the statements of a policy that allow something, as plain strings."""
     statements = document["Statement"]
     for one in statements if isinstance(statements, Sequence) else [statements]:
         if one.get("Effect") == "Allow":
             yield Statement(
-                texts_of(one.get("Action", [])),
-                texts_of(one.get("Resource", [])),
+                strings_of(one.get("Action", [])),
+                strings_of(one.get("Resource", [])),
                 _plain(one.get("Condition", {})),
             )
 
 
-def texts_of(value: object) -> tuple[str, ...]:
-    """Return one value, or a list of them, as texts; functions stand in angle brackets."""
-    return tuple(text(one) for one in (value if isinstance(value, list | tuple) else [value]))
+def strings_of(value: object) -> tuple[str, ...]:
+    """Return one value, or a list of them, as strings, with functions in angle brackets."""
+    return tuple(string_of(one) for one in (value if isinstance(value, list | tuple) else [value]))
 
 
-def text(value: object) -> str:
-    """Return a value as text, with the functions of CloudFormation as cdk-nag writes them."""
+def string_of(value: object) -> str:
+    """Return a value as a string, with functions of CloudFormation as cdk-nag writes them."""
     match value:
         case {"Fn::Join": [separator, parts]}:
-            return str(separator).join(map(text, parts))
+            return str(separator).join(map(string_of, parts))
         case {"Ref": name}:
             return f"<{name}>"
         case {"Fn::GetAtt": [id_, attribute]}:
@@ -85,12 +85,12 @@ def text(value: object) -> str:
 
 
 def _reason(resource: str, statements: Iterable[Statement]) -> str | None:
-    """Return action by action why a resource has a wildcard, or None if one action has no why."""
+    """Return why a resource has a wildcard, action by action; None if some action has no reason."""
     by_why: dict[str, list[str]] = {}
     for statement in statements:
         if resource in statement.resources:
             for action in statement.actions:
-                why = _why(action, resource, statement)
+                why = _action_reason(action, resource, statement)
                 if why is None:
                     return None
                 by_why.setdefault(why, []).append(action)
@@ -98,7 +98,7 @@ def _reason(resource: str, statements: Iterable[Statement]) -> str | None:
     return "; ".join(f"{', '.join(actions)}: {why}" for actions, why in sorted(parts))
 
 
-def _why(action: str, resource: str, statement: Statement) -> str | None:
+def _action_reason(action: str, resource: str, statement: Statement) -> str | None:
     return next((it.why for it in WILDCARDS if _explains(it, action, resource, statement)), None)
 
 
@@ -112,10 +112,10 @@ def _explains(wildcard: Wildcard, action: str, resource: str, statement: Stateme
 
 
 def _plain(condition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a condition with functions as texts."""
+    """Return a condition with functions as strings."""
     return {
         operator: {
-            key: list(texts_of(value)) if isinstance(value, list) else text(value)
+            key: list(strings_of(value)) if isinstance(value, list) else string_of(value)
             for key, value in keys.items()
         }
         for operator, keys in condition.items()

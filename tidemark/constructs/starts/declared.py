@@ -1,4 +1,4 @@
-"""Refuses what a pipeline cannot be started by, before anything is created."""
+"""Refuses invalid starts of a pipeline before anything is created."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -9,17 +9,17 @@ from tidemark.model.schedules.schedules import Schedule
 from tidemark.model.stage.config import StageConfig
 
 Start: TypeAlias = Schedule | OnObjects | OnEvent
-MAX_RULES = 20  # events of one pipeline; a bus has 300 rules for all
+MAX_RULES = 20  # events of one pipeline; a bus has 300 rules in all
 
 
 def starts_of(
     pipeline: str, starts: Sequence[Start] | None, stage: StageConfig
 ) -> tuple[Start, ...]:
-    """Return what starts a pipeline; None is what the stage says.
+    """Return what starts a pipeline; None means the schedule of the stage.
 
     Raises:
-        JobDefinitionError: one is in it twice, or events differ in their batch, of which a workflow
-            has one.
+        JobDefinitionError: a start is repeated, or events differ in their batch; a workflow has
+            only one.
     """
     if starts is None:
         return (stage.starts,) if stage.starts else ()
@@ -46,17 +46,17 @@ def starts_of(
 
 
 def events_of(starts: Sequence[Start]) -> list[OnObjects | OnEvent]:
-    """Return the events among what starts a pipeline."""
+    """Return the events among the starts of a pipeline."""
     return [one for one in starts if not isinstance(one, Schedule)]
 
 
 def schedules_of(starts: Sequence[Start]) -> list[Schedule]:
-    """Return the schedules among what starts a pipeline."""
+    """Return the schedules among the starts of a pipeline."""
     return [one for one in starts if isinstance(one, Schedule)]
 
 
 def described(start: Start) -> str:
-    """Return what starts a run, for people."""
+    """Return what starts a run, in readable form."""
     if isinstance(start, Schedule):
         return f"`{start.expression}` in {start.time_zone}"
     return start.described

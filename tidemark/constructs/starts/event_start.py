@@ -20,14 +20,14 @@ from tidemark.constructs.starts.missed import missed_queue
 from tidemark.constructs.starts.start_schedule import MAX_ATTEMPTS, group_name
 from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE
 
-MAX_WAIT_HOURS = 24  # that EventBridge tries for
+MAX_WAIT_HOURS = 24  # EventBridge's maximum
 
 
 class EventStart(Construct):
-    """Creates a rule per kind of event, their role, and a queue for what was not delivered.
+    """Creates a rule per kind of event, their role, and a queue for undelivered events.
 
     One more rule starts the workflow by hand or on schedule: an event of the source `tidemark`.
-    Glue does not count an event again whose run it refused, as while the run before is not over.
+    Glue drops an event whose run it refused, for instance while the previous run is not over.
 
     Attributes:
         rules: the rules.
@@ -48,9 +48,9 @@ class EventStart(Construct):
         Args:
             scope: the construct that owns them.
             id_: construct id.
-            name: how the names of the rules begin.
+            name: prefix of the rules.
             workflow_name: the Glue workflow, whose start trigger is of the type EVENT.
-            starts: which events.
+            starts: the events.
         """
         super().__init__(scope, id_)
         stack = cdk.Stack.of(self)
@@ -63,7 +63,7 @@ class EventStart(Construct):
             },
             **{f"start-{n}": one.event_pattern for n, one in enumerate(starts, start=1)},
         }
-        # The role trusts the rules, which name the role: hence names instead of references.
+        # The role trusts the rules, and they name the role: hence names instead of references.
         named = {id_: group_name(f"{name}-{id_}") for id_ in patterns}
         rule_arns = [
             stack.format_arn(service="events", resource="rule", resource_name=rule)
@@ -136,7 +136,7 @@ class EventStart(Construct):
 
 
 def let_send_events(scope: Construct, bucket: s3.IBucket) -> None:
-    """Let a bucket of the app send its events to EventBridge; warn where only its owner can."""
+    """Let a bucket of the app send its events to EventBridge; warn if only its owner can."""
     resource = bucket.node.default_child
     if isinstance(resource, s3.CfnBucket):
         sends = s3.CfnBucket.NotificationConfigurationProperty(

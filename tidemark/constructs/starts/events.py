@@ -1,4 +1,4 @@
-"""Events that start a pipeline: objects that arrive, and any others of EventBridge.
+"""Events that start a pipeline: arriving objects, and any other events of EventBridge.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/workflows_overview.html (EventBridge event)
 """
@@ -14,17 +14,17 @@ from tidemark.model.schedules.event_patterns import (
     MAX_CHARACTERS,
     MAX_EVENTS,
     MAX_WINDOW_MINUTES,
-    wrong_with,
+    find_problems,
 )
 
 
 @dataclass(frozen=True)
 class Batch:
-    """How many events start one run.
+    """The number of events that start one run.
 
     Attributes:
-        size: a run starts when so many have come.
-        window_minutes: or when so long has passed since the first of them.
+        size: a run starts after this many events.
+        window_minutes: or this long after the first of them.
     """
 
     size: int
@@ -33,17 +33,17 @@ class Batch:
 
 @dataclass(frozen=True)
 class OnObjects:
-    """A start when objects of a dataset have arrived: S3 tells EventBridge of each.
+    """A start when objects of a dataset arrive: S3 sends an event to EventBridge for each.
 
-    A bucket of the app is made to send its events; one that is imported must do so already.
-    What arrives while a run is under way starts no other: docs/start-a-pipeline.md.
+    A bucket of the app is configured to send its events; an imported one must do so already.
+    Objects that arrive during a run do not start another one: docs/start-a-pipeline.md.
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/EventBridge.html
 
     Attributes:
         dataset: where they arrive.
         batch_size: how many of them start a run, 1 to 100.
-        batch_window_minutes: after so long, 1 to 15 minutes, fewer do, too; None: 15, Glue's own.
-            Events of one pipeline share one batch.
+        batch_window_minutes: after this time, 1 to 15 minutes, fewer are enough; None: 15, Glue's
+            default. Events of one pipeline share one batch.
 
     Raises:
         JobDefinitionError: Glue does not allow a number.
@@ -63,12 +63,12 @@ class OnObjects:
 
     @property
     def batch(self) -> Batch:
-        """Return how many events start one run."""
+        """Return the number of events that start one run."""
         return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
 
     @property
     def event_pattern(self) -> Mapping[str, Any]:
-        """Return which events start a run."""
+        """Return the pattern of events that start a run."""
         return {
             "source": ["aws.s3"],
             "detail-type": ["Object Created"],
@@ -80,7 +80,7 @@ class OnObjects:
 
     @property
     def described(self) -> str:
-        """Return what starts a run, for people."""
+        """Return what starts a run, in readable form."""
         return f"objects in `{self.dataset.uri}`"
 
 
@@ -91,12 +91,12 @@ class OnEvent:
     Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html
 
     Attributes:
-        pattern: as EventBridge has it: `{"source": ["acme.shop"], "detail-type": ["Closed"]}`.
-        batch_size: as of `OnObjects`.
-        batch_window_minutes: as of `OnObjects`.
+        pattern: EventBridge's pattern: `{"source": ["acme.shop"], "detail-type": ["Closed"]}`.
+        batch_size: as for `OnObjects`.
+        batch_window_minutes: as for `OnObjects`.
 
     Raises:
-        JobDefinitionError: it is no pattern, names no source or is too long, or Glue does not allow
+        JobDefinitionError: it is not a pattern, has no source, is too long, or Glue does not allow
             a number.
 
     Example:
@@ -109,7 +109,7 @@ class OnEvent:
     batch_window_minutes: int | None = None
 
     def __post_init__(self) -> None:
-        problem = wrong_with(self.pattern)
+        problem = find_problems(self.pattern)
         if problem:
             shown = "..." if "secret" in problem else repr(self.pattern)
             raise JobDefinitionError(
@@ -122,25 +122,23 @@ class OnEvent:
 
     @property
     def batch(self) -> Batch:
-        """Return how many events start one run."""
+        """Return the number of events that start one run."""
         return Batch(self.batch_size, self.batch_window_minutes or MAX_WINDOW_MINUTES)
 
     @property
     def event_pattern(self) -> Mapping[str, Any]:
-        """Return which events start a run."""
+        """Return the pattern of events that start a run."""
         return self.pattern
 
     @property
     def described(self) -> str:
-        """Return what starts a run, for people."""
+        """Return what starts a run, in readable form."""
         return f"events of {', '.join(map(str, self.pattern['source']))}"
 
 
 def _check_batch(event: OnObjects | OnEvent) -> None:
-    """Raise unless Glue allows a batch.
-
-    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
-    """
+    """Raise unless Glue allows a batch."""
+    # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_EventBatchingCondition.html
     name, size, window = type(event).__name__, event.batch_size, event.batch_window_minutes
     if not 1 <= size <= MAX_EVENTS:
         raise JobDefinitionError(

@@ -6,11 +6,11 @@ from constructs import Construct
 
 from tidemark.constructs.security.explanations import explain, skip_checkov
 
-KEPT_DAYS = 14  # the longest that SQS keeps a message
+KEPT_DAYS = 14  # SQS's maximum
 
 
 def missed_queue(scope: Construct, holds: str) -> sqs.Queue:
-    """Create the queue that starts go to which failed: encrypted, kept for two weeks."""
+    """Create the queue for failed starts: encrypted, kept for two weeks."""
     queue = sqs.Queue(
         scope,
         "Missed",

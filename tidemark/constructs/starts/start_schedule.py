@@ -1,7 +1,7 @@
 """Starts a workflow on schedule: EventBridge Scheduler calls Glue's StartWorkflowRun.
 
-AWS documents that call for workflows with an on-demand start trigger. Where events start a
-workflow, a schedule puts one more event instead, which waits for its batch as the others do.
+AWS documents that call for workflows with an on-demand start trigger. If events start a
+workflow, a schedule sends one more event instead, which waits for its batch like the others.
 
 Sources: https://docs.aws.amazon.com/glue/latest/dg/running_monitoring_workflow.html,
 https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html,
@@ -25,29 +25,29 @@ from tidemark.model.assembly.resources import REQUEST_SOURCE, REQUEST_TYPE, STAR
 from tidemark.model.schedules.schedules import Schedule
 
 MAX_WAIT_MINUTES = 60
-MAX_ATTEMPTS = 185  # that EventBridge Scheduler allows; the wait ends before
+MAX_ATTEMPTS = 185  # EventBridge Scheduler's maximum; the wait ends before
 MAX_CHARACTERS = 64  # of the name of a schedule, a group of them, or a rule
 
 
 def group_name(name: str) -> str:
-    """Return the name of a group of schedules, cut where EventBridge has no room.
+    """Return the name of a group of schedules, cut to EventBridge's limit.
 
     Source: https://docs.aws.amazon.com/scheduler/latest/APIReference/API_CreateScheduleGroup.html
     """
     if len(name) <= MAX_CHARACTERS:
         return name
-    digest = sha256(name.encode()).hexdigest()[:8]  # names that begin alike stay different
+    digest = sha256(name.encode()).hexdigest()[:8]  # names with equal beginnings stay different
     return f"{name[: MAX_CHARACTERS - 9]}-{digest}"
 
 
 class StartSchedule(Construct):
-    """Creates the schedules of a pipeline, their role, and a queue for starts that failed.
+    """Creates the schedules of a pipeline, their role, and a queue for failed starts.
 
-    Nothing of it is there without a schedule: turning one on or off adds or removes these
-    resources and touches no job and no trigger.
+    Without a schedule none of it exists: turning one on or off adds or removes these
+    resources and changes no job and no trigger.
 
-    A start that Glue refuses, as while the run before is not over, is tried again until an hour
-    has passed, or a schedule fires again if that is sooner; then it is a message in the queue.
+    A start that Glue refuses, for instance while the previous run is not over, is retried until an
+    hour has passed, or a schedule fires again if that is sooner; then it is a message in the queue.
 
     Attributes:
         resources: the schedules.
@@ -71,13 +71,13 @@ class StartSchedule(Construct):
             id_: construct id.
             group_name: the group of schedules, unique in the account and region.
             workflow_name: the Glue workflow to start, also the name of the first schedule.
-            schedules: when; at least one.
+            schedules: the schedules; at least one.
             by_event: whether the workflow has an EVENT start trigger.
         """
         super().__init__(scope, id_)
         stack = cdk.Stack.of(self)
         self.missed = missed_queue(self, "the name of a workflow")
-        # AWS wants no single schedule as the source of a role, but a group.
+        # AWS requires a group, not a single schedule, as the source of a role.
         group = scheduler.CfnScheduleGroup(self, "Group", name=group_name)
         if by_event:
             arn = stack.format_arn(service="events", resource="event-bus", resource_name="default")
@@ -118,7 +118,7 @@ class StartSchedule(Construct):
         schedule: Schedule,
         target: scheduler.CfnSchedule.TargetProperty,
     ) -> scheduler.CfnSchedule:
-        """Create one schedule; the first has the id and the name of the only one there was."""
+        """Create one schedule; the first has the id and the name of the former single one."""
         suffix = "" if number == 1 else f"-{number}"
         resource = scheduler.CfnSchedule(
             self,

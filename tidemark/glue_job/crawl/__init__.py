@@ -1,1 +1,1 @@
-"""What a crawler of Glue makes of folders: tables with format, columns and partitions."""
+"""Tables that a crawler of Glue would define for folders: format, columns, partitions."""

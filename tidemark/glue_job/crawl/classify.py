@@ -1,4 +1,4 @@
-"""What a file is, by its beginning, as the built-in classifiers of Glue tell; CSV and JSON.
+"""Detects the format of a file from its first bytes, as Glue's built-in classifiers do.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/add-classifier.html
 """
@@ -24,7 +24,7 @@ from tidemark.glue_job.readers.files.read_errors import unreadable
 from tidemark.glue_job.readers.tables.explained_predicates import start_spark
 from tidemark.model.hive_types import common_type, struct_of
 
-BYTES = 1024 * 1024  # of a file that a classifier looks at
+BYTES = 1024 * 1024  # how much of a file a classifier reads
 DELIMITERS = (",", "|", "\t", ";", "\x01")
 MAX_HEADER_LENGTH = 150
 INT_MAX = 2**31
@@ -34,7 +34,7 @@ MAGIC = {b"PAR1": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
 
 
 def format_of(head: bytes) -> str:
-    """Return the format of a file by its first bytes; empty if it is not a known one."""
+    """Return the format of a file by its first bytes; empty if the format is unknown."""
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name
@@ -47,7 +47,7 @@ def format_of(head: bytes) -> str:
 
 
 def delimiter_of(text: str) -> str:
-    """Return what separates the fields of the first lines; empty if nothing does."""
+    """Return the delimiter of the first lines; empty if there is none."""
     lines = [line for line in text.splitlines()[:100] if line]
     for delimiter in DELIMITERS:
         counts = {len(row) for row in csv.reader(lines[:-1] or lines, delimiter=delimiter)}
@@ -57,7 +57,7 @@ def delimiter_of(text: str) -> str:
 
 
 def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
-    """Return what a CSV file is: its columns, delimiter and whether it has a header."""
+    """Return the columns of a CSV file, its delimiter, and whether it has a header."""
     text = head.decode("utf-8", "replace").lstrip("\ufeff")
     delimiter = delimiter_of(text)
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -65,7 +65,7 @@ def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
     names, has_header = _header(rows)
     data = rows[1:] if has_header else rows
     columns_of_texts = zip(*_squared(data, len(names)), strict=True)
-    types = [_type_of_texts(one) if any(map(str.strip, one)) else "" for one in columns_of_texts]
+    types = [_type_of_strings(one) if any(map(str.strip, one)) else "" for one in columns_of_texts]
     parameters = {
         "areColumnsQuoted": "true" if '"' in text else "false",
         "columnsOrdered": "true",
@@ -78,12 +78,12 @@ def csv_kind(head: bytes, *, is_whole: bool) -> Kind:
 
 
 def _header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
-    """Return the names of the columns, and whether they are those of the first row."""
+    """Return the names of the columns, and whether they come from the first row."""
     first = rows[0]
-    texts = all(_type_of_texts([field]) == "string" for field in first)
+    texts = all(_type_of_strings([field]) == "string" for field in first)
     short = all(_COLUMN.fullmatch(name) and len(name) < MAX_HEADER_LENGTH for name in first)
     differs = any(
-        _type_of_texts(column) != "string"
+        _type_of_strings(column) != "string"
         for column in zip(*_squared(rows[1:], len(first)), strict=True)
     )
     is_header = texts and short and len(set(first)) == len(first) and differs
@@ -94,8 +94,8 @@ def _squared(rows: Iterable[Sequence[str]], width: int) -> list[Sequence[str]]:
     return [[*row, *[""] * width][:width] for row in rows]
 
 
-def _type_of_texts(texts: Sequence[str]) -> str:
-    """Return the type of a column of texts; empty ones are of any."""
+def _type_of_strings(texts: Sequence[str]) -> str:
+    """Return the type of a column of strings; an empty string fits any type."""
     given = [text.strip() for text in texts if text.strip()]
     for pattern, name in ((_WHOLE, "bigint"), (_NUMBER, "double")):
         if given and all(pattern.fullmatch(text) for text in given):
@@ -106,9 +106,9 @@ def _type_of_texts(texts: Sequence[str]) -> str:
 
 
 def json_kind(head: bytes, *, is_whole: bool) -> Kind | None:
-    """Return what a JSON file is; None if it is not one that is read here.
+    """Return the columns of a JSON file; None for JSON that is not supported here.
 
-    Objects follow each other, or a list of them is one column `array`, as a crawler has it.
+    A file holds objects one after another, or a list: a crawler makes one column `array` of it.
     """
     records = _records(head.decode("utf-8", "replace").lstrip("\ufeff"), is_whole=is_whole)
     if not records:
@@ -140,7 +140,7 @@ def _records(text: str, *, is_whole: bool) -> list[Any]:
 
 
 def json_type(value: Any) -> str:
-    """Return the Hive type of a value of JSON; empty for null, which is of any."""
+    """Return the Hive type of a JSON value; empty for null, which fits any type."""
     match value:
         case None:
             return ""
@@ -161,13 +161,13 @@ def json_type(value: Any) -> str:
 
 
 class Columnar:
-    """Reads schemas; Spark starts for the first file of Parquet or ORC, until `close`."""
+    """Reads schemas of Parquet and ORC; starts Spark at the first file, stops it at `close`."""
 
     def __init__(self) -> None:
         self._spark: SparkSession | None = None
 
     def kind(self, format_name: str, file: Path, uri: str) -> Kind:
-        """Return what a file is."""
+        """Return the format and columns of a file."""
         schema = (
             schema_in(str(file), uri)
             if format_name == "avro"
@@ -179,7 +179,7 @@ class Columnar:
     def _read(self, format_name: str, file: Path, uri: str) -> StructType:
         if self._spark is None:
             self._spark = start_spark()
-        plain = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(file))  # no pattern
+        plain = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(file))  # not a pattern
         try:
             return self._spark.read.format(format_name).load(f"file:{plain}").schema
         except (Py4JJavaError, PySparkException) as error:

@@ -40,11 +40,11 @@ KindOf = Callable[[str, Path, str], Kind]
 
 @dataclass(frozen=True)
 class Crawled:
-    """What a crawl made of a folder.
+    """A table after a crawl.
 
     Attributes:
-        table: as it is in the Data Catalog now.
-        is_new: whether it was not there before.
+        table: its current definition in the Data Catalog.
+        is_new: whether the crawl created it.
         new_partitions: how many partitions were registered.
     """
 
@@ -54,7 +54,7 @@ class Crawled:
 
 
 def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled]:
-    """Define the tables of a folder, or bring them up to date, with their partitions."""
+    """Create or update the tables of a folder and their partitions."""
     from tidemark.glue_job.crawl.classify import Columnar  # with Spark
 
     root = uri.rstrip("/")
@@ -72,7 +72,7 @@ def crawl(home: Home, uri: str, database: str, prefix: str = "") -> list[Crawled
 def _leaves(
     place: Path, uri: str, kind_of: KindOf, folders: tuple[str, ...] = ()
 ) -> Iterator[Leaf]:
-    """Yield each folder that has files, with what its files are."""
+    """Yield each folder that has files, with the format and columns of its files."""
     if place.is_file():
         yield Leaf(folders, _kind_of_file(place, uri, kind_of))
         return
@@ -83,7 +83,7 @@ def _leaves(
         if other := next((one for one in kinds if one.format != kinds[0].format), None):
             raise UsageError(
                 f"{uri} has files of the formats {kinds[0].format} and {other.format}; a table "
-                "has one: move those of one format into a folder of their own"
+                "has one format: move the files of one format into a separate folder"
             )
         yield Leaf(folders, _united(kinds))
     for entry in entries:
@@ -92,7 +92,7 @@ def _leaves(
 
 
 def _some(files: list[Path]) -> list[Path]:
-    """Return the files that are looked at: the first and the last one."""
+    """Return the files to look at: the first and the last one."""
     return list(dict.fromkeys((files[0], files[-1])))
 
 
@@ -107,7 +107,7 @@ def _united(kinds: list[Kind]) -> Kind:
 
 def _kind_of_file(file: Path, uri: str, kind_of: KindOf) -> Kind:
     if file.suffix in OTHER_CODECS:
-        raise UsageError(f"{uri} is compressed with {file.suffix}, which is not crawled here")
+        raise UsageError(f"{uri} is compressed with {file.suffix}, which crawls do not support")
     with open_file(str(file)) as opened:
         head = opened.read(BYTES)
     name, is_whole = format_of(head), len(head) < BYTES
@@ -121,7 +121,7 @@ def _kind_of_file(file: Path, uri: str, kind_of: KindOf) -> Kind:
         kind = json_kind(head, is_whole=is_whole)
     if kind is None:
         raise UsageError(
-            f"{uri} is {name or 'of no format that is known'}; crawled are csv, json, parquet, orc "
+            f"{uri} is {name or 'of an unknown format'}; crawls support csv, json, parquet, orc "
             "and avro: define its table with `tidemark catalog put FILE.json`"
         )
     parameters = (*kind.parameters, *compression.items())
@@ -136,7 +136,7 @@ def _store(
     if not home.existing_path(location).is_file():
         location += "/"
     known = catalog_tables(store, database)
-    old = next((one for one in known if _place(one) == location.rstrip("/")), None)
+    old = next((one for one in known if _location(one) == location.rstrip("/")), None)
     folder = location.rstrip("/").rpartition("/")[2]
     name = old.name if old else table_name(prefix, folder, location, {one.name for one in known})
     table = CatalogTable(database, name, _definition(name, location, found, old))
@@ -144,7 +144,7 @@ def _store(
     return Crawled(table, old is None, _register(home, store, table, location, found))
 
 
-def _place(table: CatalogTable) -> str:
+def _location(table: CatalogTable) -> str:
     storage: Mapping[str, Any] = table.definition.get("StorageDescriptor") or {}
     return str(storage.get("Location") or "").rstrip("/")
 
@@ -152,7 +152,7 @@ def _place(table: CatalogTable) -> str:
 def _definition(
     name: str, location: str, found: FoundTable, old: CatalogTable | None
 ) -> dict[str, Any]:
-    """Return the TableInput of a table; what else an older one has is kept."""
+    """Return the TableInput of a table; keeps the other fields of an older definition."""
     kind = found.leaves[0].kind
     serde, inputs, outputs = STORED_AS[kind.format]
     columns = dict(found.columns)

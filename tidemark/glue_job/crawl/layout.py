@@ -1,4 +1,4 @@
-"""Which folders are tables and which are partitions, as a crawler of Glue decides; pure.
+"""Decides which folders are tables and which are partitions, as a crawler of Glue does; pure.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/crawler-s3-folder-table-partition.html
 """
@@ -12,20 +12,20 @@ from urllib.parse import unquote
 from tidemark.errors import UsageError
 from tidemark.model.hive_types import common_type
 
-SIMILAR = 0.7  # the share of columns that schemas of one table have in common
+SIMILAR = 0.7  # the share of columns that the schemas of one table have in common
 MAX_NAME_LENGTH = 128
 Folders = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file is.
+    """Format and columns of a file.
 
     Attributes:
         format: its classification.
-        columns: names and Hive types, in order; a type is empty where all values are null.
-        parameters: of its table, beside the classification.
-        serde_parameters: of its SerDe.
+        columns: names and Hive types, in order; the type is empty if all values are null.
+        parameters: parameters of its table, without the classification.
+        serde_parameters: parameters of its SerDe.
     """
 
     format: str
@@ -39,8 +39,8 @@ class Leaf:
     """A folder with files in it.
 
     Attributes:
-        folders: its names below the path that is crawled.
-        kind: of its files.
+        folders: its names below the crawled path.
+        kind: format and columns of its files.
     """
 
     folders: Folders
@@ -52,8 +52,8 @@ class FoundTable:
     """A table.
 
     Attributes:
-        folders: its root, below the path that is crawled.
-        leaves: its partitions; itself, if it has none.
+        folders: its root, below the crawled path.
+        leaves: its partitions; the table itself if it has none.
     """
 
     folders: Folders
@@ -61,7 +61,7 @@ class FoundTable:
 
     @property
     def partition_keys(self) -> list[str]:
-        """The names of the partition keys: those of folders, or partition_0 and so on."""
+        """The names of the partition keys: from the folders, or partition_0 and so on."""
         depth = len(self.folders)
         parts = self.leaves[0].folders[depth:]
         return [
@@ -70,7 +70,7 @@ class FoundTable:
         ]
 
     def values(self, leaf: Leaf) -> tuple[str, ...]:
-        """Return the values of the partition keys of a folder, as they are in its name."""
+        """Return the values of the partition keys, from the name of a folder."""
         parts = leaf.folders[len(self.folders) :]
         return tuple(unquote(name.partition("=")[2]) if "=" in name else name for name in parts)
 
@@ -85,15 +85,15 @@ class FoundTable:
 
 
 def found_tables(leaves: Sequence[Leaf], root: Folders = ()) -> Iterator[FoundTable]:
-    """Yield the tables below a folder: one if all in it is alike, else those of each part."""
+    """Yield the tables below a folder: one if all schemas are similar, else those of each part."""
     if _is_one_table(leaves, root):
         yield FoundTable(root, tuple(leaves))
         return
     if any(leaf.folders == root for leaf in leaves):
         place = "/".join(root) or "the path"
         raise UsageError(
-            f"{place} has files beside folders with files, and a table is one or the other; crawl "
-            "the folders by themselves, or move the files into a folder of their own"
+            f"{place} has files next to folders with files, but a table is one or the other: crawl "
+            "the folders one by one, or move the files into a separate folder"
         )
     depth = len(root)
     for name in dict.fromkeys(leaf.folders[depth] for leaf in leaves):
@@ -116,14 +116,14 @@ def _keys(folders: Folders) -> list[str]:
 
 
 def are_similar(one: Kind, other: Kind) -> bool:
-    """Return whether files belong to one table: a format, and most columns in common."""
+    """Return whether files belong to one table: same format, and most columns in common."""
     names, others = {name for name, _ in one.columns}, {name for name, _ in other.columns}
     most = max(len(names), len(others), 1)
     return one.format == other.format and len(names & others) / most >= SIMILAR
 
 
 def table_name(prefix: str, folder: str, location: str, taken: Container[str]) -> str:
-    """Return the name of a table: prefix and folder, as a crawler writes them.
+    """Return the name of a table, prefix and folder, in the form that a crawler uses.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/add-crawler.html
     """

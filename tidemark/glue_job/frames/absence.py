@@ -1,7 +1,7 @@
-"""Which fields without a value a record lacks, and which it has as None.
+"""Tells fields that a record lacks from fields that are None.
 
-A row of Spark has null for both. A record of Glue lacks a key that its JSON lacks, and has one that
-is null there; of a DataFrame, of CSV, columnar files and databases it has all fields.
+A row of Spark has null for both. A record of Glue lacks a key that is missing in its JSON, and has
+None for a JSON null; records of a DataFrame, CSV, columnar files and databases have all fields.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tidemark.glue_job.frames.types import types_in
 
 @dataclass(frozen=True)
 class Absence:
-    """What a null of a row stands for, by the last name of its field, in lower case.
+    """The meaning of the nulls of a row, by the last name of each field, in lower case.
 
     Attributes:
         is_possible: whether a record can lack a field.
-        there: fields that no record lacks: their nulls are None; those of others are not there.
-        mixed: fields that are null in some records and that others lack: all count as lacking.
-        is_told: whether the source tells what is lacking; if not, all without a value counts so.
-        null: those of `mixed` that some record is known to have as null.
+        there: fields that every record has; their null is None, other fields are missing.
+        mixed: fields that are null in some records and missing in others; all count as missing.
+        is_told: whether the source tells which fields are missing; if not, all without a value are.
+        null: fields of `mixed` that are known to be null in some record.
     """
 
     is_possible: bool = False
@@ -34,11 +34,11 @@ class Absence:
     null: frozenset[str] = frozenset()
 
     def lacks(self, name: str) -> bool:
-        """Return whether a record whose field of this name is null lacks it."""
+        """Return whether a record lacks a field that is null in its row."""
         return self.is_possible and last_name(name) not in self.there
 
     def renamed(self, names: Mapping[str, str]) -> Absence:
-        """Return what holds after fields got other names, by the path of each before."""
+        """Return the absence after a renaming; `names` maps old paths of fields to new names."""
         pairs = [(last_name(old), last_name(new)) for old, new in names.items()]
         return Absence(
             self.is_possible,
@@ -49,21 +49,21 @@ class Absence:
         )
 
     def of_some_records(self) -> Absence:
-        """Return what holds for some of the records: which of them has a null is not known."""
+        """Return the absence for a subset of the records, whose nulls are no longer known."""
         return replace(self, null=frozenset())
 
-    def with_all_there(self, kind: DataType) -> Absence:
-        """Return what holds where other fields, that records may lack, are added to a type."""
+    def with_present(self, kind: DataType) -> Absence:
+        """Return the absence after fields that records may lack are added to a type."""
         return self if self.is_possible else Absence(True, frozenset(names_in(kind)))
 
     def with_other(self, other: Absence, mine: DataType, others: DataType) -> Absence:
-        """Return what holds for the records of two sources in one frame.
+        """Return the absence of the records of two sources in one frame.
 
-        A field that one has for sure and the other one may lack counts as lacking.
+        A field that is always in one source and may be missing in the other is missing.
         """
         if not (self.is_possible or other.is_possible):
             return self
-        first, second = self.with_all_there(mine), other.with_all_there(others)
+        first, second = self.with_present(mine), other.with_present(others)
         lacking = {*names_in(mine)} - first.there | {*names_in(others)} - second.there
         there = first.there | second.there
         mixed = first.mixed | second.mixed | (there & lacking)
@@ -87,7 +87,7 @@ def names_in(kind: DataType) -> Iterator[str]:
 
 
 def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:
-    """Yield the names of fields of a type that a record, or one in it, does not have."""
+    """Yield the names of fields of a type that a record, or a record inside it, lacks."""
     match kind:
         case StructType() if isinstance(record, Mapping):
             for one in kind:
@@ -101,7 +101,7 @@ def fields_lacking(record: Any, kind: DataType) -> Iterator[str]:
 
 
 def absence_of(known: Iterable[str], null: Collection[str], lacking: Collection[str]) -> Absence:
-    """Return what holds for records."""
+    """Return the absence of records, from the fields that are known, null and missing."""
     lacks = {last_name(one) for one in lacking}
     mixed = frozenset({last_name(one) for one in null} & lacks)
     there = frozenset({last_name(one) for one in known} - lacks)

@@ -1,7 +1,7 @@
 """Columns of several types: structs that are marked in the metadata of their column.
 
-The value of a row is in the field of its type; the others are null. A mark holds the paths of the
-choices in a column, also of those inside of structs, arrays and maps.
+The value of a row is in the field of its type; the other fields are null. A mark holds the paths
+of the choices in a column, also inside structs, arrays and maps.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
 
@@ -36,7 +36,7 @@ class Value:
 
 
 def quoted(name: str) -> str:
-    """Return a name as Spark's SQL takes it."""
+    """Return a name in the quotes of Spark's SQL."""
     return f"`{name.replace('`', '``')}`"
 
 
@@ -50,12 +50,12 @@ def schema_of(frame: DataFrame) -> T.StructType:
 
 
 def has_choices(frame: DataFrame) -> bool:
-    """Return whether a column is, or has inside of it, a choice."""
+    """Return whether a column is a choice or contains one."""
     return any(MARK in one.metadata for one in frame.schema)
 
 
 def values_of(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
-    """Return a frame and its columns; one with names that Spark would confuse gets other names."""
+    """Return a frame and its columns; columns that Spark would confuse are renamed."""
     schema = schema_of(frame)
     names = [one.name for one in schema]
     if len({name.lower() for name in names}) < len(names):
@@ -81,10 +81,10 @@ def unmarked(frame: DataFrame) -> DataFrame:
 
 
 def as_struct(value: Value) -> Value:
-    """Return a value with structs in the place of choices.
+    """Return a value with its choices as structs.
 
-    An alias cannot take the mark away, and Spark simplifies a cast to what the value is: a
-    condition takes it away, also in the files of a write by partitions.
+    An alias cannot remove the mark, and Spark drops a cast that changes nothing: a condition
+    removes it, also in the files of a partitioned write.
     """
     if not _metadata(value.kind):
         return value
@@ -93,7 +93,7 @@ def as_struct(value: Value) -> Value:
 
 
 def with_marks(schema: T.StructType) -> T.StructType:
-    """Return a schema as Spark takes it: choices are structs, and their columns have marks."""
+    """Return a schema in Spark's form: choices are structs, and their columns have marks."""
     return T.StructType(
         [
             T.StructField(one.name, plain_type(one.dataType), one.nullable, _metadata(one.dataType))
@@ -103,7 +103,7 @@ def with_marks(schema: T.StructType) -> T.StructType:
 
 
 def lifted(column: Column, kind: T.DataType, target: T.DataType) -> Column:
-    """Return a column as a type that was `merged` of its own and others."""
+    """Return a column as a type that was `merged` from its own and other types."""
     if kind == target and type(kind) is type(target):
         return column
     match kind, target:
@@ -142,7 +142,7 @@ def _struct(column: Column, target: T.StructType, fields: list[Column]) -> Colum
 
 
 def _fields(kind: T.DataType) -> list[T.StructField]:
-    """Return the fields of a choice, and of another type the one it would be in a choice."""
+    """Return the fields of a choice; for another type, the field it would be in a choice."""
     return list(kind) if isinstance(kind, Choice) else [T.StructField(type_name(kind), kind)]
 
 

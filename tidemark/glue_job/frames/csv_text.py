@@ -1,6 +1,6 @@
-"""Values as text of JSON and CSV: of a choice the value itself, and CSV without any quotes.
+"""Values as JSON and CSV: a choice as its value, and CSV without quotes.
 
-Glue writes text record by record, and a record holds the values of a choice themselves.
+Glue writes record by record, and a record holds the value of a choice.
 """
 
 import json
@@ -17,11 +17,11 @@ from tidemark.glue_job.frames.types import NESTED, Choice
 
 LINE = "line of tidemark"
 CSV_TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSS][XXX]"  # Spark's default for columns of CSV
-NO_SEPARATOR = "\x01"  # of a line that is one column for Spark
+NO_SEPARATOR = "\x01"  # for a line that Spark treats as one column
 
 
 def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
-    """Return the rows as lines of JSON and the columns of partition keys beside them."""
+    """Return the rows as lines of JSON, next to the columns of the partition keys."""
     source, values = values_of(frame)
     folders = set(keys)
     line = _json_struct([value for value in values if value.name not in folders])
@@ -30,26 +30,26 @@ def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
 
 
 def with_plain_choices(frame: DataFrame) -> DataFrame:
-    """Return the rows with each choice of simple types as the text of its value."""
+    """Return the rows with each choice of simple types as the string of its value."""
     source, values = values_of(frame)
     return built(source, [_scalar(value) for value in values])
 
 
 def unquoted_lines(frame: DataFrame, keys: Iterable[str], separator: str) -> DataFrame:
-    """Return the rows of CSV as one column, named as the header, that no quote is put around.
+    """Return the rows of CSV as one column, named as the header, without quotes.
 
-    A line break would tear a row in two: such a value fails the write.
+    A line break would split a row in two: such a value fails the write.
     """
     folders = list(keys)
     columns = [name for name in frame.columns if name not in folders]
     types = {one.name: one.dataType for one in frame.schema}
-    texts = [_csv_text(name, types[name]) for name in columns]
+    texts = [_csv_string(name, types[name]) for name in columns]
     line = F.concat_ws(separator, *texts).alias(separator.join(columns))
     return frame.select(line, *map(quoted, folders))
 
 
 def _scalar(value: Value) -> Value:
-    """Return a choice of simple types as text; another value as it is."""
+    """Return a choice of simple types as a string; another value unchanged."""
     kind = value.kind
     if not isinstance(kind, Choice) or any(isinstance(one.dataType, NESTED) for one in kind):
         return value
@@ -57,36 +57,38 @@ def _scalar(value: Value) -> Value:
     return Value(value.name, F.coalesce(*texts), T.StringType())
 
 
-def _csv_text(name: str, kind: T.DataType) -> Column:
+def _csv_string(name: str, kind: T.DataType) -> Column:
     column = F.col(quoted(name))
     is_time = isinstance(kind, T.TimestampType | T.TimestampNTZType)
     text = F.date_format(column, CSV_TIME) if is_time else column.cast("string")
     broken = UsageError(
         f"quoteChar -1 quotes nothing, and a value of the column {name!r} has a line break, which "
-        "would make two rows of one: replace it, or write with a quoteChar"
+        "would split the row in two: replace it, or write with a quoteChar"
     )
     failed = F.raise_error(f"UsageError: {broken}").cast("string")
     return F.when(text.rlike(r"[\r\n]"), failed).otherwise(F.coalesce(text, F.lit("")))
 
 
-def json_text(column: Column, kind: T.DataType) -> Column:
+def json_string(column: Column, kind: T.DataType) -> Column:
     """Return a value as JSON, null where it is missing."""
     match kind:
         case Choice():
-            return F.coalesce(*[json_text(column.getField(f.name), f.dataType) for f in kind])
+            return F.coalesce(*[json_string(column.getField(f.name), f.dataType) for f in kind])
         case T.StructType():
             fields = [Value(f.name, column.getField(f.name), f.dataType) for f in kind]
             return F.when(column.isNotNull(), _json_struct(fields))
         case T.ArrayType():
             inner = kind.elementType
-            texts = F.transform(column, lambda v: _or_null(json_text(v, inner)))
+            texts = F.transform(column, lambda v: _or_null(json_string(v, inner)))
             return F.concat(F.lit("["), F.array_join(texts, ","), F.lit("]"))
         case T.MapType():
             inner = kind.valueType
 
             def entry(one: Column) -> Column:
                 key = _json_leaf(one.getField("key"))
-                return F.concat(key, F.lit(":"), _or_null(json_text(one.getField("value"), inner)))
+                return F.concat(
+                    key, F.lit(":"), _or_null(json_string(one.getField("value"), inner))
+                )
 
             texts = F.transform(F.map_entries(column), entry)
             return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
@@ -94,11 +96,11 @@ def json_text(column: Column, kind: T.DataType) -> Column:
 
 
 def _json_struct(fields: Iterable[Value]) -> Column:
-    """Return the fields that have a value as an object, as Spark does."""
+    """Return the fields that have a value as an object, like Spark."""
     texts = [
         F.concat(
             F.lit(f"{json.dumps(one.name, ensure_ascii=False)}:"),
-            json_text(one.column, one.kind),
+            json_string(one.column, one.kind),
         )
         for one in fields
     ]
@@ -106,7 +108,7 @@ def _json_struct(fields: Iterable[Value]) -> Column:
 
 
 def _json_leaf(column: Column) -> Column:
-    """Return a simple value as Spark writes it in JSON, without the object around it."""
+    """Return a simple value in Spark's JSON form, without the object around it."""
     text = F.to_json(F.struct(column.alias("v")))
     return text.substr(F.lit(len('{"v":') + 1), F.length(text) - len('{"v":}'))
 
@@ -119,7 +121,7 @@ ALL_OPTIONS = {"topk", "prob"}
 
 
 def write_sample(frame: DataFrame, path: str | None, options: Mapping[str, Any]) -> None:
-    """Write some rows of a frame as lines of JSON to a path, now."""
+    """Write some rows of a frame as lines of JSON to a path, immediately."""
     if not isinstance(path, str) or not path:
         raise UsageError(f"the path of spigot is {path!r}; it must be the URI of a folder")
     if not isinstance(options, Mapping):

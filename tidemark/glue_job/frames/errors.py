@@ -14,7 +14,7 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_job.frames.absence import Absence
 from tidemark.glue_job.frames.joins import union
 
-# What Glue's error record has; source, input and bytesread are of a reader of files.
+# The fields of Glue's error record; source, input and bytesread come from a reader of files.
 SHAPE = (
     "struct<callsite: struct<site: string, info: string>, msg: string, stackTrace: string, "
     "input: string, bytesread: bigint, source: string>"
@@ -25,7 +25,7 @@ READER_FIELDS = {"input": ("", "string"), "bytesread": (0, "bigint"), "source": 
 
 
 class ErrorThresholdError(TidemarkError):
-    """A step has more errors than its threshold, or with the steps before it than the total."""
+    """A step has more errors than its threshold allows, or all steps so far more than the total."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Failed:
     """The records that one step could not process.
 
     Attributes:
-        make: returns them: columns ``msg``, ``stackTrace`` and ``dynamicRecord``; of a reader also
-            ``input`` (the text), ``bytesread`` (its length) and ``source`` (the file).
+        make: returns them: columns ``msg``, ``stackTrace`` and ``dynamicRecord``; a reader adds
+            ``input`` (the string), ``bytesread`` (its length) and ``source`` (the file).
         step: the name of the step.
-        info: what the script gave as info.
+        info: the `info` argument of the script.
     """
 
     make: Callable[[], DataFrame]
@@ -45,7 +45,7 @@ class Failed:
 
     @cached_property
     def count(self) -> int:
-        """The number of records; they are computed when it is first asked for."""
+        """The number of records; computed at the first access."""
         return self.make().count()
 
     def frame(self) -> DataFrame:
@@ -67,21 +67,21 @@ class Failed:
 
 
 class ReaderErrors(list[Failed]):
-    """What a reader could not read, and what it knows of the fields that records lack.
+    """Records that a reader could not read, and which fields the others may lack.
 
-    `is_of_records` says whether the schema is that of the records, not one of their files.
+    `is_of_records` is whether the schema describes the records, not only one of their files.
     """
 
     absence: Absence | None = None
     is_of_records = False
 
     def note_absence(self, absence: Absence, *, is_of_records: bool = True) -> None:
-        """Take in what is known of the records of some files."""
+        """Add the absence of the records of some files."""
         self.is_of_records |= is_of_records
         known = self.absence
         if known is None or absence == known:
             self.absence = absence
-        else:  # formats or folders that were read apart
+        else:  # formats or folders that were read separately
             there = known.there & absence.there
             mixed = known.mixed | absence.mixed | ((known.there | absence.there) - there)
             is_told = known.is_told and absence.is_told
@@ -103,7 +103,7 @@ def errors_frame(spark: SparkSession, failed: Sequence[Failed]) -> DataFrame:
 def check_thresholds(
     failed: Sequence[Failed], own: Sequence[Failed], stage: int, total: int
 ) -> None:
-    """Count errors where a threshold is set."""
+    """Count errors if a threshold is set, and raise above it."""
     for which, threshold, steps in (("stage", stage, own), ("total", total, failed)):
         if threshold > 0 and (count := count_errors(steps)) > threshold:
             first = next(one for one in steps if one.count).make().first()

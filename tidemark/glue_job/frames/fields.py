@@ -19,9 +19,9 @@ Edit = Callable[[Value], Sequence[Value]]
 
 
 def edited(frame: DataFrame, edits: Mapping[Steps, Edit]) -> DataFrame:
-    """Return a frame in which fields are replaced by what an edit makes of them.
+    """Return a frame with fields replaced by the results of their edits.
 
-    A struct that loses all of its fields goes with them.
+    A struct that loses all of its fields is removed.
     """
     if not edits:
         return frame
@@ -63,7 +63,7 @@ def _inside(
 def _each(
     column: Column, kind: DataType, steps: Steps, edits: Mapping[Steps, Edit], *, is_map: bool
 ) -> tuple[Column, DataType] | None:
-    """Return an array or map with what edits make of each of its values."""
+    """Return an array or map with each of its values edited."""
     kinds = list[DataType]()
 
     def change(one: Column) -> Column:
@@ -81,31 +81,31 @@ def _each(
 
 
 def struct_of(column: Column, fields: Sequence[Value]) -> tuple[Column, StructType]:
-    """Return a struct of fields that is null where a column is, and its type."""
+    """Return a struct of fields, null where `column` is null, and its type."""
     struct = F.struct(*[one.column.alias(one.name) for one in fields])
     kind = StructType([StructField(one.name, one.kind) for one in fields])
     return F.when(column.isNotNull(), struct), kind
 
 
 def drop_fields(frame: DataFrame, paths: object) -> DataFrame:
-    """Return a frame without some fields; a path that is not there has no effect."""
+    """Return a frame without some fields; a missing path has no effect."""
     return edited(frame, dict.fromkeys(_found(frame, paths), _nothing))
 
 
 def select_fields(frame: DataFrame, paths: object) -> DataFrame:
-    """Return some fields of a frame in the order of their paths; of a nested one its struct.
+    """Return some fields of a frame in the order of their paths; a nested one within its struct.
 
-    A path that is not there is warned of.
+    A missing path causes a warning.
     """
     kept = _found(frame, paths, is_told=True)
     frame, values = values_of(frame)
     by_name = {f".{value.name}": value for value in values}
     tops = dict.fromkeys(steps[0] for steps in kept)
-    return built(frame, [new for top in tops for new in _kept(by_name[top], (top,), kept)])
+    return built(frame, [new for top in tops for new in _selected(by_name[top], (top,), kept)])
 
 
-def _kept(value: Value, steps: Steps, kept: Sequence[Steps]) -> Sequence[Value]:
-    """Return a field with only those fields inside of it that a path leads to."""
+def _selected(value: Value, steps: Steps, kept: Sequence[Steps]) -> Sequence[Value]:
+    """Return a field, reduced to the fields inside it that a path names."""
     if steps in kept:
         return [value]
     drops: dict[Steps, Edit] = {}
@@ -127,7 +127,7 @@ def _collect_drops(
 
 
 def rename_field(frame: DataFrame, old: str, new: str) -> DataFrame:
-    """Return a frame with another name for a field; one that has the name already is replaced."""
+    """Return a frame with a field renamed; a field that already has the new name is replaced."""
     found = find_path(schema_of(frame), parse_path(old))
     if found is None:
         if frame.columns:
@@ -147,7 +147,7 @@ def _moved(frame: DataFrame, steps: Steps, target: Steps, old: str, new: str) ->
     if {ELEMENT, VALUE} & {*steps, *target}:
         raise UnsupportedError(
             f"rename_field of {old!r} to {new!r} moves a field out of an array or a map, or into "
-            "one; do it with map"
+            "one; use map instead"
         )
     source, values = values_of(frame)
     rest = [left for one in values for left in _edited(one, (f".{one.name}",), {steps: _nothing})]
@@ -155,7 +155,7 @@ def _moved(frame: DataFrame, steps: Steps, target: Steps, old: str, new: str) ->
 
 
 def _placed(fields: Sequence[Value], steps: Steps, value: Value, path: str) -> list[Value]:
-    """Return fields with one more at a path; it comes last, in the place of one of its name."""
+    """Return fields with one more at a path, at the end; it replaces a field of the same name."""
     name = steps[0][1:]
     there = next((one for one in fields if one.name == name), None)
     rest = [one for one in fields if one is not there]
@@ -166,7 +166,7 @@ def _placed(fields: Sequence[Value], steps: Steps, value: Value, path: str) -> l
     if there is not None:
         if not isinstance(there.kind, StructType) or isinstance(there.kind, Choice):
             raise UsageError(
-                f"the new path {path!r} leads into {name!r}, which is not a struct but "
+                f"the new path {path!r} goes through {name!r}, which is not a struct but "
                 f"{there.kind.simpleString()}"
             )
         inside = [Value(f.name, there.column.getField(f.name), f.dataType) for f in there.kind]
@@ -182,7 +182,7 @@ def _nothing(_: Value) -> Sequence[Value]:
 
 
 def value_at(values: Sequence[Value], steps: Steps) -> tuple[Column, DataType]:
-    """Return the column and type of a field; of one in an array, the array of its values."""
+    """Return the column and type of a field; for a field in an array, the array of its values."""
     top = next(value for value in values if value.name == steps[0][1:])
     return _value(top.column, top.kind, steps[1:])
 
@@ -209,7 +209,7 @@ def _value(column: Column, kind: DataType, steps: Steps) -> tuple[Column, DataTy
 
 
 def _found(frame: DataFrame, paths: object, *, is_told: bool = False) -> list[Steps]:
-    """Return the steps of those paths that a frame has."""
+    """Return the steps of the paths that exist in a frame."""
     schema, found = schema_of(frame), list[Steps]()
     for path in path_list(paths):
         one = find_path(schema, parse_path(path))

@@ -1,6 +1,6 @@
 """Functions of the script over records: filter, map and whole partitions.
 
-A record is a dict, with the structs in it as dicts; what a field holds of a choice is its value.
+A record is a dict, and so are the structs in it; the value of a choice is its plain value.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
 
@@ -22,7 +22,7 @@ from tidemark.local_state.run_warnings import RunWarning, note
 
 
 class _FirstNote(AccumulatorParam[str]):
-    """What the warning is about; empty until a task has met it."""
+    """The details of a warning; empty until a task adds the first."""
 
     def __init__(self, warning: RunWarning) -> None:
         self._warning, self._process = warning, os.getpid()
@@ -37,22 +37,22 @@ class _FirstNote(AccumulatorParam[str]):
 
 
 def first_note(context: SparkContext, warning: RunWarning) -> Accumulator[str]:
-    """Return what tasks add to; the first text that is added is what the warning is about."""
+    """Return an accumulator for tasks; the first string added becomes the details of a warning."""
     return context.accumulator("", _FirstNote(warning))
 
 
 Wrap = Callable[[Mapping[str, Any]], Any]
-KEPT = "\x00"  # no message of an error
+KEPT = "\x00"  # no error message is this
 LEFT_OUT = (KeyError, ValueError, TypeError)
 
 
 def wrapped(wrap: Wrap, record: Mapping[str, Any]) -> Any:
-    """Return a record whose structs are records too."""
+    """Return a record in which structs are records too."""
     return wrap({k: wrapped(wrap, v) if type(v) is dict else v for k, v in record.items()})
 
 
 def _maker_of_records(frame: DataFrame, absence: Absence) -> Convert:
-    """Return what makes a record of a row, and warn of fields that cannot be told apart."""
+    """Return a function that turns rows into records; warns of fields it cannot distinguish."""
     schema = schema_of(frame)
     for name in sorted(absence.mixed.intersection(names_in(schema))):
         note(RunWarning.NULL_OR_LACKING, name)
@@ -64,7 +64,7 @@ def _maker_of_records(frame: DataFrame, absence: Absence) -> Convert:
 
 
 def _telling(record_of: Convert, schema: StructType, context: SparkContext) -> Convert:
-    """Return a maker of records that warns of the first fields without value that it meets."""
+    """Return `record_of`, with a warning for the first fields without value that it meets."""
     fields = first_note(context, RunWarning.NO_VALUE)
     told = list[str]()
 
@@ -81,10 +81,10 @@ def _telling(record_of: Convert, schema: StructType, context: SparkContext) -> C
 def filtered(
     frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
 ) -> tuple[DataFrame, Callable[[], DataFrame]]:
-    """Return the rows for which a function is true, and a maker of those for which it failed.
+    """Return the rows for which a function is true, and a function for the rows where it failed.
 
-    As on AWS a KeyError, ValueError or TypeError means no: the row is left out. The first one is
-    warned of. Any other error makes an error record of the row.
+    As on AWS a KeyError, ValueError or TypeError means false: the row is left out. The first one
+    causes a warning. Any other error makes an error record of the row.
     """
     source, values = values_of(frame)
     if not values:
@@ -116,7 +116,7 @@ def filtered(
 
 
 def no_failures(frame: DataFrame) -> DataFrame:
-    """Return no rows that failed, of a frame without columns."""
+    """Return an empty frame of failures, for a frame without columns."""
     columns = "msg string, stackTrace string, dynamicRecord struct<>"
     return frame.sparkSession.createDataFrame([], columns)
 
@@ -128,7 +128,7 @@ def _message(error: Exception) -> str:
 def mapped(
     frame: DataFrame, function: Callable[[Any], Any], wrap: Wrap, absence: Absence
 ) -> Mapped:
-    """Return what a function returns for each record; where it fails, an error record."""
+    """Return the results of a function for each record, and error records where it fails."""
     record_of = _maker_of_records(frame, absence)
 
     def run(_: int, rows: Iterable[Row]) -> Iterator[Item]:
@@ -153,9 +153,9 @@ def mapped_partitions(
     function: Callable[[int, Iterator[dict[str, Any]]], Iterable[dict[str, Any]]],
     absence: Absence,
 ) -> Mapped:
-    """Return what a function makes of the records of each partition.
+    """Return the results of a function for the records of each partition.
 
-    As on AWS it gets and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
+    As on AWS it takes and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
     """
     record_of = _maker_of_records(frame, absence)
 

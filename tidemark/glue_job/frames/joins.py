@@ -1,4 +1,4 @@
-"""Frames put together: join, union, merge; and taken apart by the values of rows.
+"""Frames combined: join, union, merge; and split by the values of rows.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
@@ -33,8 +33,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 def join(first: DataFrame, second: DataFrame, keys1: object, keys2: object) -> DataFrame:
     """Return the pairs of rows with equal keys: the columns of the first frame, then of the second.
 
-    A column of the first frame whose name the second one has too gets a dot before it. With a frame
-    without columns, as of a source that has nothing new, there is nothing.
+    A column of the first frame gets a dot in front if the second one has its name too. With a frame
+    without columns, such as a source with nothing new, the result is empty.
     """
     one, two = path_list(keys1), path_list(keys2)
     if not first.columns or not second.columns:
@@ -54,7 +54,7 @@ def join(first: DataFrame, second: DataFrame, keys1: object, keys2: object) -> D
 
 
 def _renamed(frame: DataFrame, prefix: str) -> tuple[DataFrame, list[Value]]:
-    """Return a frame with names that no other frame has, and its columns under their own names."""
+    """Return a frame with unique column names, and its columns under their original names."""
     schema = schema_of(frame)
     names = [f"{prefix}{place}" for place in range(len(schema))]
     columns = zip(schema, names, strict=True)
@@ -81,7 +81,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def union(first: DataFrame, second: DataFrame) -> DataFrame:
-    """Return the rows of both frames, columns by name; one that differs in type is a choice."""
+    """Return the rows of both frames by column name; a column of two types becomes a choice."""
     if not second.columns or not first.columns:
         return first if first.columns else second
     schema = as_struct_type(merged(schema_of(first), schema_of(second)))
@@ -99,7 +99,7 @@ def _conformed(frame: DataFrame, schema: StructType) -> DataFrame:
 
 
 def merge(source: DataFrame, stage: DataFrame, primary_keys: object) -> DataFrame:
-    """Return the rows of a stage, and those of a source whose keys the stage has not."""
+    """Return the rows of a stage, and the rows of a source whose keys are not in the stage."""
     keys = path_list(primary_keys)
     if not source.columns or not stage.columns:
         return stage if stage.columns else source

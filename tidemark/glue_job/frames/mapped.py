@@ -1,4 +1,4 @@
-"""What a function of the script makes of records: computed once, with the schema of all of them."""
+"""Results of a function of the script for records: computed once, with their common schema."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,22 +15,22 @@ from tidemark.glue_job.frames.records import filled, kind_of, widened, writer
 from tidemark.glue_job.frames.types import plain_type
 
 Item = tuple[bool, Any, str, str]
-"""Whether a record is one, the record or else the row, the error, and where it was raised."""
+"""Whether it is a record, then the record or the row, the error, and where it was raised."""
 Run = Callable[[int, Iterable[Row]], Iterator[Item]]
 
 
 class Mapped:
-    """What a function makes of records; computed once, when it is first asked for."""
+    """The results of a function for records; computed once, at the first access."""
 
     def __init__(self, frame: DataFrame, run: Run) -> None:
-        """Keep what is to be run: a function of the number of a partition and its rows."""
+        """Keep the function to run: it takes the number of a partition and the rows of it."""
         self._spark = frame.sparkSession
         self._schema = schema_of(frame)
         self._items: RDD[Item] = frame.rdd.mapPartitionsWithIndex(run)
         self._items.persist(StorageLevel.MEMORY_AND_DISK)
 
     def absence(self) -> Absence:
-        """Return what a null of the records stands for."""
+        """Return the meaning of nulls in the records."""
         records = self._items.filter(_is_record).map(_record)
         places, null = dict[str, Counter[str]](), set[str]()
         for found, found_null in records.mapPartitions(_fields_of_partition).collect():
@@ -44,7 +44,7 @@ class Mapped:
         return absence_of(known, null, lacking)
 
     def frame(self) -> DataFrame:
-        """Return the records, with the schema of all of them."""
+        """Return the records, with the common schema of all of them."""
         records = self._items.filter(_is_record).map(_record)
         hints = {one.name: one.dataType for one in self._schema}
         kinds = records.mapPartitions(partial(_kinds, self._schema)).collect()
@@ -78,13 +78,13 @@ class Mapped:
         return self._spark.createDataFrame(rows, schema, verifySchema=False)
 
 
-_ALL = "\x00"  # among the names of fields: how many records there are
+_ALL = "\x00"  # among the names of fields: the number of records
 Fields = tuple[dict[str, Counter[str]], set[str]]
-"""How many records of a place have a field, by place and name; and the fields that are None."""
+"""The number of records that have a field, by parent and name; and the fields that are None."""
 
 
 def _fields_of_partition(records: Iterable[Any]) -> Iterator[Fields]:
-    """Yield which fields the records of a partition have."""
+    """Yield the fields that the records of a partition have."""
     places, null = dict[str, Counter[str]](), set[str]()
     for record in records:
         _count_fields(record, "", places, null)
@@ -114,7 +114,7 @@ def _record(item: Item) -> Any:
 
 
 def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
-    """Yield the type of all records of a partition."""
+    """Yield the common type of all records of a partition."""
     known = dict[tuple[Any, ...], None]()
     kind: DataType | None = None
     for record in records:
@@ -130,7 +130,7 @@ def _kinds(schema: StructType, records: Iterator[Any]) -> Iterator[DataType]:
 
 
 def _shape(record: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Return what tells the type of a record; None if it has parts, or numbers of any size."""
+    """Return a key for the type of a record; None if it has parts, or numbers of any size."""
     shape = tuple((name, type(value)) for name, value in record.items())
     return shape if all(kind in _SIMPLE for _, kind in shape) else None
 

@@ -18,10 +18,10 @@ from tidemark.glue_job.frames.paths import find_path, parse_path
 from tidemark.glue_job.frames.schemas import spark_schema
 from tidemark.glue_job.frames.type_names import (
     converted,
-    kind_text,
     names_type,
     part_of,
     target_type,
+    type_label,
 )
 from tidemark.glue_job.frames.types import ELEMENT, choice_of, choices_in, holds
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -40,9 +40,9 @@ def apply_mapping(
 ) -> DataFrame:
     """Return the mapped fields of a frame, in the order of the mappings.
 
-    A field that is not there is left out and warned of; so is, converted from what it is, one whose
-    source type is another than the mapping says. Of a choice the mapping takes the values of the
-    type that it says, and warns. Of two mappings to one target the last one wins, with a warning.
+    A missing field is left out, with a warning. A field of another type than the source type
+    is converted, with a warning. For a choice the mapping takes the values of its source type,
+    with a warning. If two mappings have the same target, the last one wins, with a warning.
     """
     schema = schema_of(frame)
     source, values = values_of(frame)
@@ -56,18 +56,20 @@ def apply_mapping(
         column, kind = value_at(values, found[0])
         part = part_of(kind_word, kind)
         if part is not None:
-            note(RunWarning.MAPPING_PART, f"{kind_word} of {path} ({kind_text(kind)})")
+            note(RunWarning.MAPPING_PART, f"{kind_word} of {path} ({type_label(kind)})")
             column, kind = column.getField(part.name), part.dataType
         elif not names_type(kind_word, kind):
-            note(RunWarning.MAPPING_TYPE, f"{path} ({kind_text(kind)}, in the mapping {kind_word})")
+            note(
+                RunWarning.MAPPING_TYPE, f"{path} ({type_label(kind)}, in the mapping {kind_word})"
+            )
         what = f"the field {path!r} of a mapping"
         wanted = target_type(word, kind, what)
-        _place(root, target, Value("", converted(column, kind, wanted, what), wanted))
+        _put(root, target, Value("", converted(column, kind, wanted, what), wanted))
     return built(source, [_value(name, one) for name, one in root.fields.items()])
 
 
 def with_schema(frame: DataFrame, document: Mapping[str, Any]) -> DataFrame:
-    """Return a frame with the fields of a schema, in its order and of its types."""
+    """Return a frame with the fields of a schema, in its order and with its types."""
     try:
         schema = spark_schema(document, choice_of)
     except (ValueError, KeyError, TypeError) as error:
@@ -86,8 +88,8 @@ def _of_type(value: Value, kind: DataType) -> Value:
     if choices_in(kind):
         if not holds(kind, value.kind):
             raise UsageError(
-                f"{what} has a choice without a place for all of its values, which are "
-                f"{kind_text(value.kind)}: resolve the choice first"
+                f"{what} has a choice that has no place for some of its values, which are "
+                f"{type_label(value.kind)}: resolve the choice first"
             )
         return Value(value.name, lifted(value.column, value.kind, kind), kind)
     if isinstance(value.kind, NullType):
@@ -98,8 +100,8 @@ def _of_type(value: Value, kind: DataType) -> Value:
 def full_mappings(frame: DataFrame, mappings: object) -> list[tuple[str, str, str, str]]:
     """Return mappings of a frame as tuples of four strings.
 
-    Those of two are source and target; those of three source, target and target type. What is not
-    said is as in the frame.
+    Two strings are source and target; three are source, target and target type. The rest comes from
+    the frame.
     """
     if not isinstance(mappings, list | tuple):
         raise TypeError(f"mappings must be a list of tuples, or tuple. Got {type(mappings)}")
@@ -123,11 +125,11 @@ def _full(frame: DataFrame, mapping: object) -> tuple[str, str, str, str]:
     return mapping[0], kind, mapping[1], mapping[2] if len(mapping) == 3 else kind
 
 
-def _place(root: Target, path: str, value: Value) -> None:
+def _put(root: Target, path: str, value: Value) -> None:
     steps = parse_path(path)
     if ELEMENT in steps:
         raise UnsupportedError(
-            f"the target {path!r} of a mapping is inside of an array, which is not supported; map "
+            f"the target {path!r} of a mapping is inside an array, which is not supported; map "
             "the whole array"
         )
     place = root
@@ -142,7 +144,7 @@ def _place(root: Target, path: str, value: Value) -> None:
 
 
 def _value(name: str, target: Target) -> Value:
-    """Return a field of the result; a struct without a value in any field is null."""
+    """Return a field of the result; a struct is null if none of its fields has a value."""
     if target.value is not None:
         return Value(name, target.value.column, target.value.kind)
     fields = [_value(inner, one) for inner, one in target.fields.items()]

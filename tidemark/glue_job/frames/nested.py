@@ -1,4 +1,4 @@
-"""Nested fields as columns: unnest, and what DynamoDB exports as JSON.
+"""Nested fields as columns: unnest, and the JSON of DynamoDB exports.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
@@ -13,13 +13,13 @@ from tidemark.glue_job.frames.choices import Value, built, lifted, values_of
 from tidemark.glue_job.frames.fields import struct_of
 from tidemark.glue_job.frames.types import Choice, choice_of
 
-# The keys with which DynamoDB's JSON says what type a value has.
+# The keys with which DynamoDB's JSON gives the type of a value.
 DESCRIPTORS = frozenset(("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"))
 ITEM = "Item"
 
 
 def unnest(frame: DataFrame) -> DataFrame:
-    """Return the fields of structs as columns ``a.b``; arrays and maps stay as they are."""
+    """Return the fields of structs as columns ``a.b``; arrays and maps are unchanged."""
     frame, values = values_of(frame)
     return built(frame, [leaf for value in values for leaf in _leaves(value)])
 
@@ -34,9 +34,9 @@ def _leaves(value: Value) -> Iterator[Value]:
 
 
 def unnest_ddb_json(frame: DataFrame) -> DataFrame:
-    """Return the attributes of items as columns, those of maps as columns ``a.b``.
+    """Return the attributes of items as columns, and the attributes of maps as columns ``a.b``.
 
-    A list of structs stays as it is.
+    A list of structs is unchanged.
     """
     frame, values = _items(frame)
     return built(frame, [leaf for value in values for leaf in _leaves(_simple(value))])
@@ -45,14 +45,14 @@ def unnest_ddb_json(frame: DataFrame) -> DataFrame:
 def simplify_ddb_json(frame: DataFrame) -> DataFrame:
     """Return the attributes of items as columns; maps are structs.
 
-    The elements of a list stay as they are if they are maps or of several types.
+    The elements of a list are unchanged if they are maps or have several types.
     """
     frame, values = _items(frame)
     return built(frame, [_simple(value) for value in values])
 
 
 def _items(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
-    """Return the attributes in the column Item beside the other columns."""
+    """Return the attributes in the column Item, next to the other columns."""
     frame, values = values_of(frame)
     found = list[Value]()
     for value in values:
@@ -64,7 +64,7 @@ def _items(frame: DataFrame) -> tuple[DataFrame, list[Value]]:
 
 
 def _simple(value: Value) -> Value:
-    """Return a value without the descriptors of its types."""
+    """Return a value without its type descriptors."""
     column, kind = value.column, value.kind
     if not _is_described(kind):
         return value

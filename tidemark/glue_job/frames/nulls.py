@@ -1,4 +1,4 @@
-"""DropNullFields: fields that have no value in any record.
+"""DropNullFields: removes fields that have no value in any record.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-transforms-DropNullFields.html
 """
@@ -19,8 +19,8 @@ from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps, as_struct_typ
 def without_null_fields(frame: DataFrame) -> tuple[DataFrame, list[Steps]]:
     """Return a frame without the fields that are null in every row, and their paths.
 
-    Also fields of structs, and of structs in arrays, but not of maps. One pass over the rows finds
-    them all. A frame without rows keeps its fields.
+    It looks into structs, and into structs in arrays, but not into maps. One pass over the rows
+    finds them all. A frame without rows keeps its fields.
     """
     source, values = values_of(frame)
     fields = [leaf for value in values for leaf in _leaves(value, frame)]
@@ -35,7 +35,7 @@ def without_null_fields(frame: DataFrame) -> tuple[DataFrame, list[Steps]]:
 
 
 def _leaves(value: Value, frame: DataFrame) -> Iterator[tuple[Steps, Column | None]]:
-    """Yield the fields that may be null, and whether a row has a value; None for never."""
+    """Yield the fields that may be null, with a column that is true for a value; None for never."""
     nullable = {one.name for one in frame.schema if one.nullable}
     steps = (f".{value.name}",)
     if isinstance(value.kind, StructType) and not isinstance(value.kind, Choice):
@@ -66,7 +66,7 @@ def _inside(
 def _inside_array(
     column: Column, kind: ArrayType, steps: Steps
 ) -> Iterator[tuple[Steps, Column | None]]:
-    """Yield the fields of the structs in an array, by whether any of the structs has a value."""
+    """Yield the fields of the structs in an array, by whether any struct has a value."""
     for one in as_struct_type(kind.elementType):
         path = (*steps, ELEMENT, f".{one.name}")
         if isinstance(one.dataType, NullType):

@@ -1,4 +1,4 @@
-"""Queries that a reader of `awsglue` makes to look at a source; their rows count for no run."""
+"""Queries with which a reader of `awsglue` inspects a source; their rows count for no run."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -17,7 +17,7 @@ _AFTER = re.compile(r"(\[\])?(?:\.|$)")
 
 
 def path_list(paths: object) -> list[str]:
-    """Return what a script gave as paths: a list, or one path as text."""
+    """Return the paths that a script gave: a list, or one path as a string."""
     given = [paths] if isinstance(paths, str) else paths
     if not isinstance(given, Iterable):
         raise UsageError(f"the paths are {paths!r}; they must be a list of strings")
@@ -28,7 +28,7 @@ def path_list(paths: object) -> list[str]:
 
 
 def parse_path(path: str) -> Steps:
-    """Return the steps of a path: a name with a dot before it, or ``[]``."""
+    """Return the steps of a path: a name with a dot in front, or ``[]``."""
     if not isinstance(path, str):
         raise UsageError(f"the path {path!r} is not a string")
     steps, place = list[str](), 0
@@ -47,14 +47,14 @@ def parse_path(path: str) -> Steps:
 
 
 def _whole(path: str) -> Steps:
-    """Return a path that is not a path as one name, as ``.id`` of a join is."""
+    """Return a path as a single name if it does not parse as a path, like ``.id`` of a join."""
     if not path or path.count("`") % 2:
         raise UsageError(f"the path {path!r} is not a field; put names with dots into backticks")
     return (f".{path}",)
 
 
-def path_text(steps: Steps) -> str:
-    """Return steps as a script writes them."""
+def path_string(steps: Steps) -> str:
+    """Return steps in the form that scripts use."""
     text = ""
     for step in steps:
         name = step[1:]
@@ -66,9 +66,9 @@ def path_text(steps: Steps) -> str:
 def find_path(
     kind: DataType, wanted: Steps, *, is_case_sensitive: bool = True
 ) -> tuple[Steps, DataType] | None:
-    """Return the steps to a field as the schema has them, and its type; None if it is missing.
+    """Return the steps to a field, spelled as in the schema, and its type; None if it is missing.
 
-    Arrays and maps on the way need no step of their own.
+    Arrays and maps on the way need no separate step.
     """
     found: Steps = ()
     for step in wanted:

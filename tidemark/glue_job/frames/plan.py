@@ -1,4 +1,4 @@
-"""The rows of a DynamicFrame, computed when they are needed, and the errors on the way to them."""
+"""The rows of a DynamicFrame, computed on demand, and the errors of the steps to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,13 +16,13 @@ from tidemark.glue_job.frames.seen import schema_of_records
 
 @dataclass(frozen=True)
 class Limits:
-    """What every transform takes: a text for its errors, and how many are allowed; 0 is any.
+    """Arguments that every transform takes: a note for its errors, and how many are allowed.
 
-    A threshold may be a text, as arguments of a job are: AWS's library makes a number of it.
+    0 allows any number. A threshold may be a string, like a job argument: AWS's library parses it.
 
     Raises:
         ArgumentError: it is not a number; also a ValueError.
-        ArgumentTypeError: it is of another type; also a TypeError.
+        ArgumentTypeError: it has another type; also a TypeError.
     """
 
     step: str = ""
@@ -31,7 +31,7 @@ class Limits:
     total: int = 0
 
     def __post_init__(self) -> None:
-        """Make numbers of the thresholds."""
+        """Convert the thresholds to numbers."""
         object.__setattr__(self, "stage", _number(self.stage, "stageThreshold"))
         object.__setattr__(self, "total", _number(self.total, "totalThreshold"))
 
@@ -52,11 +52,11 @@ class Plan:
 
     Attributes:
         make: returns the rows; called at most once.
-        failed: of all steps, the last one's at the end.
-        own: of the last step.
-        limits: of the last step.
-        absence_of: returns what a null of the rows stands for.
-        is_dynamic: whether the schema is that of the records, not one that is known without them.
+        failed: records that failed in any step, those of the last step at the end.
+        own: records that failed in the last step.
+        limits: limits of the last step.
+        absence_of: returns the meaning of nulls in the rows.
+        is_dynamic: whether the schema comes from the records, not from a definition.
     """
 
     make: Callable[[], DataFrame]
@@ -68,17 +68,17 @@ class Plan:
 
     @classmethod
     def of(cls, frame: DataFrame) -> "Plan":
-        """Return the plan of rows that are there."""
+        """Return the plan of existing rows."""
         return cls(lambda: frame)
 
     @classmethod
     def of_source(cls, frame: DataFrame, failed: ReaderErrors) -> "Plan":
-        """Return the plan of the rows of a source, and of what its reader could not read."""
+        """Return the plan of the rows of a source, and of the records that its reader rejected."""
         absence, records = failed.absence or ALL_THERE, tuple(failed)
         return cls(lambda: frame, records, records, Limits(), lambda: absence, failed.is_of_records)
 
     def first(self, number: int | None) -> "Plan":
-        """Return the plan of the first rows only; of all for None."""
+        """Return the plan of the first rows only; None means all."""
         if number is None:
             return self
         return replace(self, make=lambda: self.frame.limit(number)).of_some_records()
@@ -90,17 +90,17 @@ class Plan:
 
     @cached_property
     def absence(self) -> Absence:
-        """What a null of the rows stands for."""
+        """The meaning of nulls in the rows."""
         return self.absence_of()
 
     @cached_property
     def schema(self) -> StructType:
-        """The schema of the records; where it is not known without them, they are computed."""
+        """The schema of the records; computes them if it depends on them."""
         return schema_of_records(self.frame, self.absence) if self.is_dynamic else self.frame_schema
 
     @property
     def frame_schema(self) -> StructType:
-        """The schema of the rows, which also has fields that no record has."""
+        """The schema of the rows, including fields that no record has."""
         return schema_of(self.frame)
 
     def with_absence(self, absence_of: Callable[[], Absence]) -> "Plan":
@@ -108,7 +108,7 @@ class Plan:
         return replace(self, absence_of=absence_of)
 
     def of_some_records(self) -> "Plan":
-        """Return the plan of a step that has left out records."""
+        """Return the plan of a step that drops records."""
         absence_of = self.absence_of
         return self.with_absence(lambda: absence_of().of_some_records())
 
@@ -123,7 +123,7 @@ class Plan:
         *others: "Plan",
         own: tuple[Failed, ...] = (),
     ) -> "Plan":
-        """Return the plan of a next step."""
+        """Return the plan of the next step."""
         failed = [*self.failed, *(one for other in others for one in other.failed), *own]
         plan = replace(self, make=make, failed=tuple(failed), own=own, limits=limits)
         if others:
@@ -143,14 +143,14 @@ class Plan:
         return absence
 
     def check(self) -> None:
-        """Count errors where a threshold is set."""
+        """Count errors if a threshold is set."""
         check_thresholds(self.failed, self.own, self.limits.stage, self.limits.total)
 
 
 def check_frame(kind: type, frame: object, step: str) -> None:
-    """Raise AttributeError, as AWS's library does, for what is not a DynamicFrame."""
+    """Raise AttributeError, like AWS's library, if an argument is not a DynamicFrame."""
     if not isinstance(frame, kind):
         raise AttributeError(
-            f"{step} needs a DynamicFrame, and got {type(frame).__name__}: make one of a Spark "
+            f"{step} needs a DynamicFrame, and got {type(frame).__name__}: convert a Spark "
             "DataFrame with DynamicFrame.fromDF"
         )

@@ -1,4 +1,4 @@
-"""Rows as records of Python, and records of Python as rows of one schema.
+"""Rows as records of Python, and records of Python as rows with one schema.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
@@ -27,29 +27,29 @@ DAY, TIME, NOTHING, SMALL, LARGE = (
 
 
 def converter(kind: T.DataType, absence: Absence = ALL_THERE) -> Convert | None:
-    """Return what makes a record of a row: structs are dicts, a choice is its value.
+    """Return a function that makes a record of a row: structs are dicts, a choice is its value.
 
-    None for a type whose values stay as they are. A null that stands for a field which its record
-    lacks is left out.
+    None for a type whose values need no conversion. A null is left out if it stands for a missing
+    field.
     """
     match kind:
         case Choice():
-            return _of_choice([converter(one.dataType, absence) for one in kind])
+            return _choice_converter([converter(one.dataType, absence) for one in kind])
         case T.StructType():
             each = [converter(one.dataType, absence) for one in kind]
-            return _of_struct(kind.names, each, [absence.lacks(name) for name in kind.names])
+            return _struct_converter(kind.names, each, [absence.lacks(name) for name in kind.names])
         case T.ArrayType():
             one = converter(kind.elementType, absence)
-            return one and _of_array(one)
+            return one and _array_converter(one)
         case T.MapType():
             one = converter(kind.valueType, absence)
-            return one and _of_map(one)
+            return one and _map_converter(one)
     return None
 
 
-def _of_struct(names: list[str], each: list[Convert | None], lacks: list[bool]) -> Convert:
+def _struct_converter(names: list[str], each: list[Convert | None], lacks: list[bool]) -> Convert:
     if any(lacks):
-        return _of_struct_that_lacks(list(zip(names, each, lacks, strict=True)))
+        return _sparse_struct_converter(list(zip(names, each, lacks, strict=True)))
     if not any(each):
         return lambda row: row if row is None else dict(zip(names, row, strict=True))
     parts = list(zip(names, each, strict=True))
@@ -65,7 +65,7 @@ def _of_struct(names: list[str], each: list[Convert | None], lacks: list[bool]) 
     return convert
 
 
-def _of_struct_that_lacks(parts: list[tuple[str, Convert | None, bool]]) -> Convert:
+def _sparse_struct_converter(parts: list[tuple[str, Convert | None, bool]]) -> Convert:
     def convert(row: Any) -> Any:
         if row is None:
             return None
@@ -78,7 +78,7 @@ def _of_struct_that_lacks(parts: list[tuple[str, Convert | None, bool]]) -> Conv
     return convert
 
 
-def _of_choice(each: list[Convert | None]) -> Convert:
+def _choice_converter(each: list[Convert | None]) -> Convert:
     def convert(row: Any) -> Any:
         for one, value in zip(each, row or (), strict=False):
             if value is not None:
@@ -88,11 +88,11 @@ def _of_choice(each: list[Convert | None]) -> Convert:
     return convert
 
 
-def _of_array(each: Convert) -> Convert:
+def _array_converter(each: Convert) -> Convert:
     return lambda values: values if values is None else [_written(each, v) for v in values]
 
 
-def _of_map(each: Convert) -> Convert:
+def _map_converter(each: Convert) -> Convert:
     return lambda values: (
         values if values is None else {key: _written(each, v) for key, v in values.items()}
     )
@@ -105,7 +105,7 @@ def kind_of(value: Any, hint: T.DataType | None = None) -> T.DataType:
     for classes, find in _KINDS:
         if isinstance(value, classes):
             return find(value, hint)
-    raise TypeError(f"a value of the type {type(value).__name__} is of no type of Glue")
+    raise TypeError(f"Glue has no type for a value of the type {type(value).__name__}")
 
 
 def _hint_of_choice(value: Any, hint: Choice) -> T.DataType | None:
@@ -116,7 +116,7 @@ def _hint_of_choice(value: Any, hint: Choice) -> T.DataType | None:
     return next((one.dataType for one in hint if one.name == wanted), None)
 
 
-def _of_int(value: int, hint: T.DataType | None) -> T.DataType:
+def _int_type(value: int, hint: T.DataType | None) -> T.DataType:
     if isinstance(hint, T.IntegralType) and (isinstance(hint, T.LongType) or value in INT):
         return hint
     if value in INT:
@@ -126,14 +126,14 @@ def _of_int(value: int, hint: T.DataType | None) -> T.DataType:
     return T.DecimalType(38, 0)
 
 
-def _of_decimal(value: Decimal, hint: T.DataType | None) -> T.DataType:
+def _decimal_type(value: Decimal, hint: T.DataType | None) -> T.DataType:
     _, digits, exponent = value.as_tuple()
     zeros, scale = (max(0, exponent), max(0, -exponent)) if isinstance(exponent, int) else (0, 0)
     found = T.DecimalType(min(38, max(len(digits) + zeros, scale + 1)), min(scale, 37))
     return merged(hint, found) if isinstance(hint, T.DecimalType) else found
 
 
-def _of_list(values: Iterable[Any], hint: T.DataType | None) -> T.DataType:
+def _list_type(values: Iterable[Any], hint: T.DataType | None) -> T.DataType:
     inner = hint.elementType if isinstance(hint, T.ArrayType) else None
     kind: T.DataType = NOTHING
     for one in values:
@@ -141,7 +141,7 @@ def _of_list(values: Iterable[Any], hint: T.DataType | None) -> T.DataType:
     return T.ArrayType(kind if inner is None or not isinstance(kind, T.NullType) else inner)
 
 
-def _of_mapping(value: Mapping[Any, Any], hint: T.DataType | None) -> T.DataType:
+def _mapping_type(value: Mapping[Any, Any], hint: T.DataType | None) -> T.DataType:
     if isinstance(hint, T.MapType):
         kind: T.DataType = hint.valueType
         for one in value.values():
@@ -157,19 +157,19 @@ _KINDS: tuple[tuple[Any, Callable[[Any, T.DataType | None], T.DataType]], ...] =
     (str, lambda _, __: TEXT),
     (NoneType, lambda _, __: NOTHING),
     (bool, lambda _, __: FLAG),
-    (int, _of_int),
+    (int, _int_type),
     (float, lambda _, hint: hint if isinstance(hint, T.FloatType) else DOUBLE),
-    (Decimal, _of_decimal),
+    (Decimal, _decimal_type),
     (datetime, lambda _, hint: hint if isinstance(hint, T.TimestampNTZType) else TIME),
     (date, lambda _, __: DAY),
     ((bytes, bytearray), lambda _, __: BYTES),
-    (Mapping, _of_mapping),
-    ((list, tuple, set), _of_list),
+    (Mapping, _mapping_type),
+    ((list, tuple, set), _list_type),
 )
 
 
 def widened(first: T.DataType, second: T.DataType) -> T.DataType:
-    """Return the type of values of both: of int and long it is long, else what Glue merges to."""
+    """Return the type for values of both: long for int and long, else the type Glue merges to."""
     if {type(first), type(second)} == {T.IntegerType, T.LongType}:
         return LARGE
     match first, second:
@@ -186,7 +186,7 @@ def widened(first: T.DataType, second: T.DataType) -> T.DataType:
 
 
 def filled(kind: T.DataType, hint: T.DataType | None = None) -> T.DataType:
-    """Return a type with the one before, or else text, for what has no value anywhere."""
+    """Return a type whose unknown parts come from a previous type; without one they are strings."""
     match kind:
         case T.NullType():
             return hint if hint is not None and not isinstance(hint, T.NullType) else T.StringType()
@@ -205,7 +205,7 @@ def filled(kind: T.DataType, hint: T.DataType | None = None) -> T.DataType:
 
 
 def writer(kind: T.DataType) -> Convert | None:
-    """Return what makes a value of a row of a value of a record; None where it stays."""
+    """Return a function that makes a row's value of a record's value; None if nothing changes."""
     match kind:
         case Choice():
             return _to_choice(kind)
@@ -243,7 +243,7 @@ def _to_choice(kind: Choice) -> Convert:
 
 
 def _name_in(value: Any, by_name: Mapping[str, T.DataType]) -> str:
-    """Return the name of the type that a value has in a choice."""
+    """Return the name of the type of a value in a choice."""
     name = type_name(kind_of(value, Choice([T.StructField(n, k) for n, k in by_name.items()])))
     if name in by_name:
         return name

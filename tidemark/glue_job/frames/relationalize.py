@@ -1,11 +1,11 @@
-"""Turns nested rows into flat tables that are joined by generated ids.
+"""Turns nested rows into flat tables, joined by generated ids.
 
-A struct becomes columns ``a.b``. An array becomes a table ``root_a``, where each element is a row
-with the ``id`` of the row it came from, its ``index`` in the array, and its value in ``a.val``, or
-in ``a.val.b`` if it is a struct; the column ``a`` of the row holds that id. An array without
-row has an element makes no table. Ids are bigint; they
-start at 1 and, with bookmarks, after those of the last committed run. Of maps AWS says nothing: one
-is an array of its entries here, with ``a.val.key`` and ``a.val.value``.
+A struct becomes columns ``a.b``. An array becomes a table ``root_a`` with a row per element:
+the ``id`` of the parent row, its ``index`` in the array, and its value in ``a.val``, or
+in ``a.val.b`` if it is a struct. The column ``a`` of the parent row holds that id. An array that
+is empty in every row makes no table. Ids are bigint; they
+start at 1 or, with bookmarks, after those of the last committed run. AWS does not document maps:
+here a map is an array of its entries, with ``a.val.key`` and ``a.val.value``.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html
 (tables, id, index, val, ids from 1), and for names and types of nested columns
@@ -23,7 +23,7 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.process.bookmark_session import current_session
 
 KIND = "relationalize"
-_ROWS_OF_PARTITION = 33  # bits of monotonically_increasing_id that count within a partition
+_PARTITION_ROW_BITS = 33  # bits of monotonically_increasing_id that count within a partition
 
 
 def relationalize(
@@ -40,9 +40,9 @@ def relationalize(
     state = session.edges(transformation_ctx).low
     if state and state.get("kind") != KIND:
         raise UsageError(
-            f"the bookmark of the transformation_ctx {transformation_ctx!r} was made by a step of "
-            f"kind {state.get('kind')!r}, not by Relationalize: give it a transformation_ctx of "
-            "its own, or reset the bookmark"
+            f"the bookmark of the transformation_ctx {transformation_ctx!r} comes from a step of "
+            f"kind {state.get('kind')!r}, not from Relationalize: give it another "
+            "transformation_ctx, or reset the bookmark"
         )
     tables, next_id = _tables(frame, root, state["next_id"] if state else 1)
     session.states[transformation_ctx] = {"kind": KIND, "next_id": next_id}
@@ -50,7 +50,7 @@ def relationalize(
 
 
 def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataFrame], int]:
-    """Return the tables, and the id after the greatest one given."""
+    """Return the tables, and the next free id."""
     tables: dict[str, DataFrame] = {}
     next_id = first_id
     waiting = deque([(root, frame)])
@@ -70,12 +70,12 @@ def _tables(frame: DataFrame, root: str, first_id: int) -> tuple[dict[str, DataF
 
 
 def _flat_columns(frame: DataFrame) -> Iterator[Column]:
-    """Yield the columns of a frame, those of structs in their place."""
+    """Yield the columns of a frame, with structs replaced by their fields."""
     columns = list(_leaves(frame.schema, "", None))
     twice = [name for name, count in Counter(name for name, _ in columns).items() if count > 1]
     if twice:
         raise UsageError(
-            f"relationalize makes two columns of the name {', '.join(twice)}: one is a field of a "
+            f"relationalize makes two columns named {', '.join(twice)}: one is a field of a "
             "struct and one has dots in its name; rename one"
         )
     yield from (column.alias(name) for name, column in columns)
@@ -96,13 +96,11 @@ def _leaves(schema: StructType, prefix: str, struct: Column | None) -> Iterator[
 def _numbered(
     flat: DataFrame, first_id: int, arrays: list[str]
 ) -> tuple[DataFrame, Column, int, list[str]]:
-    """Return the rows as they will stay, their ids, the id after the last, and filled arrays.
-
-    The count computes the rows, once: tables that are read later must agree on the ids.
-    """
+    """Return the final rows, their ids, the next free id, and the arrays with elements."""
+    # The count computes the rows, once: tables that are read later must agree on the ids.
     place = "_" * (1 + max(map(len, flat.columns)))  # a name that no column has
     fixed = flat.withColumn(place, F.monotonically_increasing_id()).localCheckpoint(eager=False)
-    partition = F.shiftright(_column(place), _ROWS_OF_PARTITION)
+    partition = F.shiftright(_column(place), _PARTITION_ROW_BITS)
     sizes = [F.max(F.size(_column(name))) for name in arrays]
     found = fixed.groupBy(partition).agg(F.count(F.lit(1)), *sizes).collect()
     counts = {row[0]: row[1] for row in found}
@@ -111,13 +109,13 @@ def _numbered(
     for number in range(max(counts, default=0) + 1):
         starts.append(start)
         start += counts.get(number, 0)
-    row = _column(place).bitwiseAND(F.lit((1 << _ROWS_OF_PARTITION) - 1))
+    row = _column(place).bitwiseAND(F.lit((1 << _PARTITION_ROW_BITS) - 1))
     begin = F.array(*(F.lit(value).cast("bigint") for value in starts))
     return fixed, F.element_at(begin, partition.cast("int") + 1) + row, start, filled
 
 
 def _parent_column(name: str, id_: Column, is_array: bool) -> Column:
-    """Return a column of a table; an array becomes the id of its elements, a null stays null."""
+    """Return a column of a table; an array becomes the id of its elements, a null remains null."""
     column = _column(name)
     return F.when(column.isNotNull(), id_).alias(name) if is_array else column
 

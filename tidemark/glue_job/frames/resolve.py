@@ -1,4 +1,4 @@
-"""ResolveChoice: one type for a column of several, or a column or field for each.
+"""ResolveChoice: one type for a column of several types, or a column or field per type.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
@@ -13,7 +13,7 @@ from pyspark.sql.types import ArrayType, DataType
 from tidemark.errors import ArgumentError, ArgumentTypeError, UsageError
 from tidemark.glue_job.frames.choices import Value, as_struct, schema_of
 from tidemark.glue_job.frames.fields import Edit, edited
-from tidemark.glue_job.frames.paths import find_path, parse_path, path_text
+from tidemark.glue_job.frames.paths import find_path, parse_path, path_string
 from tidemark.glue_job.frames.type_names import WORDS, converted, target_type
 from tidemark.glue_job.frames.types import ELEMENT, Choice, Steps, parts_of, type_name
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -25,7 +25,7 @@ ACTIONS = ("cast:type", "project:type", "make_cols", "make_struct")
 def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
     """Return a frame with fields resolved by path, one after the other.
 
-    ``cast`` also converts a field of one type. A path that is not there is warned of.
+    ``cast`` also converts a field of one type. A missing path causes a warning.
     """
     for path, action in _checked(specs):
         schema = schema_of(frame)
@@ -43,7 +43,7 @@ def resolve_specs(frame: DataFrame, specs: object) -> DataFrame:
 
 
 def _through_arrays(steps: Steps, kind: DataType) -> tuple[Steps, DataType]:
-    """Return the choice in an array, where a path leads to the array itself."""
+    """Return the path of the choice in an array if a path leads to the array itself."""
     inner, element = steps, kind
     while isinstance(element, ArrayType):
         inner, element = (*inner, ELEMENT), element.elementType
@@ -55,11 +55,11 @@ def resolve_every(frame: DataFrame, choice: str) -> DataFrame:
     _action(choice, "choice")
     schema = schema_of(frame)
     paths = list(_choices(schema, ()))
-    return edited(frame, {steps: _action(choice, path_text(steps)) for steps in paths})
+    return edited(frame, {steps: _action(choice, path_string(steps)) for steps in paths})
 
 
 def resolve_by_types(frame: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
-    """Return a frame with the choices at its top as the types of a table; others stay."""
+    """Return a frame with its top-level choices as the types of a table; others are unchanged."""
     edits: dict[Steps, Edit] = {}
     for one in schema_of(frame):
         target = types.get(one.name.lower())
@@ -74,7 +74,7 @@ def _as_type(target: DataType, value: Value) -> Sequence[Value]:
 
 
 def _choices(kind: DataType, steps: Steps) -> Iterator[Steps]:
-    """Yield the paths of choices, none inside of another."""
+    """Yield the paths of choices, but not of choices within choices."""
     if isinstance(kind, Choice):
         yield steps
     else:
@@ -83,7 +83,7 @@ def _choices(kind: DataType, steps: Steps) -> Iterator[Steps]:
 
 
 def _checked(specs: object) -> list[tuple[str, str]]:
-    """Return specs; the classes of the errors are those of AWS's library, which unpacks them."""
+    """Return specs; the errors have the classes of AWS's library, which unpacks the specs."""
     given = [specs] if isinstance(specs, tuple) else specs
     if not isinstance(given, Iterable):
         raise ArgumentTypeError(f"specs is {specs!r}; {_SPECS}")
@@ -103,7 +103,7 @@ _SPECS = "it must be a list of tuples of a path and an action"
 
 
 def _action(action: str, path: str) -> Edit:
-    """Return what an action makes of a field."""
+    """Return the edit that an action makes to a field."""
     name, _, word = action.partition(":")
     name = name.lower()
     actions: dict[str, Callable[[Value], Sequence[Value]]] = {
@@ -127,7 +127,7 @@ def _cast(word: str, path: str, value: Value) -> Sequence[Value]:
 
 
 def _project(word: str, path: str, value: Value) -> Sequence[Value]:
-    """Return the values of one type; those of others are dropped, and null."""
+    """Return the values of one type; values of other types are dropped and become null."""
     text = word.strip().lower()
     name = type_name(WORDS[text]) if text in WORDS else text.partition("(")[0]
     if not isinstance(value.kind, Choice):
@@ -143,7 +143,7 @@ def _project(word: str, path: str, value: Value) -> Sequence[Value]:
 
 
 def _make_cols(value: Value) -> Sequence[Value]:
-    """Return a column for each type; of an element, which has no name, a struct of them."""
+    """Return a column per type; for an element, which has no name, a struct of them."""
     if not isinstance(value.kind, Choice):
         return [value]
     if not value.name:

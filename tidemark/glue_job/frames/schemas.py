@@ -1,4 +1,4 @@
-"""Types as others write them: Glue's schemas as JSON, and the types of the Data Catalog."""
+"""Types in other notations: Glue's schemas as JSON, and the types of the Data Catalog."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -24,19 +24,19 @@ ATOMIC: dict[str, T.DataType] = {
     "timestamp": T.TimestampType(),
 }
 WIDER = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType)
-_TEXT_WITH_LENGTH = re.compile(r"\b(?:var)?char\(\d+\)")
+_STRING_WITH_LENGTH = re.compile(r"\b(?:var)?char\(\d+\)")
 
 
 def spark_type(hive_type: str) -> T.DataType:
-    """Return the type of a column as the Data Catalog writes it."""
-    return _parse_datatype_string(_TEXT_WITH_LENGTH.sub("string", hive_type))
+    """Return the Spark type of a type of the Data Catalog."""
+    return _parse_datatype_string(_STRING_WITH_LENGTH.sub("string", hive_type))
 
 
 def spark_schema(
     document: Mapping[str, Any],
     choice_of: Callable[[Iterable[T.DataType]], T.DataType] | None = None,
 ) -> T.StructType:
-    """Return the Spark schema of what ``awsglue.gluetypes.StructType.jsonValue`` returned."""
+    """Return the Spark schema of a result of ``awsglue.gluetypes.StructType.jsonValue``."""
     schema = _spark_type(document, choice_of)
     if not isinstance(schema, T.StructType):
         raise ValueError(f"the schema is a {document['dataType']}, it must be a struct")
@@ -59,7 +59,7 @@ def _spark_type(
         return T.DecimalType(int(document["precision"]), int(document["scale"]))
     if name == "choice":
         if choice_of is None:
-            raise ValueError("it has a choice, and a value must be of one type here: resolve it")
+            raise ValueError("it has a choice, but a value must have one type here: resolve it")
         return choice_of(map(part, document["choices"]))
     if name not in ATOMIC:
         raise ValueError(f"the type {name!r} is not known; allowed are {', '.join(ATOMIC)}")
@@ -87,9 +87,9 @@ def glue_schema(kind: T.DataType) -> dict[str, Any]:
 
 
 def hive_type(kind: T.DataType) -> str:
-    """Return a type as the Data Catalog writes it; what never had a value is text.
+    """Return the type of the Data Catalog; string for a column that never had a value.
 
-    A choice is only in text files, which hold its values.
+    Only text files can hold a choice: they hold its values.
     """
     match kind:
         case T.NullType():
@@ -106,7 +106,7 @@ def hive_type(kind: T.DataType) -> str:
 
 
 def type_of_choice(choice: Choice) -> T.DataType:
-    """Return the one type that text files of a choice are read back as: a number, else text."""
+    """Return the type as which text files of a choice are read back: a number, else string."""
     kinds = [type(one.dataType) for one in choice]
     if all(kind in WIDER for kind in kinds):
         return max((one.dataType for one in choice), key=lambda kind: WIDER.index(type(kind)))

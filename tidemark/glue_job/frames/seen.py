@@ -1,4 +1,4 @@
-"""The schema of the records of a frame: which fields have a value in one of them.
+"""The schema of the records of a frame: the fields that have a value in some record.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/glue-etl-scala-apis-glue-dynamicframe-class.html
 ("a schema can be computed on demand")
@@ -17,16 +17,16 @@ from tidemark.glue_job.frames.types import Choice, choice_of
 
 Holds = Callable[[Column], Column]
 Probe = Callable[[Holds], Column]
-"""Given a condition, whether a value at a place of a row meets it."""
+"""Given a condition, returns whether a value at this position of a row meets it."""
 Build = Callable[[Sequence[bool]], DataType | None]
-"""Given the answers of all questions, the type of what is there; None if nothing is."""
+"""Given the answers to all questions, returns the type at this position; None if empty."""
 
 
 def schema_of_records(frame: DataFrame, absence: Absence) -> StructType:
     """Return the schema of the records of a frame, in one pass over them.
 
-    A field that no record has is left out, one that is nowhere but null is of the type null, and a
-    choice has the types that there are. Without records there are no fields.
+    A field that no record has is left out, a field that is null in all records is of type null, and
+    a choice has only the types that occur. Without records there are no fields.
     """
     source, values = values_of(frame)
     asked: list[Column] = []
@@ -56,7 +56,7 @@ def _probe_of_element(probe: Probe) -> Probe:
 
 
 def _build(kind: DataType, probe: Probe, asked: list[Column], absence: Absence) -> Build:
-    """Ask what is to be known of the values at a place; return what makes their type of it."""
+    """Ask about the values at a position; return a function that builds their type."""
     number = len(asked)
     asked.append(probe(Column.isNotNull))
     make: Build = lambda _: kind  # noqa: E731 (one of several)
@@ -104,7 +104,7 @@ def _struct(
 def fields_left_out(
     kind: DataType, seen: DataType, path: tuple[str, ...] = ()
 ) -> list[tuple[str, ...]]:
-    """Return the steps to the fields of structs that a schema of records does not have."""
+    """Return the steps to the fields of structs that are missing in a schema of records."""
     found = list[tuple[str, ...]]()
     if isinstance(kind, StructType) and isinstance(seen, StructType):
         known = {one.name: one.dataType for one in seen}

@@ -1,4 +1,4 @@
-"""Schemas and records as Glue shows them.
+"""Schemas and records in the form that Glue prints.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
@@ -50,10 +50,10 @@ def first_records(frame: DataFrame, number: int) -> list[str]:
     """Return the first records of a frame as lines of JSON."""
     record_of = converter(schema_of(frame)) or (lambda row: row)
     rows = frame.take(number) if frame.columns else []
-    return [json.dumps(record_of(row), default=_text, ensure_ascii=False) for row in rows]
+    return [json.dumps(record_of(row), default=_json_default, ensure_ascii=False) for row in rows]
 
 
-def _text(value: object) -> Any:
+def _json_default(value: object) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral() else float(value)
     if isinstance(value, bytes | bytearray):

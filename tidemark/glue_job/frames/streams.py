@@ -1,4 +1,4 @@
-"""Micro-batches of a streaming DataFrame, and columns that tell when a row was read.
+"""Micro-batches of a streaming DataFrame, and columns with the time when a row was read.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
@@ -17,7 +17,7 @@ from tidemark.glue_job.process.jvm_objects import glue_logger
 
 MAX_RETRIES = 100
 MAX_PAUSE_S = 5
-# Granularity -> the parts of the time that it has.
+# Granularity -> the parts of the time that it includes.
 GRANULARITIES = {
     "day": ("year", "month", "day"),
     "hour": ("year", "month", "day", "hour"),
@@ -39,15 +39,15 @@ def for_each_batch(
     options: Mapping[str, Any],
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Call a function with the rows of each micro-batch that has any, until the stream ends.
+    """Call a function with the rows of each non-empty micro-batch, until the stream ends.
 
-    A batch that fails is tried again, as many times as ``batchMaxRetries`` says; a batch that
-    succeeds begins the count anew.
+    A batch that fails is retried up to ``batchMaxRetries`` times; a batch that
+    succeeds resets the count.
     """
     retries = _retries(options)
     if not frame.isStreaming:
         raise UsageError(
-            "forEachBatch is given a DataFrame that is not a stream; read it with spark.readStream"
+            "forEachBatch got a DataFrame that is not a stream; read it with spark.readStream"
         )
     failures = _Failures()
     query = (
@@ -60,7 +60,7 @@ def for_each_batch(
             query.start().awaitTermination()
         except PySparkException:
             failures.count += 1
-            glue_logger().warning("a batch failed, try %d", failures.count)
+            glue_logger().warning("a batch failed, retry %d", failures.count)
             if failures.count > retries:
                 raise
             sleep(min(failures.count, MAX_PAUSE_S))
@@ -69,7 +69,7 @@ def for_each_batch(
 
 
 def _retries(options: Mapping[str, Any]) -> int:
-    """Return how often a batch is tried again; raise where an option is missing or wrong."""
+    """Return how often a batch is retried; raise if an option is missing or wrong."""
     for name in ("windowSize", "checkpointLocation"):
         if name not in options:
             raise Exception(f"Missing {name} argument")
@@ -82,7 +82,7 @@ def _retries(options: Mapping[str, Any]) -> int:
 
 
 class _Failures:
-    """How often the batch failed that is tried now."""
+    """How often the current batch has failed."""
 
     count = 0
 

@@ -1,4 +1,4 @@
-"""The words for types in mappings and specs, and conversions between types.
+"""Type names in mappings and specs, and conversions between types.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
@@ -12,18 +12,18 @@ from pyspark.sql import types as T
 from pyspark.sql.types import _parse_datatype_string
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.frames.csv_text import json_text
+from tidemark.glue_job.frames.csv_text import json_string
 from tidemark.glue_job.frames.schemas import ATOMIC
 from tidemark.glue_job.frames.types import Choice, choices_in, type_name
 
-# Integers, and the first number that each does not hold.
+# Integers, and the first number that is too large for each.
 ENDS: dict[type[T.DataType], int] = {
     T.ByteType: 2**7,
     T.ShortType: 2**15,
     T.IntegerType: 2**31,
     T.LongType: 2**63,
 }
-# Words in any case; those of SQL and of Python's names beside Glue's own.
+# Names in lower case: Glue's, SQL's and Python's.
 WORDS: dict[str, T.DataType] = {
     **ATOMIC,
     **dict.fromkeys(("varchar", "char", "text", "str"), ATOMIC["string"]),
@@ -46,9 +46,9 @@ _TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)")
 
 
 def target_type(word: str, found: T.DataType, what: str) -> T.DataType:
-    """Return the type that a word names, for a value of a type.
+    """Return the type that a word names, given the type of the value.
 
-    ``struct``, ``array`` and ``map`` alone leave a value of that kind as it is, and so does
+    ``struct``, ``array`` and ``map`` alone leave a value of that kind unchanged, and so does
     ``decimal`` alone a decimal.
     """
     text = word.strip().lower()
@@ -56,7 +56,7 @@ def target_type(word: str, found: T.DataType, what: str) -> T.DataType:
         return found
     if text in NESTED:
         if type_name(found) != text:
-            raise UsageError(f"{what} is to be a {text}, and it is {_text(found)}")
+            raise UsageError(f"{what} is to be a {text}, but it is {_described(found)}")
         return found
     if text in WORDS:
         return WORDS[text]
@@ -74,13 +74,13 @@ def _decimal(precision: str | None, scale: str | None, what: str) -> T.DecimalTy
     if not 0 < kind.precision <= 38 or kind.scale > kind.precision:
         raise UsageError(
             f"{what} is to be a decimal({kind.precision},{kind.scale}); allowed are 1 to 38 "
-            "digits, of which as many may be decimals"
+            "digits, with at most as many decimals"
         )
     return kind
 
 
 def _declared(word: str, what: str) -> T.DataType:
-    """Return a type with parts, as ``array<string>``."""
+    """Return a type with parts, such as ``array<string>``."""
     try:
         if "<" in word:
             return _parse_datatype_string(re.sub(r"\blong\b", "bigint", word))
@@ -93,7 +93,7 @@ def _declared(word: str, what: str) -> T.DataType:
 
 
 def part_of(word: str, found: T.DataType) -> T.StructField | None:
-    """Return the field of a choice that holds the values of the type that a word names."""
+    """Return the field of a choice that holds the values of a named type."""
     if not isinstance(found, Choice):
         return None
     text = word.strip().lower()
@@ -101,15 +101,15 @@ def part_of(word: str, found: T.DataType) -> T.StructField | None:
     return next((one for one in found if one.name == name), None)
 
 
-def kind_text(found: T.DataType) -> str:
-    """Return a type as people write it, of a choice its types: ``choice<long,string>``."""
+def type_label(found: T.DataType) -> str:
+    """Return a type in readable form; for a choice its types: ``choice<long,string>``."""
     if isinstance(found, Choice):
         return f"choice<{','.join(found.names)}>"
     return found.simpleString()
 
 
 def names_type(word: str, found: T.DataType) -> bool:
-    """Return whether a word names the type of a value; integers and floats are of any width."""
+    """Return whether a word names the type of a value, ignoring the width of numbers."""
     text = word.strip().lower()
     if isinstance(found, T.NullType) or text == type_name(found):
         return True
@@ -129,9 +129,9 @@ def _family(kind: T.DataType) -> str:
 
 
 def converted(column: Column, kind: T.DataType, target: T.DataType, what: str) -> Column:
-    """Return a value as another type; one that it cannot hold is null, as on AWS.
+    """Return a value as another type; null if that type cannot hold it, as on AWS.
 
-    A choice gives the value of whichever type it has; what has parts becomes text as JSON.
+    A choice gives the value of whichever type it has; a value with parts becomes JSON.
     """
     if kind == target and type(kind) is type(target):
         return column
@@ -145,17 +145,15 @@ def converted(column: Column, kind: T.DataType, target: T.DataType, what: str) -
     if isinstance(kind, T.StructType | T.ArrayType | T.MapType) and isinstance(
         target, T.StringType
     ):
-        return json_text(column, kind) if choices_in(kind) else F.to_json(column)
+        return json_string(column, kind) if choices_in(kind) else F.to_json(column)
     if isinstance(target, T.NullType) or not _can_cast(kind, target):
         return _impossible(kind, target, what)
     return _within(column, kind, target)
 
 
 def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
-    """Return a value as another type; of a number too large for an integer null, not another one.
-
-    Spark's own cast of 5000000000 to int is 705032704.
-    """
+    """Return a value as another type; null for a number too large for an integer."""
+    # Spark's own cast of 5000000000 to int is 705032704.
     value, end = column.cast(target), ENDS.get(type(target))
     if end is None or not isinstance(kind, T.NumericType) or ENDS.get(type(kind), end + 1) <= end:
         return value
@@ -164,7 +162,8 @@ def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
 
 
 def _impossible(kind: T.DataType, target: T.DataType, what: str) -> Column:
-    raise UsageError(f"{what} is {_text(kind)} and cannot be made {_text(target)}")
+    found, wanted = _described(kind), _described(target)
+    raise UsageError(f"{what} is {found} and cannot be converted to {wanted}")
 
 
 def _can_cast(kind: T.DataType, target: T.DataType) -> bool:
@@ -179,7 +178,7 @@ def _can_cast(kind: T.DataType, target: T.DataType) -> bool:
     return bool(cast.canCast(parse(kind.json()), parse(target.json())))
 
 
-def _text(kind: T.DataType) -> str:
+def _described(kind: T.DataType) -> str:
     return (
         f"{type_name(kind)} ({kind.simpleString()})"
         if kind.simpleString() != type_name(kind)

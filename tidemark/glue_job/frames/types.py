@@ -1,4 +1,4 @@
-"""Types of Spark with Glue's choices: what is inside of them, and types made of others.
+"""Types of Spark with Glue's choices: their parts, and types built from others.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
@@ -20,15 +20,15 @@ NAMES = {  # Spark's -> Glue's
 NESTED = (T.ArrayType, T.MapType, T.StructType)
 NUMBERS: tuple[T.DataType, ...] = (T.IntegerType(), T.LongType(), T.FloatType(), T.DoubleType())
 Conflict: TypeAlias = Callable[[str, T.DataType, T.DataType], T.DataType]
-"""Given a path and two types that are not alike, returns the type of values of both, or raises."""
+"""Given a path and two different types, returns the type for values of both, or raises."""
 
 
 class Choice(T.StructType):
-    """A struct; each row has the field of one type."""
+    """A struct with a field per type; each row has a value in one of them."""
 
 
 def type_name(kind: T.DataType) -> str:
-    """Return what Glue calls a type, without its parts."""
+    """Return Glue's name of a type, without its parts."""
     if isinstance(kind, Choice):
         return "choice"
     name = kind.typeName() if isinstance(kind, T.DecimalType) else kind.simpleString()
@@ -36,7 +36,7 @@ def type_name(kind: T.DataType) -> str:
 
 
 def parts_of(kind: T.DataType) -> list[tuple[str, T.DataType]]:
-    """Return the types directly inside of a type, each with the step to it."""
+    """Return the types directly inside a type, each with the step to it."""
     match kind:
         case T.StructType():
             return [(f".{one.name}", one.dataType) for one in kind]
@@ -54,14 +54,14 @@ def as_struct_type(kind: T.DataType) -> T.StructType:
 
 
 def types_in(kind: T.DataType, steps: Steps = ()) -> Iterator[tuple[Steps, T.DataType]]:
-    """Yield a type and all types inside of it, each with the steps to it."""
+    """Yield a type and all types inside it, each with the steps to it."""
     yield steps, kind
     for step, part in parts_of(kind):
         yield from types_in(part, (*steps, step))
 
 
 def with_parts(kind: T.DataType, change: Callable[[str, T.DataType], T.DataType]) -> T.DataType:
-    """Return a type whose parts are changed, given their steps; a choice becomes a struct."""
+    """Return a type with each part changed, given its step; a choice becomes a struct."""
     match kind:
         case T.StructType():
             fields = [(one.name, change(f".{one.name}", one.dataType)) for one in kind]
@@ -74,38 +74,38 @@ def with_parts(kind: T.DataType, change: Callable[[str, T.DataType], T.DataType]
 
 
 def replaced(kind: T.DataType, change: Callable[[T.DataType], T.DataType | None]) -> T.DataType:
-    """Return a type with others at every depth, where a function returns one; None goes inside."""
+    """Return a type with parts replaced at any depth; None means to replace inside the part."""
     found = change(kind)
     return with_parts(kind, lambda _, part: replaced(part, change)) if found is None else found
 
 
 def without_nulls(kind: T.DataType) -> T.DataType:
-    """Return a type with string for what never had a value, as Spark infers JSON."""
+    """Return a type with string for parts that never had a value, as Spark infers JSON."""
     return replaced(kind, lambda one: T.StringType() if isinstance(one, T.NullType) else None)
 
 
 def is_cast(kind: T.DataType) -> bool:
-    """Return whether values of a type are read from files of text as strings, and then cast."""
+    """Return whether values of a type are read from text files as strings, and then cast."""
     return isinstance(kind, T.DateType | T.DecimalType | T.TimestampType)
 
 
 def has_casts(kind: T.DataType) -> bool:
-    """Return whether a type is, or has inside of it, a type with values that are cast."""
+    """Return whether a type is, or contains, a type whose values are cast."""
     return any(is_cast(one) for _, one in types_in(kind))
 
 
-def cast_as_text(kind: T.DataType) -> T.DataType:
-    """Return a type with strings in the place of what is cast, at every depth."""
+def casts_as_strings(kind: T.DataType) -> T.DataType:
+    """Return a type with strings in place of types that are cast, at every depth."""
     return replaced(kind, lambda one: T.StringType() if is_cast(one) else None)
 
 
-def casts_as_texts(schema: T.StructType) -> T.StructType:
-    """Return a schema with strings in the place of what is cast, at every depth."""
-    return T.StructType([T.StructField(one.name, cast_as_text(one.dataType)) for one in schema])
+def schema_with_strings(schema: T.StructType) -> T.StructType:
+    """Return a schema with strings in place of types that are cast, at every depth."""
+    return T.StructType([T.StructField(one.name, casts_as_strings(one.dataType)) for one in schema])
 
 
 def numbered(kind: T.DataType) -> T.DataType:
-    """Return the type with the positions of fields as their names; Spark casts by position."""
+    """Return the type with positions as field names; Spark casts structs by position."""
     if isinstance(kind, T.StructType):
         fields = [T.StructField(str(n), numbered(one.dataType)) for n, one in enumerate(kind)]
         return T.StructType(fields)
@@ -113,7 +113,7 @@ def numbered(kind: T.DataType) -> T.DataType:
 
 
 def plain_type(kind: T.DataType) -> T.DataType:
-    """Return a type with structs in the place of choices."""
+    """Return a type with structs in place of choices."""
     match kind:
         case T.StructType():
             fields = [T.StructField(f.name, plain_type(f.dataType), f.nullable) for f in kind]
@@ -126,16 +126,16 @@ def plain_type(kind: T.DataType) -> T.DataType:
 
 
 def choices_in(kind: T.DataType) -> list[Steps]:
-    """Return the paths of the choices in a type, of one that is a choice without a step."""
+    """Return the paths of the choices in a type; the path has no step if the type is one itself."""
     return [steps for steps, one in types_in(kind) if isinstance(one, Choice)]
 
 
 def merged(
     first: T.DataType, second: T.DataType, conflict: Conflict | None = None, path: str = ""
 ) -> T.DataType:
-    """Return the type of values of both: structs by field, else a choice, as Glue merges types.
+    """Return the type for values of both: structs by field, else a choice, as Glue merges types.
 
-    Given a function, it says what other types than structs, arrays and maps merge to.
+    A `conflict` function decides what types merge to that are not structs, arrays or maps.
     Source: mergeDataTypes, in the page of this module.
     """
     if isinstance(second, T.NullType) or (first == second and type(first) is type(second)):
@@ -171,19 +171,19 @@ def _choice_of_two(_: str, first: T.DataType, second: T.DataType) -> T.DataType:
 
 
 def widened_or(conflict: Conflict) -> Conflict:
-    """Return what merges two numbers to the wider one, and calls a function for other types."""
+    """Return a function that merges two numbers to the wider one, and calls `conflict` else."""
 
     def wider(path: str, first: T.DataType, second: T.DataType) -> T.DataType:
         if first not in NUMBERS or second not in NUMBERS:
             return conflict(path, first, second)
         wide = NUMBERS[max(NUMBERS.index(first), NUMBERS.index(second))]
-        return T.DoubleType() if wide == T.FloatType() else wide  # a float holds not every int
+        return T.DoubleType() if wide == T.FloatType() else wide  # a float cannot hold every int
 
     return wider
 
 
 def choice_of(kinds: Iterable[T.DataType]) -> T.DataType:
-    """Return the choice of some types, in the order of their names; of one type that type."""
+    """Return the choice of some types, in the order of their names; a single type is itself."""
     by_name: dict[str, T.DataType] = {}
     for kind in kinds:
         name = type_name(kind)
@@ -194,12 +194,12 @@ def choice_of(kinds: Iterable[T.DataType]) -> T.DataType:
 
 
 def alternatives(kind: T.DataType) -> list[T.DataType]:
-    """Return the types of a choice; of another type only itself."""
+    """Return the types of a choice; for another type only itself."""
     return [one.dataType for one in kind] if isinstance(kind, Choice) else [kind]
 
 
 def holds(target: T.DataType, kind: T.DataType) -> bool:
-    """Return whether a type with choices has a place for all values of another, as it is."""
+    """Return whether a type with choices has a place for all values of another, unconverted."""
 
     def shape(one: T.DataType) -> tuple[str, set[Steps]]:
         return plain_type(one).simpleString(), set(choices_in(one))

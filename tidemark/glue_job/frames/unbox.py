@@ -1,4 +1,4 @@
-"""Unbox: text in a field as the record that it holds.
+"""Unbox: parses a string field into the record that it holds.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
@@ -37,9 +37,9 @@ BOX, BAD = "box of tidemark", "bad text of tidemark"
 def unbox(
     frame: DataFrame, path: str, format: str, options: Mapping[str, Any]
 ) -> tuple[DataFrame, Callable[[], DataFrame]]:
-    """Return a frame with a field of text as what it holds, and a maker of the rows that failed.
+    """Return a frame with a string field parsed, and a function for the rows that failed.
 
-    JSON without a schema is read once more, for its type; CSV becomes fields col0, col1 and so on.
+    Without a schema, JSON is read once more to infer its type; CSV gets fields col0, col1 and on.
     """
     if format not in OPTIONS:
         raise UnsupportedError(f"unbox of {format!r} is not supported; allowed are json and csv")
@@ -49,7 +49,7 @@ def unbox(
         return frame, lambda: no_failures(frame)
     found = find_path(schema_of(frame), parse_path(path))
     if found is None or not isinstance(found[1], StringType):
-        what = "is not there" if found is None else f"is {found[1].simpleString()}"
+        what = "is missing" if found is None else f"is {found[1].simpleString()}"
         raise UsageError(f"the field {path!r} to unbox {what}; it must be a string")
     if ELEMENT in found[0]:
         raise UnsupportedError(
@@ -95,7 +95,7 @@ def _given(text: object) -> StructType | None:
 
 
 def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str, Any]) -> DataType:
-    """Return the type of all texts; one pass over them."""
+    """Return the common type of all strings; one pass over them."""
     texts = source.select(text.alias("text")).filter("text IS NOT NULL")
     if format == "csv":
         given = csv_options(Format("csv", options))
@@ -104,19 +104,19 @@ def _inferred(source: DataFrame, text: Column, format: str, options: Mapping[str
         return StructType([StructField(f"col{n}", StringType()) for n in range(count)])
     boxed = _boxed(F.col("text"))
     kinds = kinds_in(texts, boxed)
-    if kinds is None:  # a text is not JSON
+    if kinds is None:  # a string is not JSON
         kinds = kinds_in(texts.filter(kinds_of(boxed) != BROKEN), boxed) or Kinds()
     schema = schema_of_records(kinds)
     return schema[BOX].dataType if BOX in schema.names else StringType()
 
 
 def _boxed(text: Column) -> Column:
-    """Return an object of JSON whose one value is the text."""
+    """Return a JSON object whose only value is the string."""
     return F.concat(F.lit(f'{{"{BOX}":'), text, F.lit("}"))
 
 
 def _parsed(text: Column, kind: DataType, format: str, options: Mapping[str, Any]) -> Column:
-    """Return a struct of what a text holds and of the text itself where that is nothing."""
+    """Return a struct of the parsed value and, if it cannot be parsed, the string."""
     if format == "json":
         boxed = _boxed(text)
         if has_choice(kind):

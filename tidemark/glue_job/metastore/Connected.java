@@ -1,6 +1,6 @@
 package dev.tidemark.catalog;
 
-/** Who answers the questions of this JVM; apart from who asks, as most runs never ask. */
+/** Answers the questions of this JVM; a separate class, because most runs never ask. */
 public class Connected {
     private static volatile Connected connected;
 
@@ -12,7 +12,7 @@ public class Connected {
         this.secret = secret;
     }
 
-    /** Names who answers, and a secret; each run that borrows this JVM names its own process. */
+    /** Sets the process that answers, and a secret; each run that borrows this JVM sets its own. */
     public static void connect(Metastore answers, String secret) {
         connected = new Connected(answers, secret);
     }

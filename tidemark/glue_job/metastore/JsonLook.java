@@ -31,9 +31,9 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Looks at lines of JSON for what Spark's reader with a schema makes null or leaves out.
+ * Finds data in lines of JSON that Spark's reader with a schema drops or reads as null.
  *
- * It takes what that reader takes: see JacksonParser of Spark. Each file is read once, as a stream.
+ * It accepts the same as that reader: see JacksonParser of Spark. Each file is read once, as a stream.
  */
 public final class JsonLook {
     private static final int CHUNK = 1 << 20;
@@ -45,7 +45,7 @@ public final class JsonLook {
     private final String file;
     private final Wanted record;
     private final CompressionCodecFactory codecs;
-    /** What was found, by what it is, and the column: how often, and an example. */
+    /** The findings, by kind and column: how often, and an example. */
     private final Map found = new LinkedHashMap();
 
     private JsonLook(String file, Wanted record, CompressionCodecFactory codecs) {
@@ -57,10 +57,10 @@ public final class JsonLook {
     }
 
     /**
-     * Returns what is found in files, as a JSON array of [what, column, how often, file, example].
+     * Returns the findings in files, as a JSON array of [kind, column, how often, file, example].
      *
-     * "broken" are lines that are no JSON object or array of objects, "several" lines with more
-     * behind their first value, "text" texts in a column of numbers or booleans, "value" other
+     * "broken" are lines that are not a JSON object or array of objects, "several" lines with more
+     * after their first value, "text" strings in a column of numbers or booleans, "value" other
      * values that are not of the type of their column, "case" fields that differ from a column in
      * their case, "folder" fields with another value than the folder of their name.
      *
@@ -109,7 +109,7 @@ public final class JsonLook {
         }
     }
 
-    /** Returns what is found in the file. */
+    /** Returns the findings in the file. */
     private Map whole() throws IOException {
         InputStream opened = new FileInputStream(file);
         try {
@@ -183,7 +183,7 @@ public final class JsonLook {
         if (token == JsonToken.START_OBJECT) {
             fields(parser, record, false);
         } else if (token != JsonToken.VALUE_NULL) {
-            throw new JsonParseException(parser, "a record is no object");
+            throw new JsonParseException(parser, "a record is not an object");
         }
     }
 
@@ -256,7 +256,7 @@ public final class JsonLook {
         return number.matches("[0-9]+") ? number.replaceFirst("^0+(?=.)", "") : number;
     }
 
-    /** Returns whether Spark takes a value, as it is, for its column. */
+    /** Returns whether Spark accepts a value, unconverted, for its column. */
     private static boolean isOf(JsonParser parser, JsonToken token, Wanted wanted) throws IOException {
         String kind = wanted.kind;
         boolean isInteger = token == JsonToken.VALUE_NUMBER_INT;
@@ -292,7 +292,7 @@ public final class JsonLook {
         return false;
     }
 
-    /** Returns whether a text is a day; its time, which Spark leaves out, is midnight then. */
+    /** Returns whether a string is a day; its time, which Spark drops, must be midnight. */
     private static boolean isDate(String value) {
         String text = value.trim();
         int time = Math.max(text.indexOf('T'), text.indexOf(' '));
@@ -323,7 +323,7 @@ public final class JsonLook {
         return NOT_FINITE.contains(text) || !isLost;
     }
 
-    /** Returns whether the text that Spark makes of a number is the same number: it goes by a double. */
+    /** Returns whether Spark's string of a number is the same number: it goes through a double. */
     private static boolean isKept(JsonParser parser) throws IOException {
         String text = parser.getText();
         if (NOT_FINITE.contains(text)) {
@@ -344,7 +344,7 @@ public final class JsonLook {
         }
     }
 
-    /** Returns whether a text is a decimal of the type, which Spark does not round. */
+    /** Returns whether a string is a decimal of the type that Spark does not round. */
     private static boolean isDecimal(String text, Wanted wanted) {
         if (text.indexOf(',') >= 0 && !text.matches("[+-]?[0-9]{1,3}(,[0-9]{3})+(\\.[0-9]*)?")) {
             return false; // Spark drops each comma, so that 1,5 is 15

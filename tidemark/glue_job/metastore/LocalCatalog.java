@@ -138,7 +138,7 @@ public class LocalCatalog extends LocalTables {
             getTable(database, table), listPartitions(database, table, Option.empty()), predicates, timeZone);
     }
 
-    /** Tells whether a partition was registered by itself, not only found as a folder. */
+    /** Returns whether a partition was registered, not only found as a folder. */
     private static boolean isRegistered(String database, String table, scala.collection.immutable.Map spec) {
         Map arguments = named(database, table);
         arguments.put("spec", SparkJson.ofStrings(spec));

@@ -68,7 +68,7 @@ public class LocalTables extends InMemoryCatalog {
         return arguments;
     }
 
-    /** Throws what Scala does not check, and Java would. */
+    /** Throws a checked exception of Java, which Scala does not check. */
     static RuntimeException thrown(Throwable error) {
         Platform.throwException(error);
         return null;

@@ -27,7 +27,7 @@ import scala.collection.Seq;
 import scala.collection.immutable.Map$;
 import scala.math.BigInt;
 
-/** Turns what Spark's catalog holds into maps and lists of JSON, and back. */
+/** Converts objects of Spark's catalog to maps and lists of JSON, and back. */
 class SparkJson {
     static Map ofDatabase(CatalogDatabase database) {
         Map json = new HashMap();
@@ -139,7 +139,7 @@ class SparkJson {
             toStrings((Map) json.get("options")));
     }
 
-    /** Takes the storage of a table as it is with another provider's options. */
+    /** Takes the storage of a table, with another provider's options. */
     static CatalogStorageFormat withOptions(CatalogStorageFormat storage, Map options) {
         return new CatalogStorageFormat(storage.locationUri(), storage.inputFormat(), storage.outputFormat(),
             storage.serde(), storage.compressed(), toStrings(options));

@@ -1,4 +1,4 @@
-"""Answers what Spark's catalog in the JVM asks about the local Data Catalog."""
+"""Answers the questions of Spark's catalog in the JVM about the local Data Catalog."""
 
 import contextlib
 import json
@@ -72,7 +72,7 @@ class Answers:
         self._looked = set[tuple[str, str, int, int]]()
         self._names: dict[str, Names] = {}
         self._white_rows = WhiteRows()
-        self._of_thread = threading.local()  # a connection to SQLite is of one thread
+        self._of_thread = threading.local()  # a connection to SQLite belongs to one thread
         self._operations: dict[str, Callable[[Store, Request], Any]] = {
             "databases": lambda store, _: [one.name for one in catalog_databases(store)],
             "database": _get_database,
@@ -84,7 +84,7 @@ class Answers:
             "put_table": _put_table,
             "put_stats": _put_stats,
             "drop_table": _drop_table,
-            "places": self._places,
+            "places": self._locations,
             "partitions": self._partitions,
             "put_partitions": self._put_partitions,
             "drop_partitions": self._drop_partitions,
@@ -92,7 +92,7 @@ class Answers:
         }
 
     def ask(self, request: str) -> str:
-        """Return the answer to a request, both JSON; an error is a text of its own."""
+        """Return the answer to a request, both JSON; an error is an answer too."""
         asked = json.loads(request)
         try:
             answer = self._operations[asked["operation"]](self._store(), asked)
@@ -136,20 +136,20 @@ class Answers:
     def _warn_of_hidden(self, store: Store, table: CatalogTable) -> None:
         """Note the data that Spark hides in the folders of a table."""
         hidden: list[str] = []
-        with contextlib.suppress(TidemarkError, OSError):  # the query says so
+        with contextlib.suppress(TidemarkError, OSError):  # the query reports it
             for one in [] if table.is_view else self._folders_of(store, table):
                 hidden += list_files(self._folder_of(one), one, Filters(recurse=True)).hidden
         if hidden:
             note(RunWarning.HIDDEN_FILES, of_each_kind(hidden))
 
     def _warn_of_json(self, store: Store, table: CatalogTable, found: Mapping[str, Any]) -> None:
-        """Note what Spark does not read of a table of JSON, of each file once."""
+        """Note what Spark skips in a JSON table, once per file."""
         keys = found["partition_keys"]
         try:
             files = [one for one in self._files(store, table) if self._is_new(one, table)]
             seen = look_at(columns_of(found), files, ask_java, keys) if files else []
         except Exception as error:  # noqa: BLE001 (to look fails no query)
-            reason = " ".join(f"{type(error).__name__}: {error}".splitlines()[:2])  # of Java's
+            reason = " ".join(f"{type(error).__name__}: {error}".splitlines()[:2])  # not the stack
             about = f"{table.full_name} ({reason})"
             note(RunWarning.TABLE_NOT_LOOKED_AT, about)
             return
@@ -161,11 +161,11 @@ class Answers:
     ) -> dict[str, str]:
         try:
             return self._white_rows.options_for(found, self._files(store, table))
-        except (OSError, EOFError, zlib.error):  # Spark says so when it reads the file
+        except (OSError, EOFError, zlib.error):  # Spark reports it when it reads the file
             return {}
 
     def _files(self, store: Store, table: CatalogTable) -> list[Path]:
-        """Return the files that Spark reads of a table."""
+        """Return the files that Spark reads for a table."""
         folders = self._folders_of(store, table)
         return [file for one in folders for file in files_of(self._folder_of(one))]
 
@@ -175,7 +175,7 @@ class Answers:
         return [one.location for one in partitions_of(store, table, self._folder_of)]
 
     def _is_new(self, file: Path, table: CatalogTable) -> bool:
-        """Return whether a file of a table was not looked at, as it is now; it counts as such."""
+        """Return whether a file of a table is new or changed since the last call; remember it."""
         stat = file.stat()
         key = (table.full_name, str(file), stat.st_mtime_ns, stat.st_size)
         is_new = key not in self._looked
@@ -183,12 +183,12 @@ class Answers:
         return is_new
 
     def _names_in(self, location: str) -> Names:
-        """Return how the JSON below a place spells its names; asked once there are some."""
+        """Return how the JSON below a location spells its names; cached once it has some."""
         if not self._names.get(location):
             self._names[location] = spelled_names(self._folder_of(location))
         return self._names[location]
 
-    def _places(self, store: Store, request: Request) -> list[str]:
+    def _locations(self, store: Store, request: Request) -> list[str]:
         """Return the folders of a table's data."""
         table = _existing(store, request)
         partitions = partitions_of(store, table, self._folder_of)
@@ -236,7 +236,7 @@ def _get_database(store: Store, request: Request) -> dict[str, Any] | None:
 
 
 def _warn(table: CatalogTable) -> None:
-    """Note what of a table of Hive differs from what people expect, as on AWS."""
+    """Note properties of a Hive table that surprise people, on AWS as well."""
     if table.is_view or PROVIDER in table.parameters:
         return
     if str(table.parameters.get(SKIP_HEADER, "0")) != "0":

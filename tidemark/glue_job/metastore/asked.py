@@ -19,22 +19,22 @@ EXTENSIONS = "spark.sql.extensions"
 OURS = "dev.tidemark.catalog.CatalogExtensions"
 ARGUMENT = "--enable-glue-datacatalog"
 WAREHOUSE = "spark.sql.warehouse.dir"
-# Hadoop's name of the class that scripts of before the argument set themselves, and Spark's.
+# Hadoop's name of the class that scripts set before the argument existed, and Spark's name.
 FACTORIES = (
     "hive.metastore.client.factory.class",
     "spark.hadoop.hive.metastore.client.factory.class",
 )
 FACTORY = "AWSGlueDataCatalogHiveClientFactory"
-BUCKET = "aws-glue-warehouse-local"  # the database `default` is on the disks of a cluster on AWS
+BUCKET = "aws-glue-warehouse-local"  # on AWS the database `default` is on the cluster's disks
 
 
 @dataclass(frozen=True)
 class CatalogSettings:
-    """What a job process needs for Spark to see the Data Catalog, or not to.
+    """Settings with which a job process makes Spark see the Data Catalog, or not.
 
     Attributes:
-        settings: of Spark.
-        variables: of the environment.
+        settings: settings of Spark.
+        variables: environment variables.
     """
 
     settings: dict[str, str]
@@ -42,23 +42,23 @@ class CatalogSettings:
 
 
 def asks_for_catalog(arguments: Mapping[str, str], settings: Mapping[str, str]) -> bool:
-    """Return whether the arguments of a job, or its settings of Spark, name the Data Catalog."""
+    """Return whether the arguments of a job, or its Spark settings, name the Data Catalog."""
     if arguments.get(ARGUMENT, "false").lower() != "false":
         return True
     return any(settings.get(name, "").endswith(FACTORY) for name in FACTORIES)
 
 
 def with_ours(extensions: str) -> str:
-    """Return the extensions of a session with the one that lets Spark find the Data Catalog."""
+    """Return the extensions of a session plus the one with which Spark finds the Data Catalog."""
     return ",".join([*filter(None, extensions.split(",")), OURS])
 
 
 def catalog_settings(
     home: Home, arguments: Mapping[str, str], settings: Mapping[str, str]
 ) -> CatalogSettings:
-    """Return what lets Spark see the Data Catalog; the bucket of its database `default` is made.
+    """Return the settings for the Data Catalog; creates the bucket of its database `default`.
 
-    A job that does not ask for it has a warehouse of its run, which ends with it.
+    A job without the Data Catalog gets a warehouse that lasts as long as its run.
     """
     extensions = {EXTENSIONS: with_ours(settings.get(EXTENSIONS, ""))}
     if not asks_for_catalog(arguments, settings):
@@ -67,7 +67,7 @@ def catalog_settings(
 
 
 def settings_of_script(home: Home, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return what is to be changed of the settings with which a script itself starts Spark."""
+    """Return changes to the settings with which a script starts Spark itself."""
     changed = local_settings(settings)
     if EXTENSIONS in settings:
         changed[EXTENSIONS] = with_ours(settings[EXTENSIONS])
@@ -81,12 +81,12 @@ def _asking(home: Home, settings: Mapping[str, str]) -> dict[str, str]:
 
 _TABLE = re.compile(r"TABLE_OR_VIEW_NOT_FOUND\].*?`(?:spark_catalog`\.`)?([^`]+)`\.`([^`]+)`")
 _DATABASE = re.compile(r"SCHEMA_NOT_FOUND\].*?`(?:spark_catalog`\.`)?([^`]+)`")
-_NO_PLACE = "Can not create a Path from an empty string"
+_NO_LOCATION = "Can not create a Path from an empty string"
 
 
 def catalog_hint(cause: str, store: Store, *, is_asked: bool) -> str:
-    """Return what to do about the error of a job; empty if the Data Catalog knows nothing of it."""
-    if _NO_PLACE in cause:
+    """Return the remedy for the error of a job; empty if the Data Catalog has nothing to say."""
+    if _NO_LOCATION in cause:
         return (
             "the database of the table has no LocationUri: give it one, or name the table's place "
             "with LOCATION, or .option('path', 's3://…')"

@@ -1,7 +1,7 @@
-"""The side of the job process: offers the Data Catalog to its JVM, and to nobody else.
+"""The side of the job process: offers the Data Catalog to its JVM only.
 
-Py4J's callback server asks for no token, reads on after lines that it does not know, such as a
-head of HTTP, and calls any method of what it offers.
+Py4J's callback server asks for no token, continues after unknown lines, such as a
+head of HTTP, and calls any method of an object that is offered.
 """
 
 import hmac
@@ -29,10 +29,10 @@ REACHABLE = frozenset({"Java", "__class__", "ask"})  # Py4J looks at the class
 
 
 def offer(gateway: Any, ask: Callable[[str], str]) -> None:
-    """Let the JVM of a gateway ask, whose callback server was started."""
+    """Let the JVM of a gateway ask; its callback server is running."""
     server = gateway._callback_server
     jvm = int(gateway.jvm.java.lang.ProcessHandle.current().pid())
-    create = type(server)._create_connection.__get__(server)  # a test offers again and again
+    create = type(server)._create_connection.__get__(server)  # a test calls this repeatedly
 
     def create_connection(connection: socket.socket, stream: IO[bytes]) -> Any:
         if not is_of_process(connection, jvm):
@@ -47,10 +47,10 @@ def offer(gateway: Any, ask: Callable[[str], str]) -> None:
 
 
 def offered(secret: str, ask: Callable[[str], str]) -> Any:
-    """Return an object with one method that Py4J can call, and only with the secret."""
+    """Return an object with one method, which Py4J can call only with the secret."""
 
     class Java:
-        """How Py4J offers this object to the JVM."""
+        """The name by which Py4J offers this object to the JVM."""
 
         implements = ("dev.tidemark.catalog.Metastore",)
 
@@ -69,7 +69,7 @@ def offered(secret: str, ask: Callable[[str], str]) -> Any:
 
 
 def is_of_process(connection: socket.socket, pid: int) -> bool:
-    """Return whether a process holds the other end of a connection; True if no one tells."""
+    """Return whether a process holds the other end of a connection; True if that is unknown."""
     try:
         (peer, peer_port), (here, port) = connection.getpeername()[:2], connection.getsockname()[:2]
         ends = ipaddress.ip_address(peer), peer_port, ipaddress.ip_address(here), port
@@ -86,11 +86,11 @@ def _target(link: Path) -> str:
     return ""
 
 
-OWN_CATALOG = "catalog.sqlite"  # of a run that did not ask for the Data Catalog
+OWN_CATALOG = "catalog.sqlite"  # of a run that does not use the Data Catalog
 
 
 def serve_catalog(home: Home, *, is_asked: bool) -> None:
-    """Answer Spark's questions about its catalog, once the script starts Spark."""
+    """Answer the questions of Spark about its catalog once the script starts Spark."""
 
     def change(module: ModuleType) -> None:
         launch = module.launch_gateway
@@ -112,7 +112,7 @@ def serve_catalog(home: Home, *, is_asked: bool) -> None:
 
 
 def _change_options(module: ModuleType) -> None:
-    """Let the options of a session mean this machine, where they mean services of AWS."""
+    """Redirect options of a session that mean services of AWS to this machine."""
     builder = module.SparkSession.Builder
     get = builder.getOrCreate
 
@@ -124,7 +124,7 @@ def _change_options(module: ModuleType) -> None:
 
 
 def _change_settings(module: ModuleType) -> None:
-    """Let a setting that a script makes later mean this machine too."""
+    """Redirect settings that a script makes later to this machine too."""
     config = module.RuntimeConfig
     put = config.set
 
@@ -135,10 +135,10 @@ def _change_settings(module: ModuleType) -> None:
 
 
 class Metastore:
-    """Answers the JVM; what it takes to answer is imported for the first question."""
+    """Answers the JVM; imports the code for answers at the first question."""
 
     def __init__(self, home: Home, database: Path) -> None:
-        """Take what `Answers` takes; nothing is opened yet."""
+        """Keep the arguments of `Answers`; opens nothing yet."""
         self._given = (home, database)
         self._answers: Answers | None = None
 
@@ -153,7 +153,7 @@ class Metastore:
 
 def _connect(module: ModuleType, gateway: Any, home: Home, is_asked: bool) -> None:
     database = home.database if is_asked else Path(OWN_CATALOG).absolute()
-    # A script that logs all that Python's loggers say has nothing of this on AWS.
+    # On AWS a script that logs everything from Python's loggers sees nothing of this.
     logging.getLogger("py4j").setLevel(logging.WARNING)
     module.ensure_callback_server_started(gateway)
     offer(gateway, Metastore(home, database).ask)

@@ -1,7 +1,7 @@
-"""What Spark leaves out of a JSON table's files, or makes null; how the files spell its names.
+"""JSON that Spark skips or reads as null in a table's files; how the files spell names.
 
-Spark's reader with a schema says nothing of a line that is not JSON: its row has nulls only. The
-files are looked at by `JsonLook.java`, each once. A SerDe takes names in any case, Spark does not.
+Spark's reader with a schema turns a line that is not JSON into nulls, silently. `JsonLook.java`
+checks each file once. A SerDe ignores the case of names, Spark does not.
 Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
 """
 
@@ -18,14 +18,14 @@ from tidemark.model.hive_types import fields_of, inside_of, is_a, struct_of
 
 # Options of a table that do not change how its lines are read.
 PLAIN_OPTIONS = frozenset({"compression", "partitionOverwriteMode", "path", "serialization.format"})
-CORRUPT = "_corrupt_record"  # a column of this name has the text of what Spark does not read
+CORRUPT = "_corrupt_record"  # a column with this name holds lines that Spark cannot read
 
 Ask = Callable[[str, str], str]
 """`JsonLook.look` of Java."""
 
 
 class Found(NamedTuple):
-    """One kind of what Spark does not read, with how often it is there, and the first place."""
+    """A kind of JSON that Spark does not read: how often it occurs, and where first."""
 
     what: str
     column: str
@@ -35,7 +35,7 @@ class Found(NamedTuple):
 
 
 def is_plain(options: Mapping[str, str]) -> bool:
-    """Return whether Spark reads a table with these options as `look_at` does."""
+    """Return whether `look_at` reads a table with these options as Spark does."""
     others = dict(options)
     mode = others.pop("mode", "PERMISSIVE")
     return mode.upper() == "PERMISSIVE" and others.keys() <= PLAIN_OPTIONS
@@ -57,7 +57,7 @@ def look_at(
 
 
 def ask_java(files: str, record: str) -> str:
-    """Return what `JsonLook.look` says in the JVM of this process; for arguments see there."""
+    """Return the result of `JsonLook.look` in the JVM of this process; see there for arguments."""
     from pyspark import SparkContext
 
     look = getattr(SparkContext._gateway.jvm.dev.tidemark.catalog, "JsonLook")  # type: ignore[union-attr] # noqa: B009
@@ -65,7 +65,7 @@ def ask_java(files: str, record: str) -> str:
 
 
 def columns_of(table: Mapping[str, Any]) -> list[Sequence[Any]]:
-    """Return name and type of each column of a table as `SparkJson.java` takes it."""
+    """Return name and type of each column of a table in the form of `SparkJson.java`."""
     if table["schema"] is None:
         return list(table["columns"])
     from pyspark.sql.types import StructType
@@ -75,7 +75,7 @@ def columns_of(table: Mapping[str, Any]) -> list[Sequence[Any]]:
 
 
 def shape_of(kind: str) -> Any:
-    """Return a type of Hive as `JsonLook.java` takes it.
+    """Return a type of Hive in the form of `JsonLook.java`.
 
     ``struct<a:int,b:array<date>>`` is ``{"a": "int", "b": ["array", "date"]}``.
     """
@@ -91,7 +91,7 @@ def shape_of(kind: str) -> Any:
 
 
 def warnings_of(found: Iterable[Found], table: str) -> Iterator[tuple[RunWarning, str]]:
-    """Yield what to warn of, with what it is about."""
+    """Yield each warning with its details."""
     for one in found:
         place = f"the file {Path(one.file).name} of the table {table}"
         if one.what == "text":
@@ -121,13 +121,13 @@ def _counted(one: Found, place: str) -> str:
     return f"{one.times:,} {what}, the first one in {place}: {one.example!r}"
 
 
-BYTES = 64 * 1024  # of a file that are looked at
+BYTES = 64 * 1024  # how much of a file is read
 Names = dict[tuple[str, ...], str]
-"""How a name is spelled, by its path in lower case; elements of a list are not a step."""
+"""The spelling of a name, by its path in lower case; elements of a list are not a step."""
 
 
 def spelled_names(folder: Path) -> Names:
-    """Return how names are spelled in the first file of a folder, at every depth."""
+    """Return the spelling of names in the first file of a folder, at every depth."""
     names: Names = {}
     for record in _first_records(folder):
         _see(record, (), names)
@@ -146,7 +146,7 @@ def _see(value: Any, path: tuple[str, ...], names: Names) -> None:
 
 
 def spelled(definition: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """Return a table as Spark takes it, its columns and their fields spelled as in its files."""
+    """Return a table for Spark, its columns and their fields spelled as in its files."""
     columns = [
         [names.get((name.lower(),), name), _spelled_type(kind, (name.lower(),), names), *rest]
         for name, kind, *rest in definition["columns"]
@@ -185,12 +185,12 @@ def _first_lines(file: Path) -> list[bytes]:
     try:
         with open_file(str(file)) as stream:
             return stream.read(BYTES).splitlines()
-    except (OSError, EOFError, zlib.error):  # Spark says so when it reads the file
+    except (OSError, EOFError, zlib.error):  # Spark reports it when it reads the file
         return []
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """Yield the files that Spark shows, in the order of their names; a file is itself."""
+    """Yield the files that Spark reads, in the order of their names; a file yields itself."""
     if folder.is_file():
         yield folder
     if not folder.is_dir():

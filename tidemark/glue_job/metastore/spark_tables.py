@@ -1,6 +1,6 @@
 """Tables of the Data Catalog as Spark's catalog describes them, and back; plain data only.
 
-A table of Hive is read and written by Spark's own sources, as Glue does for Parquet and ORC.
+Spark's own sources read and write Hive tables, as Glue does for Parquet and ORC.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-data-catalog-hive.html
 """
 
@@ -11,7 +11,7 @@ from tidemark.errors import UnsupportedError
 from tidemark.glue_job.metastore.storage import STORED_AS, read_options
 from tidemark.model.assembly.catalog_tables import CatalogTable
 
-HIVE_MARK = "tidemark.hive"  # a property of a table that is being made as one of Hive
+HIVE_MARK = "tidemark.hive"  # a property of a table that is created as a Hive table
 PROVIDER = "spark.sql.sources.provider"
 SCHEMA = "spark.sql.sources.schema"
 VIEW_MARK = "view.catalogAndNamespace.numParts"  # of views that Spark made
@@ -24,7 +24,7 @@ SPARK_PROPERTIES = (
     "EXTERNAL",
 )
 TYPES = {"MANAGED": "MANAGED_TABLE", "EXTERNAL": "EXTERNAL_TABLE", "VIEW": "VIRTUAL_VIEW"}
-# Options of a data source that tell a Hive reader of a CSV file the same.
+# Options of a data source, and the SerDe properties that mean the same to a Hive reader of CSV.
 COMPUTED = (
     "sep",
     "header",
@@ -37,7 +37,7 @@ COMPUTED = (
 
 
 def spark_table(table: CatalogTable) -> dict[str, Any]:
-    """Return a table as `SparkJson.java` takes it."""
+    """Return a table in the form of `SparkJson.java`."""
     parameters, kind = table.parameters, table.definition.get("TableType")
     if table.is_view:
         return {**_common(table, "VIEW"), **_view(table)}
@@ -55,7 +55,7 @@ def spark_table(table: CatalogTable) -> dict[str, Any]:
     if table.is_projected:
         raise UnsupportedError(
             f"the table {table.full_name} has partition projection, which only Athena knows: Spark "
-            f"reads the partitions that are registered; read {table.location} with spark.read"
+            f"reads registered partitions; read {table.location} with spark.read"
         )
     provider, options = read_options(table)
     return {**common, "provider": provider, "options": options}
@@ -88,8 +88,8 @@ def _common(table: CatalogTable, kind: str) -> dict[str, Any]:
 def _view(table: CatalogTable) -> dict[str, Any]:
     if VIEW_MARK not in table.parameters:
         raise UnsupportedError(
-            f"the view {table.full_name} was not made by Spark, and its SQL is that of another "
-            "engine; make it with CREATE OR REPLACE VIEW in a job"
+            f"the view {table.full_name} was not created by Spark, and its SQL is for another "
+            "engine; create it with CREATE OR REPLACE VIEW in a job"
         )
     return {"view_text": table.definition.get("ViewExpandedText")}
 
@@ -101,7 +101,7 @@ def _comments(table: CatalogTable) -> dict[str, str]:
 
 
 def _schema_of(parameters: Mapping[str, str]) -> str | None:
-    """Return the schema that Spark kept as JSON, if it did, in one part or in several."""
+    """Return the schema that Spark stored as JSON, in one or several parts; None without."""
     if whole := parameters.get(SCHEMA):
         return whole
     count = int(parameters.get(f"{SCHEMA}.numParts", "0"))
@@ -109,7 +109,7 @@ def _schema_of(parameters: Mapping[str, str]) -> str | None:
 
 
 def _keys(table: CatalogTable) -> list[str]:
-    """Return the partition keys as Spark spelled them, if it did."""
+    """Return the partition keys in Spark's spelling if it is stored."""
     parameters = table.parameters
     count = int(parameters.get(f"{SCHEMA}.numPartCols", "0"))
     spelled = [parameters[f"{SCHEMA}.partCol.{n}"] for n in range(count)]
@@ -125,12 +125,12 @@ def _buckets(table: CatalogTable) -> dict[str, Any]:
 
 
 def spark_type(hive_type: str) -> str:
-    """Return a type of the Data Catalog as Spark's parser takes it."""
+    """Return a type of the Data Catalog in the syntax of Spark's parser."""
     return hive_type.replace("uniontype", "struct") or "string"
 
 
 def catalog_table(spark: Mapping[str, Any], old: CatalogTable | None = None) -> CatalogTable:
-    """Return the table that Spark wants to be in the Data Catalog."""
+    """Return the table that Spark wants to store in the Data Catalog."""
     properties = dict(spark["properties"])
     is_marked = properties.pop(HIVE_MARK, None) is not None
     is_hive = is_marked or (old is not None and PROVIDER not in old.parameters)
@@ -146,7 +146,7 @@ def catalog_table(spark: Mapping[str, Any], old: CatalogTable | None = None) -> 
         **before,
         "Name": spark["table"].lower(),
         "TableType": TYPES[spark["type"]],
-        # CREATE TABLE … AS has no columns before its query ran.
+        # CREATE TABLE … AS has no columns before its query has run.
         "PartitionKeys": [by_name.get(key, {"Name": key, "Type": "string"}) for key in keys],
         "Parameters": {**properties, **_parameters(spark, is_hive)},
         "StorageDescriptor": storage,
@@ -165,7 +165,7 @@ def _column(column: list[Any]) -> dict[str, str]:
 
 
 def _parameters(spark: Mapping[str, Any], is_hive: bool) -> dict[str, str]:
-    """Return what Spark keeps among the parameters of a table."""
+    """Return the parameters in which Spark stores its own properties of a table."""
     found = {"EXTERNAL": "TRUE"} if spark["type"] == "EXTERNAL" else {}
     found |= {
         name: str(spark[key])
@@ -189,12 +189,12 @@ def _parameters(spark: Mapping[str, Any], is_hive: bool) -> dict[str, str]:
 
 
 def is_true(text: str | None) -> bool:
-    """Return whether an option is true, as Spark reads it."""
+    """Return whether an option is true, by Spark's rules."""
     return str(text).lower() == "true"
 
 
 def _storage(spark: Mapping[str, Any], is_hive: bool) -> dict[str, Any]:
-    """Return how a new table is stored."""
+    """Return the storage descriptor of a new table."""
     options = dict(spark["options"])
     if is_hive:
         serde, inputs, outputs = spark["serde"], spark["input_format"], spark["output_format"]

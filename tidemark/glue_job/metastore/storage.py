@@ -1,4 +1,4 @@
-"""How tables of Hive are stored, and which source of Spark reads and writes them."""
+"""How Hive tables are stored, and which source of Spark reads and writes them."""
 
 from tidemark.errors import UnsupportedError
 from tidemark.model.assembly.catalog_tables import CatalogTable
@@ -7,7 +7,7 @@ _HIVE = "org.apache.hadoop.hive.ql.io"
 _TEXT = ("org.apache.hadoop.mapred.TextInputFormat", f"{_HIVE}.HiveIgnoreKeyTextOutputFormat")
 LAZY = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
 OPEN_CSV = "opencsvserde"
-# Format -> SerDe, input and output format, as Athena's CREATE TABLE writes them.
+# Format -> SerDe, input and output format, as in Athena's CREATE TABLE.
 STORED_AS = {
     "csv": (LAZY, *_TEXT),
     "json": ("org.openx.data.jsonserde.JsonSerDe", *_TEXT),
@@ -25,7 +25,7 @@ STORED_AS = {
 }
 SOURCES = ("csv", "json", "parquet", "orc")  # of Spark, without further jars
 CONTROL_A = "\x01"  # between the fields of a text file of Hive
-# What a text file of Hive has and a CSV file of Spark has not.
+# Defaults of a Hive text file that differ from Spark's CSV.
 LAZY_SERDE_OPTIONS = {"quote": "", "escape": ""}
 NULL_FORMAT = "serialization.null.format"
 HIVE_TIME_OPTIONS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
@@ -34,13 +34,13 @@ HIVE_TIME_OPTIONS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss[.SSSSSS]"}
 def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
     """Return the source of Spark and its options for a table of Hive, with its own rules.
 
-    A header is a row, as Spark reads no skip.header.line.count; INSERT OVERWRITE replaces the
-    partitions that it writes only.
+    A header counts as a row: Spark ignores skip.header.line.count. INSERT OVERWRITE replaces
+    only the partitions that it writes.
     """
     name = table.classification
     if table.is_jdbc or name not in SOURCES:
         raise UnsupportedError(
-            f"the table {table.full_name} is of the format {name}, which Spark SQL does not read "
+            f"the table {table.full_name} has the format {name}, which Spark SQL does not read "
             f"here; allowed: {', '.join(SOURCES)}: read it with create_dynamic_frame.from_catalog"
         )
     if any(name in table.input_format.lower() for name in ("sequencefile", "rcfile")):
@@ -51,7 +51,7 @@ def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
     if any(name.startswith("mapping.") for name in table.serde_parameters):
         raise UnsupportedError(
             f"the table {table.full_name} has columns by mapping.… of its SerDe, which Spark SQL "
-            "does not know here: read it with create_dynamic_frame.from_catalog"
+            "does not support here: read it with create_dynamic_frame.from_catalog"
         )
     options = {"partitionOverwriteMode": "dynamic"} if table.partition_keys else {}
     if name == "csv":
@@ -59,10 +59,10 @@ def read_options(table: CatalogTable) -> tuple[str, dict[str, str]]:
     return name, options
 
 
-def null_text(table: CatalogTable) -> str:
-    r"""Return what LazySimpleSerDe takes for null, ``\N`` if a table says nothing else.
+def null_string(table: CatalogTable) -> str:
+    r"""Return the string that LazySimpleSerDe reads as null; ``\N`` by default.
 
-    Empty for a table of OpenCSVSerDe, which has no such text.
+    Empty for a table of OpenCSVSerDe, which has no such string.
 
     Source: https://cwiki.apache.org/confluence/display/Hive/LanguageManual+DDL
     """
@@ -85,7 +85,7 @@ def _csv_options(table: CatalogTable) -> dict[str, str]:
     options = {
         "header": "false",
         "sep": sep,
-        "nullValue": null_text(table),
+        "nullValue": null_string(table),
         **LAZY_SERDE_OPTIONS,
         **HIVE_TIME_OPTIONS,
     }

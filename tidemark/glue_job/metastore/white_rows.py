@@ -1,6 +1,6 @@
-"""Rows of a Hive text file whose fields are all empty, and its separator white space or Ctrl-A.
+"""Rows of a Hive text file with empty fields only, separated by white space or Ctrl-A.
 
-Spark's reader of CSV drops such lines, for it trims them, unless it reads a file as a whole.
+Spark's CSV reader trims such lines and drops them, unless it reads a file as a whole.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,18 +12,18 @@ from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.local_state.run_warnings import RunWarning, note
 
 CHUNK = 1 << 20
-AS_A_WHOLE = {"multiLine": "true"}
+WHOLE_FILE_OPTIONS = {"multiLine": "true"}
 
 
 class WhiteRows:
-    """Knows which files have such rows; each file is looked at once as long as it is the same."""
+    """Knows which files have such rows; looks at each file once per change."""
 
     def __init__(self) -> None:
-        """Know none yet."""
+        """Start without any file."""
         self._ends: dict[tuple[str, int, int, str], frozenset[str]] = {}
 
     def options_for(self, table: Mapping[str, Any], files: Iterable[Path]) -> dict[str, str]:
-        """Return the options of Spark that keep such rows of a table; none if it has none."""
+        """Return the Spark options that keep such rows of a table; empty if it has none."""
         sep = str(table["options"].get("sep", ","))
         if len(sep) != 1 or sep not in BLANK:
             return {}
@@ -36,33 +36,33 @@ class WhiteRows:
             about = f"the file {name} of the table {table['database']}.{table['table']}"
             note(RunWarning.WHITE_ROWS, about)
             return {}
-        return {**AS_A_WHOLE, "lineSep": next(iter(each))}
+        return {**WHOLE_FILE_OPTIONS, "lineSep": next(iter(each))}
 
     def _ends_in(self, file: Path, sep: str) -> frozenset[str]:
-        """Return how the lines of a file with such rows end; nothing for another file."""
+        """Return the line ends of a file with such rows; empty for another file."""
         stat = file.stat()
         key = (str(file), stat.st_mtime_ns, stat.st_size, sep)
         if key not in self._ends:
             has = file.suffix not in OTHER_CODECS and any(
-                has_white_records(text, sep) for text in _texts(file)
+                has_white_records(text, sep) for text in _chunks(file)
             )
             self._ends[key] = plain_ends(file) if has else frozenset()
         return self._ends[key]
 
 
 def plain_ends(file: Path) -> frozenset[str]:
-    """Return how the lines of a file end."""
+    """Return the line ends of a file."""
     ends = set[str]()
     if file.suffix in OTHER_CODECS:
         return frozenset()
-    for text in _texts(file):
+    for text in _chunks(file):
         both = text.count("\r\n")
         counts = {"\r\n": both, "\n": text.count("\n") - both, "\r": text.count("\r") - both}
         ends |= {end for end, count in counts.items() if count}
     return frozenset(ends)
 
 
-def _texts(file: Path) -> Iterator[str]:
+def _chunks(file: Path) -> Iterator[str]:
     """Yield parts that end with a line, and have a character for each byte."""
     with open_file(str(file)) as opened:
         while part := opened.read(CHUNK) + opened.readline(CHUNK):

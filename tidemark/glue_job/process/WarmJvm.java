@@ -30,7 +30,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.util.Utils$;
 
 /**
- * Makes this JVM what a new one would be, before and after each job run that borrows it.
+ * Resets this JVM before and after each job run that borrows it.
  *
  * What cannot be made as new has a reason in the answer, and the JVM is ended. Written for the compiler
  * that Spark ships (Janino), which has no generics and no lambdas.
@@ -65,7 +65,7 @@ public class WarmJvm {
     private static long used;
     private static Py4JServer server;
 
-    /** Remembers what this JVM is before any run: each run brings all settings of Spark itself. */
+    /** Remembers the state of this JVM before any run: each run brings all settings of Spark itself. */
     public static void remember() {
         properties = (Properties) System.getProperties().clone();
         Iterator names = properties.stringPropertyNames().iterator();
@@ -164,7 +164,7 @@ public class WarmJvm {
         stream.flush();
     }
 
-    /** Makes this JVM as new; returns why it is not, and an empty text if it is. */
+    /** Resets this JVM; returns why that failed, or an empty string. */
     public static String clean() throws Exception {
         if (isLoaded("org.apache.hadoop.hive.metastore.RawStore")) {
             return "the run used a Hive metastore";

@@ -1,7 +1,7 @@
-"""Changes a module of another package as soon as a script imports it: PySpark and Py4J wait.
+"""Changes a module of another package as soon as a script imports it: PySpark and Py4J.
 
 To find ``jvm.org.apache.spark.SparkConf`` a JVM searches all its jars for a class ``org``, then for
-``org.apache`` and so on, which takes a millisecond; PySpark asks for one at every ``col("x")``.
+``org.apache`` and so on, a millisecond each time; PySpark does so at every ``col("x")``.
 """
 
 import importlib.abc
@@ -20,10 +20,10 @@ PY4J = "py4j.java_gateway"
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Changes one module right after it was imported."""
+    """Changes one module right after its import."""
 
     def __init__(self, name: str, change: Callable[[ModuleType], None]) -> None:
-        """Prepare; ``sys.meta_path`` makes it work."""
+        """Prepare; works once it is in ``sys.meta_path``."""
         self._name = name
         self._change = change
 
@@ -81,10 +81,10 @@ IS_CHANGED = "_tidemark_remembers"
 
 
 def remember_class_names(module: ModuleType) -> None:
-    """Let views of a JVM keep the classes that were found by name, and the packages of those.
+    """Make views of a JVM remember the classes they found by name, and their packages.
 
-    Nothing is remembered that was not found: a jar may come later. A package of a class can never
-    be a class. What an import makes of short names is asked again.
+    Misses are not remembered: a jar may come later. A package of a class can never
+    be a class. Short names are looked up again after an import.
     """
     if hasattr(module, IS_CHANGED):
         return
@@ -112,7 +112,7 @@ def remember_class_names(module: ModuleType) -> None:
 
 def _remembering(look_up: Callable[[Any, str], Any], package: type, kept: Any) -> Any:
     def find(self: Any, name: str) -> Any:
-        """Return what Python calls this for: a name that is not an attribute yet."""
+        """Return the value of a name that is not an attribute yet; Python calls this."""
         found = look_up(self, name)
         if isinstance(found, package):
             vars(found)[PARENT] = (self, name)
@@ -129,11 +129,11 @@ def _remembering(look_up: Callable[[Any, str], Any], package: type, kept: Any) -
 
 
 def log_without_setup() -> None:
-    """Let Py4J log by the root logger of this process without setting that up.
+    """Make Py4J log by the root logger of this process without configuring it.
 
-    It calls ``logging.info`` and ``logging.exception``, which give the root logger a handler if it
-    has none. A later ``logging.basicConfig`` of a script would change nothing then, though the JVM
-    that failed may be one of another run.
+    It calls ``logging.info`` and ``logging.exception``, which add a handler to a root logger that
+    has none. A later ``logging.basicConfig`` of a script would then change nothing, even if the JVM
+    that failed belongs to another run.
     """
     from py4j import java_gateway
 

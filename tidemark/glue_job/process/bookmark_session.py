@@ -1,4 +1,4 @@
-"""The job bookmark inside a job process: loaded at init, asked by sources, saved at commit."""
+"""The job bookmark inside a job process: loaded at init, used by sources, saved at commit."""
 
 import json
 import os
@@ -39,16 +39,16 @@ class BookmarkSession:
         job_name: the name given to ``Job.init``.
         run_id: the job run.
         option: the job-bookmark-option.
-        version: the version that was loaded; 0 means no bookmark yet.
-        loaded_at_ms: when that version was made.
-        began_with: the version that the run began with, before its own commits.
-        states: state by transformation_ctx; a source that is opened replaces its own.
-        until: upper edge by transformation_ctx, of job-bookmark-to; None means none.
-        opened: the contexts that sources of this run use since init or the last commit.
+        version: the loaded version; 0 means no bookmark yet.
+        loaded_at_ms: when that version was stored.
+        began_with: the version at the start of the run, before its own commits.
+        states: state by transformation_ctx; a source replaces its own when it opens.
+        until: upper edge by transformation_ctx, from job-bookmark-to; None means no upper edge.
+        opened: the contexts that sources of this run have used since init or the last commit.
         window: the runs of job-bookmark-from and -to; None without.
         has_bookmarked_source: whether any source read through the bookmark.
         has_committed: whether the script called commit.
-        loaded: the states that the run began with.
+        loaded: the states at the start of the run.
         used: the contexts that sources of this run have used.
     """
 
@@ -69,11 +69,11 @@ class BookmarkSession:
 
     @property
     def is_reading(self) -> bool:
-        """Whether sources get only what is new: enable and pause."""
+        """Whether sources read only new data: enable and pause."""
         return self.option in (ENABLE, PAUSE)
 
     def load(self, bookmark: Bookmark | None) -> None:
-        """Take the states of a version of the bookmark, None for nothing read."""
+        """Take the states of a version of the bookmark; None means that nothing was read."""
         self.version = self.began_with = bookmark.version if bookmark else 0
         self.loaded_at_ms = bookmark.committed_at_ms if bookmark else None
         self.loaded = bookmark.states if bookmark else {}
@@ -88,7 +88,7 @@ class BookmarkSession:
             return False
         if transformation_ctx in self.opened:
             raise TidemarkError(
-                f"two sources use the transformation_ctx {transformation_ctx!r}; each needs its "
+                f"two sources use the transformation_ctx {transformation_ctx!r}; give each its "
                 "own, or one bookmark hides files of the other"
             )
         self.opened.add(transformation_ctx)
@@ -97,11 +97,11 @@ class BookmarkSession:
         return True
 
     def renamed(self) -> list[tuple[str, str]]:
-        """Return the old and new contexts of sources that this run reads under another one."""
+        """Return the old and new contexts of sources that this run reads under a new context."""
         return renamed_contexts(self.loaded, {ctx: self.states.get(ctx) for ctx in self.used})
 
     def edges(self, ctx: str) -> Edges:
-        """Return between which states a source of this context reads."""
+        """Return the states between which a source of this context reads."""
         high = None if self.until is None else self.until.get(ctx, {})
         return Edges(self.states.get(ctx), high, self.loaded_at_ms)
 
@@ -113,9 +113,9 @@ class BookmarkSession:
         extent: tuple[int, int],
         datasets: Iterable[DatasetRead],
     ) -> None:
-        """Keep the next state for commit, and store what is read so that it can be explained later.
+        """Keep the next state for commit, and store what is read, to explain it later.
 
-        Outside of a local run, where only a disabled bookmark gets, nothing is stored.
+        Outside a local run, where the bookmark must be disabled, nothing is stored.
         """
         if self.window:
             source = {**source, "window": self.window}
@@ -145,7 +145,7 @@ class BookmarkSession:
     def commit(self) -> None:
         """Store the state of every context as the next version; only enable writes.
 
-        The checkpoint of the run is stored with it, and where there is no bookmark to write, too.
+        Stores the checkpoint of the run too, even if there is no bookmark to write.
         """
         self.opened.clear()
         self.has_committed = True
@@ -165,7 +165,7 @@ class BookmarkSession:
 
     @property
     def move(self) -> BookmarkMove | None:
-        """What the run has done to the bookmark so far; None without one."""
+        """The change to the bookmark by the run so far; None without a bookmark."""
         return self._move(self.version)
 
     def _move(self, version: int) -> BookmarkMove | None:
@@ -178,12 +178,12 @@ _sessions: list[BookmarkSession] = []  # the last one counts, as AWS keeps one p
 
 
 def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
-    """Load the newest bookmark of a job and make it the one that sources of this process use."""
+    """Load the newest bookmark of a job and make it the session of this process."""
     option = args.get("job_bookmark_option") or DISABLE
     if option not in BOOKMARK_OPTIONS:
         raise UsageError(
             f"job_bookmark_option is {option!r}; allowed are {', '.join(BOOKMARK_OPTIONS)}: "
-            "give Job.init what getResolvedOptions returned"
+            "pass what getResolvedOptions returned to Job.init"
         )
     run_id = args.get("JOB_RUN_ID") or os.environ.get(RUN_ID_VARIABLE, "")
     session = BookmarkSession(job_name, run_id, option)
@@ -206,10 +206,8 @@ def start_session(job_name: str, args: Mapping[str, Any]) -> BookmarkSession:
 def _load_window(
     session: BookmarkSession, store: Store, first: str | None, last: str | None
 ) -> None:
-    """Take the states after run ``from`` as the lower edge, those after run ``to`` as the upper.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
-    """
+    """Take the states after run ``from`` as the lower edge, those after run ``to`` as the upper."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
     if not first or not last:
         missing = "--job-bookmark-to" if first else "--job-bookmark-from"
         raise UsageError(f"{missing} is missing; a window of runs needs both ends")
@@ -217,8 +215,8 @@ def _load_window(
     high = bookmark_of_run(store, session.job_name, last)
     if (low.version if low else 0) > (high.version if high else 0):
         raise UsageError(
-            f"--job-bookmark-from {first} is later than --job-bookmark-to {last}: what is read "
-            "lies after the first and up to the second, so give the earlier run first"
+            f"--job-bookmark-from {first} is later than --job-bookmark-to {last}: the window "
+            "is after the first and up to the second, so give the earlier run first"
         )
     session.load(low)
     session.window = (first, last)
@@ -226,12 +224,12 @@ def _load_window(
 
 
 def current_session() -> BookmarkSession | None:
-    """Return what the last ``Job.init`` of this process started, or None."""
+    """Return the session of the last ``Job.init`` of this process, or None."""
     return _sessions[0] if _sessions else None
 
 
 def session_of_source(transformation_ctx: str, name: str) -> BookmarkSession | None:
-    """Return the session in which a source is opened; without one, `start_session` warns of it."""
+    """Return the session for a source that opens; without one `start_session` warns later."""
     session = current_session()
     if session is None and transformation_ctx:
         _early.append((os.environ.get(RUN_ID_VARIABLE, ""), name))
@@ -241,8 +239,8 @@ def session_of_source(transformation_ctx: str, name: str) -> BookmarkSession | N
 def files_to_read(
     source: S3Source, predicate: Predicate | None = None, earlier: Earlier | None = None
 ) -> Reading:
-    """Return what a source reads now; before ``Job.init`` that is everything."""
-    opened_at_ms = now_ms()  # frozen before listing: what comes later belongs to the next run
+    """Return the files that a source reads now; all of them before ``Job.init``."""
+    opened_at_ms = now_ms()  # frozen before listing: later files belong to the next run
     ctx = source.transformation_ctx
     session = session_of_source(ctx, source.name)
     is_bookmarked = session is not None and session.open_source(ctx, source.name)
@@ -260,9 +258,9 @@ def files_to_read(
 
 @contextmanager
 def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
-    """Leave the state of a context as it was if the block that opens its source fails.
+    """Restore the state of a context if the block that opens its source fails.
 
-    A script may catch the error and commit all the same.
+    A script may catch the error and commit anyway.
     """
     session = current_session()
     before = session.states.get(transformation_ctx) if session else None
@@ -279,7 +277,7 @@ def taken_back_on_error(transformation_ctx: str) -> Iterator[None]:
 
 
 def folder_of(uri: str) -> Path:
-    """Return the folder or file of an ``s3://``, ``file://`` or plain path of this process."""
+    """Return the folder or file of an ``s3://``, ``file://`` or plain path in this process."""
     scheme, separator, path = uri.partition("://")
     if not separator:
         return Path(uri)

@@ -35,10 +35,10 @@ class JvmRecord:
     """The JVM of a run.
 
     Attributes:
-        kind: ``warm`` if it ran another run before, else ``cold``.
+        kind: ``warm`` if it has run another job before, else ``cold``.
         why: why the run did not borrow one; empty if it did.
         is_lent: whether the run has borrowed it and not given it back.
-        folder: the JVM's own folder, which its command line names; empty if it is not of a pool.
+        folder: the JVM's own folder, named on its command line; empty if it is not from a pool.
     """
 
     kind: str
@@ -69,21 +69,21 @@ def read_record(folder: Path) -> JvmRecord | None:
 DAEMON = "spark.python.daemon.module"  # starts the Python workers
 WORKERS = "tidemark.glue_job.process.worker_daemon"
 FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
-# How a job process learns of the pool: the pool's file, or why it is to start a JVM of its own.
-POOL_OF_RUN_VARIABLE = "TIDEMARK_POOL_OF_RUN"
+# Two variables for a job process: the pool's file, or why it must start its own JVM.
+RUN_POOL_VARIABLE = "TIDEMARK_POOL_OF_RUN"
 COLD_VARIABLE = "TIDEMARK_COLD_BECAUSE"
 
 
-# What Spark reads only as it starts a JVM: on AWS the JVM of a script is there before the script.
+# Spark reads these only when it starts a JVM: on AWS the JVM runs before the script does.
 PACKAGES = ("spark.jars.packages", "spark.jars.repositories", "spark.jars.excludes")
 
 
 class Borrower:
-    """Lets PySpark use a JVM of a pool where it would start one."""
+    """Lets PySpark use a JVM of a pool instead of starting one."""
 
     def __init__(self, conf_file: Path, properties: Mapping[str, str], folder: Path) -> None:
         """Prepare; `install` makes PySpark use it."""
-        pool_file = os.environ.pop(POOL_OF_RUN_VARIABLE, "")
+        pool_file = os.environ.pop(RUN_POOL_VARIABLE, "")
         self._cold_because = os.environ.pop(COLD_VARIABLE, "" if pool_file else "there is no pool")
         self._pool_file = Path(pool_file)
         self._conf_file = conf_file
@@ -100,7 +100,7 @@ class Borrower:
         after_import(ACCUMULATORS, stop_accumulators_soon)
 
     def give_back(self, failure: str | None) -> None:
-        """Give the JVM back; what it printed is in the files of the run afterwards."""
+        """Give the JVM back; afterwards the files of the run have its complete output."""
         from tidemark.glue_job.process.pool import PoolGoneError, ask
 
         connection, self._connection = self._connection, None
@@ -126,7 +126,7 @@ class Borrower:
         module.launch_gateway = launch_gateway  # type: ignore[attr-defined]
 
     def _borrow(self, conf: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables that let PySpark find a running JVM; none lets it start one."""
+        """Return the variables with which PySpark finds a running JVM; empty to start one."""
         why = self._cold_because or own_jvm_reason(conf, self._given, os.environ)
         if not why:
             answer = self._ask(conf)
@@ -150,7 +150,7 @@ class Borrower:
         settings = {
             **self._properties,
             "user.dir": here,
-            "spark.app.name": "pyspark-shell",  # as spark-submit calls it
+            "spark.app.name": "pyspark-shell",  # the default of spark-submit
             "spark.app.submitTime": str(time.time_ns() // 1_000_000),
             DAEMON: WORKERS,
         }
@@ -171,7 +171,7 @@ class Borrower:
                 connection = stack.enter_context(connect(self._pool_file))
                 answer = ask(connection, request)
                 if "refused" not in answer:
-                    stack.pop_all()  # open for as long as the JVM is lent
+                    stack.pop_all()  # open as long as the JVM is lent
                     self._connection = connection
         except PoolGoneError as error:
             return {"refused": f"the pool does not answer ({error})"}
@@ -179,7 +179,7 @@ class Borrower:
 
 
 def _leave_packages_out(conf: Any) -> None:
-    """Take from a SparkConf what a script asks for too late on AWS, and warn of it."""
+    """Remove settings from a SparkConf that come too late on AWS, and warn about them."""
     for name in PACKAGES:
         if value := conf._conf.pop(name, None):
             note(RunWarning.PACKAGES_IGNORED, f"{name} {value}")

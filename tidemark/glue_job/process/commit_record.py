@@ -1,6 +1,6 @@
-"""Records in the process of a job what its run has done so far: its checkpoint, at each commit.
+"""Records in a job's process what its run has done so far: its checkpoint, at each commit.
 
-What it has written and moved is known at its end: `end_record` completes the checkpoint then.
+What the run wrote and moved is known at its end: `end_record` completes the checkpoint then.
 """
 
 import contextlib
@@ -18,16 +18,16 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint
 from tidemark.model.plain_secrets import shows_secret
 
-FACTS_FILE = "tidemark-facts.json"  # in the folder of a run: for one that ends without a commit
+FACTS_FILE = "tidemark-facts.json"  # in the run's folder, for a run that ends without a commit
 RUN_ARGUMENTS = ("--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID")  # every run has its own
 
 
 def record_commit(
     store: Store, job_name: str, run_id: str, bookmark: BookmarkMove | None, at_ms: int
 ) -> None:
-    """Store the checkpoint of the run of this process; call it in the transaction of the commit.
+    """Store the checkpoint of this process's run; call it in the transaction of the commit.
 
-    A run that commits again replaces its checkpoint. Outside of a run nothing is stored.
+    A run that commits again replaces its checkpoint. Outside a run nothing is stored.
     """
     if not run_id:
         return
@@ -46,22 +46,22 @@ def record_commit(
 
 
 def note_facts(folder: Path) -> None:
-    """Write into the folder of a run what its process knows: for a script that commits nothing."""
+    """Write the facts of this process into the run's folder, for a script that never commits."""
     facts = {**_facts(), "committed_reads": _committed_reads()}
-    with contextlib.suppress(OSError):  # on a full disk; the run is as good without
+    with contextlib.suppress(OSError):  # on a full disk; the run does not depend on it
         (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")
 
 
 def _committed_reads() -> dict[str, str]:
-    """Return by dataset how the library has read it; its copy in this process knows."""
+    """Return how the library has read each dataset, from its copy in this process."""
     notes: Any = sys.modules.get("watermarks.run_notes")
-    is_told = hasattr(notes, "committed_reads")  # not by an older copy
+    is_told = hasattr(notes, "committed_reads")  # an older copy has none
     found: list[str] = notes.committed_reads() if is_told else []
     return dict.fromkeys(found, "read_committed")
 
 
 def read_facts(folder: Path) -> Mapping[str, Mapping[str, str]]:
-    """Return what `note_facts` wrote; nothing if it wrote nothing.
+    """Return the facts that `note_facts` wrote; empty if there are none.
 
     ``arguments`` and ``code`` of the run, and ``committed_reads`` by dataset.
     """
@@ -94,7 +94,7 @@ def open_arguments(argv: Sequence[str]) -> Mapping[str, str]:
 
 
 def code_of(script: Path, python_path: str) -> Mapping[str, str]:
-    """Return the SHA-256 of a script and of the zips on its Python path, as far as there are."""
+    """Return the SHA-256 of a script and of the existing zips on its Python path."""
     zips = [path for path in map(Path, python_path.split(os.pathsep)) if path.suffix == ".zip"]
     digests = [hashlib.sha256(path.read_bytes()) for path in zips if path.is_file()]
     found = {}

@@ -31,12 +31,12 @@ JARS = {
         "delta": "delta-spark_4.1_2.13",
     },
 }
-# A wheel of Iceberg's jar for Spark 3.5; it is used where it is installed.
+# A wheel with Iceberg's jar for Spark 3.5; used if it is installed.
 ICEBERG_WHEEL, ICEBERG_JARS = (
     "snowpark_connect_deps_iceberg",
     "iceberg-spark-runtime-3.5_2.12-*.jar",
 )
-# Classes of Iceberg for AWS -> those that do the same in a lake of folders.
+# Iceberg's classes for AWS -> the classes that do the same in a lake of folders.
 GLUE_CATALOG = "org.apache.iceberg.aws.glue.GlueCatalog"
 INSTEAD = {
     GLUE_CATALOG: "org.apache.iceberg.hadoop.HadoopCatalog",
@@ -54,23 +54,23 @@ CATALOG = "spark.sql.catalog."
 def datalake_jars(
     job: str, arguments: Mapping[str, str], given: Sequence[Path], spark: Spark
 ) -> list[Path]:
-    """Return the jars to add for ``--datalake-formats``, beside those that are given."""
+    """Return the jars to add for ``--datalake-formats``, next to the given ones."""
     added: list[Path] = []
     spark_jars = spark.home / "jars"
     for name in filter(None, (one.strip() for one in arguments.get(ARGUMENT, "").split(","))):
         if name not in CLASSES:
             raise UsageError(
-                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(CLASSES)}, with "
-                "commas between them"
+                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(CLASSES)}, separated "
+                "by commas"
             )
         if _has(CLASSES[name], [*given, *spark_jars.glob(f"*{name}*.jar")]):
             continue
-        wheel = _jars_of_wheel() if name == "iceberg" and spark.line == "3.5" else []
+        wheel = _wheel_jars() if name == "iceberg" and spark.line == "3.5" else []
         if not wheel:
             wanted = JARS.get(spark.line, {}).get(name, name)
             raise UnsupportedError(
                 f"job {job} has {ARGUMENT} {name}, and open-source Spark {spark.version} "
-                f"has no jar of it: put {wanted}-….jar into {spark_jars}, or name it in "
+                f"lacks its jar: put {wanted}-….jar into {spark_jars}, or name it in "
                 "--extra-jars"
             )
         added += wheel
@@ -88,16 +88,17 @@ def _has(class_file: str, jars: Iterable[Path]) -> bool:
     return False
 
 
-def _jars_of_wheel() -> list[Path]:
+def _wheel_jars() -> list[Path]:
     spec = find_spec(ICEBERG_WHEEL)
     folder = Path(spec.origin).parent / "jars" if spec and spec.origin else None
     return list(folder.glob(ICEBERG_JARS)) if folder else []
 
 
 def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of catalogs of Iceberg that mean services of AWS, as they are here.
+    """Return local settings for Iceberg catalogs that are set to services of AWS.
 
-    A catalog of Glue is one of folders below its warehouse: its tables are not in the Data Catalog.
+    A catalog of Glue becomes a catalog of folders below its warehouse: its tables are not in the
+    Data Catalog.
     """
     changed: dict[str, str] = {}
     for name, value in settings.items():

@@ -1,6 +1,6 @@
-"""Makes of a failed job the one line that a person needs: cause, line of the script, remedy.
+"""Reduces a failed job to the one line that a person needs: cause, line of the script, remedy.
 
-Everything else is in the log of the run.
+Everything else is in the run's log.
 """
 
 import re
@@ -16,15 +16,15 @@ from tidemark.local_state.machine.secrets_in_text import without_secrets
 
 MAX_LENGTH = 600
 SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
-OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their texts are made for the operator
-# Said by Python when the JVM it talks to is no more. Clients of servers say themselves who refused.
+OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their messages are for the operator
+# Python reports these when its JVM is gone. Clients of servers name the server that refused.
 JVM_IS_GONE = re.compile(
     r"Py4JNetworkError|Answer from Java side is empty|Error while (sending|receiving|obtaining)"
     r"|does not exist in the JVM|^((?!onnect|refused|HTTP|urlopen).)*Connection(Refused|Reset)Error"
     r"|^Py4JError: An error occurred while calling \S+$|JAVA_GATEWAY_EXITED"
     r"|Java gateway process exited"
 )
-# Said by Spark when something has stopped it, such as an error that no JVM survives.
+# Spark reports these when something has stopped it, such as an error that no JVM survives.
 SPARK_IS_STOPPED = re.compile(
     r"SparkContext (was|has been) (shut down|shutdown)|stopped SparkContext|SparkContext is stopped"
     r"|JVM is shutting down|Shutdown in progress"
@@ -42,9 +42,9 @@ class Failure:
     """Why a script failed.
 
     Attributes:
-        cause: class and message of the innermost error that says something, in one line.
-        where: file and line of the script, empty if it never came to run a line.
-        remedy: what to do about it, where the process of the job knows it.
+        cause: class and message of the innermost error with a message, in one line.
+        where: file and line of the script; empty if no line of it ran.
+        remedy: what to do about it, if the job's process knows.
     """
 
     cause: str
@@ -56,8 +56,8 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where a remedy says to put things: the buckets, the Python of the jobs."""
+class RemedyPlaces:
+    """RemedyPlaces that a remedy names: the buckets, and the Python of the jobs."""
 
     lake: Path
     python: str
@@ -69,23 +69,23 @@ def failure_of(error: BaseException, script: str) -> Failure:
 
 
 def cause_of(error: BaseException) -> str:
-    """Return class and message of the innermost error that says something, in one line."""
-    cause = _own_cause_of(error)
+    """Return class and message of the innermost error with a message, in one line."""
+    cause = _own_cause(error)
     inner = _innermost_cause(error)
     if inner is None or type(error).__module__.partition(".")[0] in OWN_MODULES:
         return cause
-    reason = _own_cause_of(inner)
+    reason = _own_cause(inner)
     return cause if reason in cause else _cut(f"{cause}; caused by {reason}")
 
 
-def _own_cause_of(error: BaseException) -> str:
+def _own_cause(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 (Py4J asks the JVM for the text, and that may be gone)
         text = "Error while receiving its text"
     if isinstance(error, BaseExceptionGroup):
-        return _cut(f"{type(error).__name__}: {text}: {_own_cause_of(error.exceptions[0])}")
-    return cause_in_text(type(error).__name__, text)
+        return _cut(f"{type(error).__name__}: {text}: {_own_cause(error.exceptions[0])}")
+    return cause_in_message(type(error).__name__, text)
 
 
 def _innermost_cause(error: BaseException) -> BaseException | None:
@@ -95,8 +95,8 @@ def _innermost_cause(error: BaseException) -> BaseException | None:
     return seen[-1] if len(seen) > 1 else None
 
 
-def cause_in_text(name: str, text: str) -> str:
-    """Return the line that says most of the text of an error, which may hold whole stacks."""
+def cause_in_message(name: str, text: str) -> str:
+    """Return the most useful line of an error message, which may hold whole stacks."""
     if found := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
         return _cut(found[-1])
     java = JAVA_ERROR.findall(text) + JAVA_CAUSE.findall(text)
@@ -113,7 +113,7 @@ def _without_task(line: str) -> str:
 
 
 def _cut(line: str) -> str:
-    """Return a line that every terminal and database takes, and that is not too long."""
+    """Return a line that every terminal and database accepts, limited in length."""
     line = without_secrets(line)
     line = "".join(it if it.isprintable() else _escaped(it) for it in line[: MAX_LENGTH + 1])
     return line if len(line) <= MAX_LENGTH else f"{line[: MAX_LENGTH - 1]}…"
@@ -124,10 +124,10 @@ def _escaped(character: str) -> str:
 
 
 def _where(error: BaseException, script: str) -> str:
-    """Return the innermost line of the script, in a worker of Spark if it is known to be there."""
+    """Return the innermost line of the script, in a worker of Spark if it is known."""
     name = _cut(Path(script).name)
-    lines = [number for file, number in FRAME.findall(_text(error)) if file == script]
-    if lines and TRACEBACK.search(_text(error)):
+    lines = [number for file, number in FRAME.findall(_message(error)) if file == script]
+    if lines and TRACEBACK.search(_message(error)):
         return f"{name}, line {lines[-1]}"
     frame, line = error.__traceback__, 0
     while frame is not None:
@@ -137,7 +137,7 @@ def _where(error: BaseException, script: str) -> str:
     return f"{name}, line {line}" if line else ""
 
 
-def _text(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001 (see cause_of)
@@ -145,21 +145,21 @@ def _text(error: BaseException) -> str:
 
 
 def print_from_script(error: BaseException, script: str) -> None:
-    """Print the traceback of an error from the first line of the script on, without secrets."""
+    """Print the traceback of an error, starting in the script, without secrets."""
     frames = from_script(error.__traceback__, script)
     lines = traceback.format_exception(type(error), error, frames)
     sys.stderr.write(without_secrets("".join(lines)))
 
 
 def from_script(frames: TracebackType | None, script: str) -> TracebackType | None:
-    """Return the part of a traceback that begins in the script, None if it never came so far."""
+    """Return the part of a traceback that begins in the script; None if no part does."""
     while frames is not None and frames.tb_frame.f_code.co_filename != script:
         frames = frames.tb_next
     return frames
 
 
 def with_remedy(
-    failure: Failure, log: str, places: Places, full_disk: str | None, kills: int = 0
+    failure: Failure, log: str, places: RemedyPlaces, full_disk: str | None, kills: int = 0
 ) -> str:
     """Return the one line of a failed run: what went wrong, where, and what to do if known."""
     failure = first_cause(failure, log, kills)
@@ -168,7 +168,7 @@ def with_remedy(
 
 
 def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
-    """Return why a script failed: of a JVM that is gone, what it wrote before."""
+    """Return why a script failed; if the JVM is gone, the cause is what it wrote before."""
     is_gone = JVM_IS_GONE.search(failure.cause)
     if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
         if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):
@@ -185,7 +185,7 @@ def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
 
 
 def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
-    """Return the one line of a run whose process has left no word of its end."""
+    """Return the one line of a run whose process ended without writing a result."""
     cause = f"the job process ended with exit code {exit_code}"
     if exit_code < 0:
         cause = f"the job process was killed by {signal.Signals(-exit_code).name}"
@@ -195,7 +195,7 @@ def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
     return f"{cause}; {killed_remedy(kills)}" if is_killed else cause
 
 
-def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
+def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
     if full_disk and ("No space left on device" in cause or "disk" in cause):
         return f"{full_disk}: make room, then run again"
     if of_memory := memory_remedy(cause):
@@ -210,36 +210,36 @@ def _remedy(cause: str, places: Places, full_disk: str | None) -> str:
             "driver, in --extra-jars"
         ),
         r"GlueArgumentError: the following arguments are required": (
-            "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or give "
+            "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or pass "
             "it after `tidemark submit SCRIPT`"
         ),
         r"No module named 'awsglue.blueprint": (
-            "a blueprint is not a job: Glue calls its layout to make a workflow; submit the "
+            "a blueprint is not a job: Glue calls its layout to create a workflow; submit the "
             "scripts of the jobs that it names"
         ),
         r"No module named '(delta|hudi)\b": (
             "the module is in the jar of the format: give the job the argument --datalake-formats "
             "with delta or hudi, as on AWS; this machine needs that jar, which --extra-jars can "
-            f"name, and for Python the package of it, as `{places.python} -m pip install "
+            f"name, and the Python package for it, as in `{places.python} -m pip install "
             "delta-spark`"
         ),
         r"ModuleNotFoundError": (
-            "give a module of your own in --extra-py-files; install a package with "
+            "pass your own modules in --extra-py-files; install a package with "
             f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"
         ),
         r"PATH_NOT_FOUND.*s3[an]?://": f"buckets are the folders of {places.lake}",
         r"access key of this port": (
             "the script gives a client of AWS an access key: leave it out, and the client takes "
-            "that of the environment, here as on AWS; or set TIDEMARK_ANY_KEY=1, so that the port "
-            "answers every key"
+            "one in the environment, here as on AWS; or set TIDEMARK_ANY_KEY=1, so that the port "
+            "accepts every key"
         ),
         r"InvalidAccessKeyId|UnrecognizedClient|InvalidClientTokenId|EndpointConnectionError": (
             "jobs on this machine have no AWS account: set AWS_ENDPOINT_URL_<SERVICE> to an "
             "endpoint that stands in for the service"
         ),
         r"AccessDenied": (
-            "on AWS the role of the job needs this permission; here it is that of the endpoint or "
-            "file that refuses"
+            "on AWS the job's role needs this permission; here the endpoint or file that refuses "
+            "decides"
         ),
     }
     return next((text for found, text in remedies.items() if re.search(found, cause)), "")

@@ -1,9 +1,9 @@
-"""Decides whether a job run may borrow a JVM, or needs one of its own; plain data only."""
+"""Decides whether a job run may borrow a JVM or needs its own; plain data only."""
 
 import re
 from collections.abc import Mapping
 
-# What spark-submit or the JVM itself reads at its start; of those of sql Spark keeps the first.
+# spark-submit or the JVM itself reads these at its start; Spark keeps the first values of sql.
 JVM_SETTINGS = re.compile(
     r"spark\.(driver\.(memory|cores|extra|default|user|supervise|resource|log).*"
     r"|(jars|submit|files|archives|pyspark|kerberos|yarn|kubernetes|mesos)(\..*)?"
@@ -33,7 +33,7 @@ JVM_VARIABLES = (
 def own_jvm_reason(
     settings: Mapping[str, str], given: Mapping[str, str], changed: Mapping[str, str]
 ) -> str | None:
-    """Return why a job run needs a JVM of its own; None if it may borrow one."""
+    """Return why a job run needs its own JVM; None if it may borrow one."""
     for name, value in settings.items():
         if JVM_SETTINGS.fullmatch(name):
             return f"{name} is set"

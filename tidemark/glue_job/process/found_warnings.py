@@ -1,4 +1,4 @@
-"""Notes at the end of a job run what its script did to its bookmark without meaning to."""
+"""Notes at the end of a job run what its script did to its bookmark unintentionally."""
 
 import ast
 import re
@@ -14,9 +14,9 @@ from tidemark.model.assembly.definitions import JobDefinition
 
 
 def commits_in_finally(text: str) -> list[int]:
-    """Return the lines of a script on which ``finally`` commits a Job; none if it does not parse.
+    """Return the lines of a script where ``finally`` commits a Job; none if it does not parse.
 
-    Committing there marks as read what a failed run did not process. Functions that ``finally``
+    A commit there marks data as read that a failed run did not process. Functions that ``finally``
     calls count too; `tidemark lint`, which no job process loads, follows more paths.
     """
     try:
@@ -48,7 +48,7 @@ def _makes_job(value: ast.expr) -> bool:
 
 
 def _commits(node: ast.AST, jobs: set[str]) -> set[int]:
-    """Return the lines below a node on which one of the jobs is committed."""
+    """Return the lines below a node where one of the jobs is committed."""
     calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
     return {
         call.lineno
@@ -68,7 +68,7 @@ _COMMENT = re.compile(r"(?m)^\s*#.*$")
 
 
 def settings_in(source: str) -> set[str]:
-    """Return those of `SETTINGS` that a script switches on by its text.
+    """Return the `SETTINGS` that a script switches on in its source.
 
     Example:
         >>> settings_in('spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")')
@@ -81,7 +81,7 @@ def settings_in(source: str) -> set[str]:
 
 
 def settings_of_session() -> set[str]:
-    """Return those of `SETTINGS` that are on in the session of this process, if it has one."""
+    """Return the `SETTINGS` that are on in this process's session; empty without a session."""
     sql = sys.modules.get("pyspark.sql")
     session = sql.SparkSession.getActiveSession() if sql else None
     if session is None or session.sparkContext._jsc.sc().isStopped():
@@ -92,7 +92,7 @@ def settings_of_session() -> set[str]:
 def note_at_end(
     script: Path, option: str, session: BookmarkSession | None, name: str | None = None
 ) -> None:
-    """Note what a script that ended normally left out; called in the job's own process."""
+    """Note omissions of a script that ended normally; called in the job's own process."""
     try:
         _note_all(script, option, session, name or script.name)
     except Exception as error:  # noqa: BLE001 (a script that has ended well has not failed)
@@ -123,7 +123,7 @@ def _note_bookmark(session: BookmarkSession | None, name: str) -> None:
 
 
 def warnings_of(store: Store, run: JobRun, job: JobDefinition) -> list[str]:
-    """Return the warnings of a finished run, each once: what it noted and what its record shows."""
+    """Return the warnings of a finished run, each once: from its notes and from its record."""
     texts = read_warnings(Path(run.log_path).parent)
     if run.bookmark_option != ENABLE:
         return texts

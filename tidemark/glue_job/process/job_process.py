@@ -1,7 +1,7 @@
-"""Runs one job script inside its own process, as Glue does: argv, working folder, error report.
+"""Runs one job script in its own process, as Glue does: argv, working folder, error report.
 
-A program of its own, called with ``PARENT_PID SCRIPT``; the arguments of the script are in
-`ARGUMENTS_FILE` of the current folder, since `ps` shows those of a program to every user. Writes
+A separate program, called with ``PARENT_PID SCRIPT``. The script's arguments are in
+`ARGUMENTS_FILE` of the current folder, since `ps` shows a program's arguments to every user. Writes
 `RESULT_FILE` into that folder when the script fails.
 """
 
@@ -40,11 +40,11 @@ RESULT_FILE = "error.json"
 ARGUMENTS_FILE = "arguments.json"
 SCRIPT_STDERR_FILE = "script-stderr.log"
 JVM_GRACE_S = 5.0
-LIBRARY = "watermarks"  # installed beside the toolkit, and on Glue only where it ships
+LIBRARY = "watermarks"  # installed with the toolkit; on Glue only if it ships
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
-SHELL_VARIABLE = "TIDEMARK_SHELL"  # of a Python shell job, which has no Spark
-KILL_VARIABLE = "TIDEMARK_KILL"  # of tests: `before commit` or `after commit`
-SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the file that was submitted; what runs is a copy
+SHELL_VARIABLE = "TIDEMARK_SHELL"  # for a Python shell job, which has no Spark
+KILL_VARIABLE = "TIDEMARK_KILL"  # for tests: `before commit` or `after commit`
+SCRIPT_VARIABLE = "TIDEMARK_SCRIPT"  # the submitted file; a copy of it runs
 
 
 def main() -> int:
@@ -62,13 +62,13 @@ def main() -> int:
         borrower = Borrower(folder / CONF_FILE, system_properties(home, folder), folder)
         borrower.install()
         serve_catalog(home, is_asked=CATALOG_VARIABLE in os.environ)
-    hide_what_does_not_ship()
+    hide_unshipped_library()
     if kill := os.environ.pop(KILL_VARIABLE, None):
         _kill_at_commit(kill)
     failure = None
     try:
         try:
-            with _stderr_kept_apart(Path(SCRIPT_STDERR_FILE)):
+            with _stderr_copied(Path(SCRIPT_STDERR_FILE)):
                 run_script(script, name)
         except SystemExit as error:
             if error.code not in (None, 0):
@@ -97,7 +97,7 @@ def _arguments() -> list[str]:
 
 
 def _leave_spark_out() -> None:
-    """Let a script import no PySpark, and of awsglue what needs none, as in a Python shell job."""
+    """Keep PySpark, and the parts of awsglue that need it, from a Python shell job's script."""
     sys.modules["pyspark"] = None  # type: ignore[assignment] # the import says it is not there
     package = ModuleType("awsglue")
     if spec := importlib.util.find_spec("awsglue"):
@@ -106,7 +106,7 @@ def _leave_spark_out() -> None:
 
 
 def _kill_at_commit(kill: str) -> None:
-    """Let the first `Job.commit` kill this process, for a test of what its script leaves."""
+    """Make the first `Job.commit` kill this process, for a test of what its script leaves."""
 
     def change(module: ModuleType) -> None:
         commit = module.Job.commit
@@ -121,7 +121,7 @@ def _kill_at_commit(kill: str) -> None:
     after_import("awsglue.job", change)
 
 
-def hide_what_does_not_ship() -> None:
+def hide_unshipped_library() -> None:
     """Let the watermark library be imported only if the job ships it, as on Glue."""
     shipped = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if importlib.machinery.PathFinder.find_spec(LIBRARY, shipped) is None:
@@ -129,7 +129,7 @@ def hide_what_does_not_ship() -> None:
 
 
 def run_script(script: Path, name: str) -> None:
-    """Run a script as ``__main__``; tracebacks show its lines under the name of what it copies."""
+    """Run a script as ``__main__``; tracebacks show its lines under the original file's name."""
     source = script.read_bytes()
     code = compile(source, name, "exec", dont_inherit=True)
     lines = importlib.util.decode_source(source).splitlines(keepends=True)
@@ -153,14 +153,14 @@ class _Both(io.RawIOBase):
         return 2
 
     def write(self, data: "memoryview | bytes") -> int:  # type: ignore[override]
-        with contextlib.suppress(OSError):  # on a full disk the script goes on as without it
+        with contextlib.suppress(OSError):  # on a full disk the script continues without it
             self._file.write(data)
         return os.write(2, data)
 
 
 @contextlib.contextmanager
-def _stderr_kept_apart(path: Path) -> Iterator[None]:
-    """Keep what Python writes to stderr in a file too: the JVM writes there as well, and much."""
+def _stderr_copied(path: Path) -> Iterator[None]:
+    """Copy Python's stderr to a separate file too: the JVM also writes to stderr, and much."""
     before = sys.stderr
     with path.open("wb", buffering=0) as file:
         both = io.BufferedWriter(_Both(file))  # type: ignore[type-var]
@@ -176,18 +176,18 @@ def _stderr_kept_apart(path: Path) -> Iterator[None]:
 
 
 def _report(result: Path, error: BaseException, script: str) -> str:
-    """Print the traceback from the script's own first line on, write the result file."""
+    """Print the traceback from the script's own first line on, and write the result file."""
     print_from_script(error, script)
     failure = with_hint(failure_of(error, script))
     unfinished = result.with_suffix(".unfinished")
-    with contextlib.suppress(OSError):  # on a full disk; whoever started this process sees that
+    with contextlib.suppress(OSError):  # on a full disk; the parent process notices
         unfinished.write_text(json.dumps(asdict(failure)), encoding="utf-8")
         unfinished.replace(result)
     return str(failure)
 
 
 def with_hint(failure: Failure) -> Failure:
-    """Return a failure with what the Data Catalog knows of it."""
+    """Return a failure with a hint from the Data Catalog."""
     with contextlib.suppress(TidemarkError), Store(job_home().database) as store:
         hint = catalog_hint(failure.cause, store, is_asked=CATALOG_VARIABLE in os.environ)
         return replace(failure, remedy=hint)
@@ -195,14 +195,14 @@ def with_hint(failure: Failure) -> Failure:
 
 
 def _stop_spark() -> None:
-    """Stop a Spark context that the script left open, so that its event log is complete; end it."""
+    """Stop a Spark context that the script left open, so that its event log is complete."""
     pyspark = sys.modules.get("pyspark")
     context = pyspark.SparkContext._active_spark_context if pyspark else None
     if context is not None:
         context.stop()
     gateway = pyspark.SparkContext._gateway if pyspark else None
     jvm = getattr(gateway, "proc", None)
-    if jvm is not None:  # which removes its temporary files when its input ends
+    if jvm is not None:  # it removes its temporary files when its input ends
         jvm.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             jvm.wait(JVM_GRACE_S)

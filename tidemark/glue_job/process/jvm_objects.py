@@ -1,6 +1,6 @@
-"""Objects of Glue's JVM that scripts ask for: the logger, and the class that says where AWS is.
+"""Objects of Glue's JVM that scripts use: the logger, and the class for regions and endpoints.
 
-AWS's own samples write ``glueContext._jvm.AWSConnectionUtils.getRegion()``, and give what it says
+AWS's own samples call ``glueContext._jvm.AWSConnectionUtils.getRegion()``, and pass the result
 to boto3.
 Source: https://github.com/awslabs/aws-glue-libs (awsglue/devutils.py)
 """
@@ -15,7 +15,7 @@ NAME = "GlueLogger"
 
 
 class GlueLogger(logging.Logger):
-    """Has ``warn`` beside what Python's loggers have, as AWS's logger is one of log4j."""
+    """Adds ``warn`` to Python's logger, because AWS's logger is one of log4j."""
 
     def warn(self, msg: object, *args: Any, **kwargs: Any) -> None:
         """Log a warning."""
@@ -27,7 +27,7 @@ _LOGGER.propagate = False
 
 
 def glue_logger() -> GlueLogger:
-    """Return the logger of this process, which leaves Python's own logging as a script sets it."""
+    """Return the logger of this process; Python's own logging stays as a script configures it."""
     if not _LOGGER.handlers:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -39,7 +39,7 @@ NO_PROXY = "https://null:0"
 
 
 def glue_endpoint() -> str:
-    """Return the URL of Glue's API: that of this machine where one is served."""
+    """Return the URL of Glue's API; the local one if it is served."""
     for name in ("AWS_ENDPOINT_URL_GLUE", "AWS_ENDPOINT_URL"):
         if url := os.environ.get(name):
             return url
@@ -49,5 +49,5 @@ def glue_endpoint() -> str:
 CONNECTION_UTILS = SimpleNamespace(
     getRegion=lambda: os.environ["AWS_REGION"],
     getGlueEndpoint=glue_endpoint,
-    getGlueProxyUrl=lambda: NO_PROXY,  # as Glue says where there is none
+    getGlueProxyUrl=lambda: NO_PROXY,  # Glue's value without a proxy
 )

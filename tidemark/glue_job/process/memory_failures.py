@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 VMSTAT = Path("/proc/vmstat")
-# What the JVM writes where Python only learns that the JVM or its SparkContext is gone.
+# The JVM writes these when Python only learns that the JVM or its SparkContext is gone.
 IN_LOG = re.compile(
     r"(?:java\.lang\.OutOfMemoryError|org\.apache\.spark\.memory\.SparkOutOfMemoryError)[^\n]*"
     r"|There is insufficient memory for the Java Runtime Environment to continue[^\n]*"
@@ -13,14 +13,14 @@ IN_LOG = re.compile(
 )
 MORE_MEMORY = (
     "give the JVM more memory: --conf spark.driver.memory=4g in the default arguments of the job, "
-    "or after `tidemark submit` (it has 1g without); on AWS a larger worker type"
+    "or after `tidemark submit` (the default is 1g); on AWS a larger worker type"
 )
 HEAP = (
     f"out of memory: {MORE_MEMORY}. Or keep less in the driver: write a frame instead of "
     "collect() or toPandas(), and broadcast() small tables only"
 )
 KILLED = (
-    "the kernel ended a process for lack of memory meanwhile: let fewer runs work at once, or use "
+    "the kernel killed a process for lack of memory: run fewer jobs at once, or use "
     "a machine with more memory; on AWS a larger worker type"
 )
 PYTHON = (
@@ -31,15 +31,15 @@ PYTHON = (
 REMEDIES = {
     r"OutOfMemoryError.*unable to create (new )?native thread": (
         "out of threads: the machine gives this process no more of them (`ulimit -u`, or the limit "
-        "of its container); start fewer threads in the script, or let fewer runs work at once"
+        "of its container); start fewer threads in the script, or run fewer jobs at once"
     ),
     r"OutOfMemoryError.*(Metaspace|Compressed class space)": (
         "out of memory for classes: leave out jars of --extra-jars that the job does not need, or "
         "raise a -XX:MaxMetaspaceSize that its spark.driver.extraJavaOptions have"
     ),
     r"OutOfMemoryError.*(Direct buffer memory|direct buffer)|OutOfDirectMemoryError": (
-        "out of direct memory: the JVM takes at most as much as its heap, or what a "
-        "-XX:MaxDirectMemorySize in spark.driver.extraJavaOptions allows: raise that one, or "
+        "out of direct memory: the JVM takes at most as much as its heap, or as "
+        "-XX:MaxDirectMemorySize in spark.driver.extraJavaOptions allows: raise that option, or "
         f"{MORE_MEMORY}"
     ),
     r"OutOfMemoryError.*(Requested array size|Required array|exceeds VM limit|UTF16 String size)": (
@@ -60,10 +60,10 @@ REMEDIES = {
         f"spark.sql.autoBroadcastJoinThreshold=-1; or {MORE_MEMORY}"
     ),
     r"INVALID_(DRIVER|EXECUTOR)_MEMORY": (
-        "give spark.driver.memory in --conf at least 600m, or leave it out: the JVM has 1g without"
+        "give spark.driver.memory in --conf at least 600m, or leave it out: the default is 1g"
     ),
     r"Initial heap size set to a larger value|Invalid maximum heap size|Could not reserve enough": (
-        "the JVM cannot have the memory that spark.driver.memory asks for: ask for less than this "
+        "the JVM cannot get the memory that spark.driver.memory asks for: ask for less than this "
         "machine has free"
     ),
     r"insufficient memory for the Java Runtime|Native memory allocation": (
@@ -74,7 +74,7 @@ REMEDIES = {
     r"|Cannot allocate a page with more than": HEAP,
     r"Python worker (exited|crashed|failed).*|^EOFError$": (
         "a process that ran Python functions for Spark died: mostly for lack of memory, else in "
-        "native code. Let the functions keep less at once, such as with smaller partitions, or "
+        "native code. Keep less in the functions at once, such as with smaller partitions, or "
         "--conf spark.sql.execution.arrow.maxRecordsPerBatch=1000 for pandas functions"
     ),
     r"^(\w+\.)*_?(Array|Arrow)?MemoryError\b|Errno 12\b|Cannot allocate memory": PYTHON,
@@ -88,12 +88,12 @@ def memory_line(log: str) -> str | None:
 
 
 def memory_remedy(cause: str) -> str:
-    """Return what to do about a cause that is a lack of memory; empty for another cause."""
+    """Return the remedy for a cause that is a lack of memory; empty for another cause."""
     return next((text for form, text in REMEDIES.items() if re.search(form, cause)), "")
 
 
 def oom_kills() -> int:
-    """Return how many processes this machine has killed for lack of memory; 0 if not known."""
+    """Return how many processes this machine has killed for lack of memory; 0 if unknown."""
     try:
         lines = VMSTAT.read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):  # such as on macOS
@@ -102,10 +102,10 @@ def oom_kills() -> int:
 
 
 def killed_remedy(kills: int) -> str:
-    """Return what to do about a process that was killed by SIGKILL."""
+    """Return the remedy for a process that was killed by SIGKILL."""
     if kills > 0:
         return f"out of memory: {KILLED}"
     return (
-        "somebody or something outside of the run has killed it; a container ends processes so "
-        "when it is out of memory: its limit, and `dmesg` of its host, say whether it did"
+        "somebody or something outside the run killed it; containers kill processes this way "
+        "when they run out of memory: the container's limit, and `dmesg` of its host, show it"
     )

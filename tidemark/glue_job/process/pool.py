@@ -22,14 +22,14 @@ from tidemark.local_state.machine.own_files import read_own_file, write_own_file
 from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.sparks.installed import Spark
 
-POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool that is not the home's
+POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool outside the home
 HOST = "127.0.0.1"
 MAX_PID = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class PoolFile:
-    """Where a pool answers, and what its JVMs are.
+    """Address of a pool, and the kind of its JVMs.
 
     Attributes:
         pid: the process that owns it.
@@ -61,7 +61,7 @@ def write_pool_file(file: Path, content: PoolFile) -> None:
 
 
 def delete_pool_file(file: Path, key: str) -> None:
-    """Delete the file of the pool with this key; if it is another pool's by now, leave it."""
+    """Delete the file of the pool with this key; leave the file of another pool."""
     with contextlib.suppress(ValueError, OSError):
         content = read_pool_file(file)
         if content is not None and content.key == key:
@@ -69,7 +69,7 @@ def delete_pool_file(file: Path, key: str) -> None:
 
 
 def read_pool_file(file: Path) -> PoolFile | None:
-    """Return what the file says; None if it is missing."""
+    """Return the content of the file; None if it is missing."""
     content = read_own_file(file)
     if content is None:
         return None
@@ -90,7 +90,7 @@ def read_pool_file(file: Path) -> PoolFile | None:
 
 
 HELLO_TIMEOUT_S = 15.0  # a busy machine is slow, not silent
-ANSWER_TIMEOUT_S = 600.0  # longer than a JVM may take to start, twice, or to be made as new
+ANSWER_TIMEOUT_S = 600.0  # longer than a JVM may take to start twice, or to be reset
 
 
 class PoolGoneError(Exception):
@@ -98,7 +98,7 @@ class PoolGoneError(Exception):
 
 
 class PoolSilentError(PoolGoneError):
-    """The process that owns the pool is there and says nothing, as after Ctrl-Z."""
+    """The process that owns the pool exists but does not answer, as after Ctrl-Z."""
 
 
 def connect(file: Path, timeout_s: float | None = HELLO_TIMEOUT_S) -> Connection:
@@ -133,4 +133,4 @@ def ask(
 
 def _wait(connection: Connection, timeout_s: float | None) -> None:
     if not connection.poll(timeout_s):
-        raise PoolSilentError(f"its process said nothing for {timeout_s} s; is it suspended?")
+        raise PoolSilentError(f"its process did not answer for {timeout_s} s; is it suspended?")

@@ -15,9 +15,9 @@ from tidemark.local_state.sparks.installed import Spark, own_spark
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
 EVENTS_FOLDER = "spark-events"
 CONF_FILE = "spark.conf"
-# Options of sources that Spark shows as redacted: by their names, and by what is in their values.
+# Options of sources that Spark redacts: by their names, and by the content of their values.
 REDACTED = "(?i)passw|pwd|secret|token|credential|access.?key|@"
-TEMPORARY_FOLDER = "tmp"  # of the run's JVM, if it has its own: a killed one leaves files
+TEMPORARY_FOLDER = "tmp"  # of the run's JVM if it is its own: a killed JVM leaves files
 
 
 def write_spark_conf(
@@ -41,7 +41,7 @@ def write_spark_conf(
         "JAVA_HOME": str(java_home),
         "PYSPARK_PYTHON": str(spark.python),
         "PYSPARK_SUBMIT_ARGS": shlex.join(["--properties-file", str(conf), "pyspark-shell"]),
-        # A folder on the class path, which is to be the same for every run: see class_archive.
+        # A folder on the class path that must be the same for every run: see class_archive.
         "SPARK_CONF_DIR": str(NO_CONF),
         "SPARK_DIST_CLASSPATH": str(lake_jar(java_home, spark)),
         "SPARK_HOME": str(spark.home),  # else Spark starts a Python to find it
@@ -51,7 +51,7 @@ def write_spark_conf(
 
 
 def as_properties(values: Mapping[str, str]) -> str:
-    """Return a text that Java's ``Properties.load`` reads as these values."""
+    """Return a string that Java's ``Properties.load`` reads as these values."""
     return "".join(
         f"{_escaped(name, ':= #!')}={_escaped(value)}\n" for name, value in values.items()
     )
@@ -62,11 +62,11 @@ def _escaped(text: str, also: str = "") -> str:
         text = text.replace(character, f"\\{character}")
     for character, name in (("\n", "n"), ("\r", "r"), ("\t", "t"), ("\f", "f")):
         text = text.replace(character, f"\\{name}")
-    return f"\\{text}" if text.startswith(" ") else text  # else it is taken for layout
+    return f"\\{text}" if text.startswith(" ") else text  # else it counts as layout
 
 
 def system_properties(home: Home, run_folder: Path) -> dict[str, str]:
-    """Return the system properties of the JVM of a run that are not settings of Spark."""
+    """Return the system properties of a run's JVM that are not Spark settings."""
     return {
         "derby.system.home": str(home.derby),
         "derby.stream.error.file": f"{run_folder}/derby.log",
@@ -75,7 +75,7 @@ def system_properties(home: Home, run_folder: Path) -> dict[str, str]:
 
 
 def _temporary_folder(run_folder: Path) -> str:
-    """Return the run's own; Spark ends a name at a comma, and then the machine's has to do."""
+    """Return the run's own folder; the machine's if it has a comma, where Spark ends a name."""
     folder = str(run_folder / TEMPORARY_FOLDER)
     return tempfile.gettempdir() if "," in folder else folder
 
@@ -93,21 +93,21 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark)
         "spark.master": f"local[{cores}]",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.authenticate": "true",  # by a secret of the JVM: other users are here too
+        "spark.authenticate": "true",  # by a secret of the JVM: other users share this machine
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(2 * cores),
         # Listing more than 32 given paths would otherwise start a Spark job of up to 10,000 tasks.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1),
-        # Each local file would start an `ls` to learn the permissions that locality comes with.
+        # Each local file would start an `ls` to read the permissions that come with locality.
         "spark.sql.sources.ignoreDataLocality": "true",
         # Spark's guess for a cluster, a task per 32 small files, costs more than reading them.
         "spark.sql.files.openCostInBytes": str(64 * 1024),
-        # Tables without a place of their own end with the run, as with the cluster on AWS.
+        # Tables without a location end with the run, as with the cluster on AWS.
         "spark.sql.warehouse.dir": (run_folder / TEMPORARY_FOLDER / "warehouse").as_uri(),
         EXTENSIONS: OURS,
-        # What is written where is read from the event log; a URL may name it, but for its secrets.
+        # Written datasets are read from the event log, which may show a URL, but not its secrets.
         "spark.sql.redaction.options.regex": REDACTED,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.rolling.enabled": "false",  # as before Spark 4: one file, and plain

@@ -9,7 +9,7 @@ import sys
 
 
 def leave_archives_out() -> None:
-    """Take what Spark puts on the path off it: its archive of PySpark, and a jar.
+    """Remove two entries that Spark puts on the path: its archive of PySpark, and a jar.
 
     PySpark is installed, and Python reads the list of every archive on its path for each task.
     """
@@ -20,7 +20,7 @@ def leave_archives_out() -> None:
 
 
 def stand_in(folder: str) -> None:
-    """Make a folder the current one: a warm JVM stays where it began."""
+    """Make a folder the current one: a warm JVM stays in the folder where it started."""
     before = os.getcwd()  # noqa: PTH109 (as text)
     os.chdir(folder)
     sys.path[:] = [folder if entry == before else entry for entry in sys.path]

@@ -1,4 +1,4 @@
-"""What a script asks a reader for: the arguments of AWS's library as one value."""
+"""A script's request to a reader: the arguments of AWS's library as one value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 
-# Arguments that only choose how fast AWS reads; the rows are the same.
+# Arguments that only affect how fast AWS reads; the rows are the same.
 PARTITION_COUNTS = frozenset({"minPartitions", "targetPartitions"})
 
 
@@ -54,7 +54,7 @@ def options_request(
     push_down_predicate: str = "",
     **kwargs: Any,
 ) -> ReadRequest:
-    """Return what the arguments of ``from_options`` ask for."""
+    """Return the request in the arguments of ``from_options``."""
     options = {"connection": connection_options or {}, "format": format_options or {}}
     for name, given in options.items():
         if not isinstance(given, Mapping):
@@ -81,7 +81,7 @@ def catalog_request(
     catalog_id: str | None = None,
     **kwargs: Any,
 ) -> TableRequest:
-    """Return what the arguments of ``from_catalog`` ask for."""
+    """Return the request in the arguments of ``from_catalog``."""
     check_account(catalog_id)
     names = table_names(database, table_name, kwargs)
     options = dict(additional_options or {})
@@ -91,7 +91,7 @@ def catalog_request(
 def table_names(
     database: str | None, table: str | None, others: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return database and table; the texts of the first three errors are AWS's."""
+    """Return database and table; the first three errors have AWS's wording."""
     name_space = others.get("name_space")
     for argument in sorted(set(others) - {"name_space", *PARTITION_COUNTS}):
         note(RunWarning.OPTION_IGNORED, f"the argument {argument} of from_catalog")
@@ -108,6 +108,6 @@ def check_account(catalog_id: str | None) -> None:
     """Raise UnsupportedError for the catalog of another account."""
     if catalog_id not in (None, "", ACCOUNT_ID):
         raise UnsupportedError(
-            f"catalog_id {catalog_id!r} is another account; the local Data Catalog is of "
+            f"catalog_id {catalog_id!r} is another account; the local Data Catalog belongs to "
             f"{ACCOUNT_ID}"
         )

@@ -23,7 +23,7 @@ from tidemark.model.assembly.catalog_tables import STREAMS
 from tidemark.model.awsglue_api.connections import MONGODB, NO_STREAMS, READ_TYPES, SPARK_SOURCES
 from tidemark.model.awsglue_api.table import PAGE
 
-DOCUMENTS = frozenset({"dynamodb", *MONGODB})  # an item lacks the attributes that it lacks
+DOCUMENTS = frozenset({"dynamodb", *MONGODB})  # an item has only its own attributes
 
 
 def read(
@@ -31,7 +31,7 @@ def read(
 ) -> DataFrame:
     """Return the new rows of a source.
 
-    Given a list for what cannot be read, a column of several types is a choice, marked as one.
+    With a list for records that do not parse, a column of several types is a marked choice.
     """
     if isinstance(request, TableRequest):
         return read_catalog(spark, request, failed)
@@ -56,9 +56,9 @@ def read(
 
 
 def connected(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of a database with those of the connection that they name.
+    """Return options of a database, with those of the connection that they name.
 
-    Options of the call win. Beside a ``url`` a connection is a network, and adds nothing.
+    Options of the call win. With a ``url``, a connection is a network and adds nothing.
     """
     own = {k: v for k, v in options.items() if k != "useConnectionProperties"}
     name = own.pop("connectionName", None)
@@ -71,7 +71,7 @@ def connected(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_for_tables(request: ReadRequest) -> None:
-    """Refuse what only files have."""
+    """Refuse options that only files have."""
     if request.format or request.format_options:
         raise UnsupportedError(
             f"format {request.format!r} and format_options {dict(request.format_options)} are not "

@@ -1,1 +1,1 @@
-"""Writes frames: files of S3, tables of databases, and what of them the Data Catalog knows."""
+"""Writes frames: files of S3, tables of databases, and their entries in the Data Catalog."""

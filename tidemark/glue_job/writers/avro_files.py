@@ -1,4 +1,4 @@
-"""Writes Avro files: Spark's own writer is a jar that its Python package lacks.
+"""Writes Avro files: Spark's own writer is in a jar that its Python package lacks.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
 """
@@ -58,7 +58,7 @@ def write_avro(
     codec = CODECS[options.get("compression", "none").lower()]
     folders = [col(f"`{key}`").cast("string").alias(f"\0{key}") for key in partition_keys]
     values = [
-        col(f"`{one.name}`").cast(one.dataType if has_logical_types else as_text(one.dataType))
+        col(f"`{one.name}`").cast(one.dataType if has_logical_types else with_strings(one.dataType))
         for one in fields
     ]
     rows = frame.select(*values, *folders)
@@ -76,7 +76,7 @@ def write_avro(
 
 
 def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
-    """Return the Avro schema of a type of Spark; a record is named by its path.
+    """Return the Avro schema of a Spark type; the name of a record is its path.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
     """
@@ -84,7 +84,7 @@ def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
     if isinstance(kind, T.StructType):
         if wrong := [one for one in kind.names if not _NAME.fullmatch(one)]:
             raise UsageError(
-                f"Avro has no fields named {wrong}; a name is of letters, digits and _: rename "
+                f"Avro has no fields named {wrong}; a name has letters, digits and _ only: rename "
                 "them before the write"
             )
         return {
@@ -104,13 +104,13 @@ def avro_schema(kind: T.DataType, name: str, *, has_logical_types: bool) -> Any:
     if logical := _LOGICAL.get(type(kind)):
         return logical_type(kind, logical) if has_logical_types else "string"
     raise UnsupportedError(
-        f"the column {name.removeprefix('record_')} is {kind.simpleString()}, which Avro has not: "
+        f"the column {name.removeprefix('record_')} is {kind.simpleString()}, which Avro lacks: "
         "convert it before the write"
     )
 
 
-def as_text(kind: T.DataType) -> T.DataType:
-    """Return a type with text in place of dates, timestamps and decimals, at every depth."""
+def with_strings(kind: T.DataType) -> T.DataType:
+    """Return a type with strings in place of dates, timestamps and decimals, at every depth."""
     return replaced(kind, lambda one: T.StringType() if type(one) in _LOGICAL else None)
 
 
@@ -134,7 +134,7 @@ def _write_part(
     number: int,
     rows: Iterable[Row],
 ) -> Iterator[str]:
-    """Write the rows of a task to hidden files, and yield these; called in a worker of Spark."""
+    """Write the rows of a task to hidden files, and yield these; runs in a worker of Spark."""
     parsed, writers = fastavro.parse_schema(schema), dict[str, Writer]()
     with ExitStack() as files:
         for row in rows:
@@ -152,6 +152,6 @@ def _write_part(
 
 
 def _folder(key: str, value: str | None) -> str:
-    """Return the name of the folder of a partition, as Spark writes it."""
+    """Return the name of a partition's folder, in Spark's form."""
     text = NULL_PARTITION if value in (None, "") else quote(str(value), safe=_SAFE_IN_FOLDERS)
     return f"{key}={text}"

@@ -1,4 +1,4 @@
-"""Writes rows as items of a table of DynamoDB; one with a key that is there replaces its item.
+"""Writes rows as items of a DynamoDB table; an item replaces an existing one with its key.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-dynamodb-home.html
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 TABLE = "dynamodb.output.tableName"
-# They say how fast and by whom; here there is one DynamoDB.
+# Options for speed and credentials; here there is one DynamoDB.
 WITHOUT_EFFECT = {
     "dynamodb.throughput.write.percent",
     "dynamodb.output.numParallelTasks",
@@ -41,7 +41,7 @@ ATTEMPTS = 10
 def write_dynamodb(frame: DataFrame, connection_options: Mapping[str, Any]) -> None:
     """Put the rows of a frame into a table; a null is not an attribute, a choice is its value.
 
-    Dates and times become texts as Python writes them in ISO 8601.
+    Dates and times become strings in ISO 8601.
     """
     table = connection_options.get(TABLE)
     if not table:
@@ -75,7 +75,7 @@ def _items(frame: DataFrame) -> Iterator[dict[str, Any]]:
 def _batches(
     items: Iterator[dict[str, Any]], keys: list[str]
 ) -> Iterator[Collection[dict[str, Any]]]:
-    """Yield items to be sent together: of one key only the last one, as DynamoDB wants it."""
+    """Yield batches of items; of several with one key only the last, as DynamoDB requires."""
     while some := list(islice(items, BATCH)):
         yield {str([item.get(key) for key in keys]): item for item in some}.values()
 
@@ -86,7 +86,7 @@ def _put(client: "DynamoDBClient", table: str, items: Iterable[dict[str, Any]]) 
         waiting = client.batch_write_item(RequestItems=waiting)["UnprocessedItems"]
         if not waiting:
             return
-    raise TidemarkError(f"DynamoDB took not all items of the table {table}; run again")
+    raise TidemarkError(f"DynamoDB did not accept all items of the table {table}; run again")
 
 
 def _map(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _map(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attribute(value: Any) -> dict[str, Any]:
-    """Return a value as DynamoDB takes it, such as ``{"N": "1"}``."""
+    """Return a value in DynamoDB's form, such as ``{"N": "1"}``."""
     match value:
         case None:
             return {"NULL": True}

@@ -1,4 +1,4 @@
-"""Formats that files are written in: Glue's names and options, Spark's values.
+"""Formats of written files: Glue's names and options, Spark's values.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format.html
 """
@@ -9,10 +9,10 @@ from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.readers.files.formats import SAME_AS, avro_version
-from tidemark.glue_job.readers.files.s3_options import option_text
+from tidemark.glue_job.readers.files.s3_options import option_string
 from tidemark.local_state.run_warnings import RunWarning, note
 
-# Glue's option -> Spark's; an empty one only chooses a writer of AWS, and changes no row.
+# Glue's option -> Spark's; an empty one only selects a writer of AWS, and changes no row.
 _COLUMNAR = {"compression": "compression", "useGlueParquetWriter": ""}
 _SIZES = {"blockSize": "parquet.block.size", "pageSize": "parquet.page.size"}
 WRITE_OPTIONS: dict[str, dict[str, str]] = {
@@ -39,7 +39,7 @@ COMPRESSIONS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class WriteFormat:
-    """A format to write, and the options that Spark's writer takes."""
+    """A format to write, and the options of Spark's writer."""
 
     name: str
     options: Mapping[str, str]
@@ -61,7 +61,7 @@ def write_format(
     if known == "avro":
         avro_version(format_options)
     options = {
-        spark: option_text(given[glue])
+        spark: option_string(given[glue])
         for glue, spark in WRITE_OPTIONS[known].items()
         if spark and given.get(glue) is not None
     }
@@ -77,10 +77,9 @@ def _check_compression(name: str, compression: object) -> None:
 
 
 def _csv(options: dict[str, str]) -> dict[str, str]:
-    """Return the options as Glue writes CSV: with a header, a quote doubled, -1 quotes nothing.
-
-    Blanks around a value are part of it, and empty text is two quotes, which no value is not.
-    """
+    """Return the options of Glue's CSV: a header, doubled quotes; -1 quotes nothing."""
+    # Blanks around a value are part of it; an empty string is two quotes, a missing value is
+    # nothing.
     separator = options.get("sep", ",").replace("\\t", "\t")
     if len(separator) != 1:
         raise UsageError(f"format_options['separator'] is {separator!r}; it must be one character")

@@ -1,4 +1,4 @@
-"""Appends rows to tables of databases over JDBC.
+"""Appends rows to database tables over JDBC.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-jdbc-home.html
 """
@@ -20,7 +20,7 @@ from tidemark.glue_job.readers.databases.jdbc import (
 from tidemark.glue_job.readers.sources import connected
 from tidemark.local_state.catalog.connections import connection_of_job
 
-# They choose how a driver is found or how many rows are sent at once, never which.
+# Options for finding a driver or sending rows; they do not change the rows.
 WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {
     "redshiftTmpDir",
     "tempdir",
@@ -34,7 +34,7 @@ WITHOUT_EFFECT = frozenset({"bulkSize", "customJdbcDriverS3Path"}) | {
 }
 BEFORE, AFTER = "preactions", "postactions"
 SPARK_OPTIONS = ("batchsize", "isolationLevel", "numPartitions", "truncate")
-# A URL up to its database, the database, and what follows; by the forms of the vendors.
+# A URL up to its database, the database, and the rest; in the forms of the vendors.
 _URLS = (
     r"(?P<server>jdbc:derby):(?P<database>[^;]*)(?P<rest>;.*)?",
     r"(?P<server>jdbc:sqlserver://[^;]+);database(?:Name)?=(?P<database>[^;]*)(?P<rest>;.*)?",
@@ -47,7 +47,7 @@ _BEFORE_DATABASE = {"derby": ":", "sqlserver": ";databaseName="}
 def write_jdbc(
     frame: DataFrame, connection_type: str, connection_options: Mapping[str, Any]
 ) -> None:
-    """Append the frame's rows to a table, which is made if it is not there."""
+    """Append the frame's rows to a table; creates a missing table."""
     options = {k: v for k, v in connection_options.items() if k not in WITHOUT_EFFECT}
     options = connected(options)
     before, after = _actions(options) if connection_type == "redshift" else ([], [])
@@ -82,12 +82,12 @@ def write_jdbc(
 
 
 def check_actions(connection_type: str, options: Mapping[str, Any]) -> None:
-    """Raise UnsupportedError for statements around a write to what is not Redshift."""
+    """Raise UnsupportedError for statements around a write to a sink other than Redshift."""
     actions = [name for name in (BEFORE, AFTER) if name in options]
     if actions and connection_type != "redshift":
         raise UnsupportedError(
             f"connection_options has {' and '.join(actions)}, which AWS documents for redshift "
-            f"only, and the sink is of {connection_type}: run the statements by a driver of the "
+            f"only, and the sink is of {connection_type}: run the statements with a driver of the "
             "database before or after the write, or name the connection_type redshift"
         )
 
@@ -100,18 +100,18 @@ def _actions(options: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def connection_properties(name: str) -> dict[str, str]:
-    """Return url, user, password and driver of a connection of the Data Catalog."""
+    """Return url, user, password and driver of a connection in the Data Catalog."""
     return connection_of_job(name).jdbc_options()
 
 
 def connection_type_of(url: str) -> str:
-    """Return the connection type of a URL, ``jdbc`` where Glue has none of its own."""
+    """Return the connection type of a URL; ``jdbc`` if Glue has no separate type for it."""
     vendor = vendor_of(url)
     return vendor if vendor in DRIVERS else "jdbc"
 
 
 def vendor_of(url: str) -> str:
-    """Return whose database a URL is of: ``postgresql``, ``mysql`` and so on."""
+    """Return the vendor in a URL: ``postgresql``, ``mysql`` and so on."""
     return re.sub(r"^jdbc:(\w+).*", r"\1", url, flags=re.DOTALL)
 
 
@@ -123,7 +123,7 @@ def with_database(url: str, database: str) -> str:
 
 
 def jdbc_conf(name: str) -> dict[str, str]:
-    """Return what ``extract_jdbc_conf`` gives of a connection; ``url`` is without the database.
+    """Return the result of ``extract_jdbc_conf`` for a connection; ``url`` is without database.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
     """

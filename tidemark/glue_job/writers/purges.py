@@ -1,4 +1,4 @@
-"""Deletes files of S3 by their age, as Glue's purges do; moves none to another storage class.
+"""Deletes files of S3 by age, like Glue's purges; moves no file to another storage class.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
@@ -42,17 +42,17 @@ SUCCESS, FAILED = "Success.csv", "Failed.csv"  # the files of a manifest
 OPTIONS = ("retentionPeriod", "excludeStorageClasses", MANIFEST)
 TABLE_OPTIONS = (*OPTIONS, "partitionPredicate")
 TRANSITION_OPTIONS = (*TABLE_OPTIONS, "accountId", "roleArn")
-STORAGE_CLASS_OF_TRANSITIONS = tuple(name for name in STORAGE_CLASSES if name != "OUTPOSTS")
+TRANSITION_STORAGE_CLASSES = tuple(name for name in STORAGE_CLASSES if name != "OUTPOSTS")
 
 
 @dataclass(frozen=True)
 class Purge:
-    """Which files go.
+    """The rules for files to delete.
 
     Attributes:
-        retention_hours: files that are younger stay.
-        is_excluded: whether no file of this machine goes, as all are of one storage class.
-        manifest: the URI of the folder for the lists of files; empty: none is written.
+        retention_hours: younger files are kept.
+        is_excluded: whether no local file is deleted, because all have one excluded storage class.
+        manifest: the URI of the folder for the lists of files; empty: no lists are written.
     """
 
     retention_hours: float = RETENTION_HOURS
@@ -70,14 +70,14 @@ def purge_path(uri: str, options: Mapping[str, Any]) -> None:
 def purge_table_files(
     spark: SparkSession, database: str, table_name: str, options: Mapping[str, Any]
 ) -> None:
-    """Delete the old files of a table; a partition without files leaves the Data Catalog."""
+    """Delete the old files of a table; remove partitions without files from the Data Catalog."""
     home = job_home()
     with Store(home.database) as store:
         table = find_table(store, database, table_name)
     if table.is_jdbc:
         raise UnsupportedError(
-            f"the table {table.full_name} is in a database ({table.classification}), and files "
-            "are purged only; delete its rows there"
+            f"the table {table.full_name} is in a database ({table.classification}), and only "
+            "files are purged; delete its rows there"
         )
     purge = _purge(options, TABLE_OPTIONS)
     if not table.partition_keys:
@@ -97,7 +97,7 @@ def purge_table_files(
 
 
 def _note_emptied(uri: str, purge: Purge) -> None:
-    """Note that a dataset begins anew: what the run appends then replaces what was there."""
+    """Note that a dataset starts anew: rows that the run appends then replace the old ones."""
     if purge.retention_hours == 0 and not purge.is_excluded:
         note_written(DatasetWritten(dataset_of_path(uri), OVERWRITE, rows=0, files=0))
 
@@ -105,7 +105,7 @@ def _note_emptied(uri: str, purge: Purge) -> None:
 def _chosen(
     spark: SparkSession, table: CatalogTable, partitions: list[Partition], text: str
 ) -> list[Partition]:
-    """Return the partitions that a predicate chooses; all without one."""
+    """Return the partitions that a predicate selects; all without one."""
     if not text:
         return partitions
     keys = [name.lower() for name, _ in table.partition_keys]
@@ -120,7 +120,7 @@ def _has_files(folder: Path) -> bool:
 
 
 def _remove_folders(folder: Path, root: Path) -> None:
-    """Remove an empty folder, and those above it that are empty then, below a root."""
+    """Remove an empty folder, and its parents below a root that are empty then."""
     while folder != root and folder.is_relative_to(root):
         if folder.is_dir():
             if any(folder.iterdir()):
@@ -131,10 +131,10 @@ def _remove_folders(folder: Path, root: Path) -> None:
 
 def leave_storage_class(place: str, transition_to: object, options: Mapping[str, Any]) -> None:
     """Warn that nothing was moved: the lake of this machine has one storage class."""
-    if str(transition_to) not in STORAGE_CLASS_OF_TRANSITIONS:
+    if str(transition_to) not in TRANSITION_STORAGE_CLASSES:
         raise UsageError(
             f"transition_to is {transition_to!r}; allowed are "
-            f"{', '.join(STORAGE_CLASS_OF_TRANSITIONS)}"
+            f"{', '.join(TRANSITION_STORAGE_CLASSES)}"
         )
     _purge(options, TRANSITION_OPTIONS)
     note(RunWarning.STORAGE_CLASS, f"{place} ({transition_to})")
@@ -156,7 +156,7 @@ def _purge(options: Mapping[str, Any], known: tuple[str, ...]) -> Purge:
 
 
 def _delete(roots: Iterable[Path], purge: Purge) -> None:
-    """Delete the files, then the folders that are empty, which S3 does not know; never a root."""
+    """Delete the files, then the folders that are empty, which S3 does not have; never a root."""
     if purge.is_excluded:
         return
     newest = time.time() - purge.retention_hours * SECONDS_PER_HOUR
@@ -173,7 +173,7 @@ def _delete(roots: Iterable[Path], purge: Purge) -> None:
 
 
 def _unlinked(file: Path) -> str:
-    """Delete a file; return the name of the list that tells whether it went."""
+    """Delete a file; return the name of the list for its result."""
     try:
         file.unlink()
     except OSError:
@@ -188,7 +188,7 @@ def _remove_empty(root: Path) -> None:
 
 
 def _write_manifest(uri: str, lists: Mapping[str, list[Path]]) -> None:
-    """Write which files went and which could not be deleted, a URI a line."""
+    """Write the deleted files and those that could not be deleted, one URI per line."""
     home = job_home()
     folder = home.existing_path(uri)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Writes files of S3 with Glue's connection options, and tells the Data Catalog of them.
+"""Writes files of S3 with Glue's connection options, and updates the Data Catalog.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
@@ -33,12 +33,12 @@ WITHOUT_NULL_TYPE = ("csv", "orc", "parquet")
 
 @dataclass(frozen=True)
 class S3Sink:
-    """Where a script writes to, and whether the catalog is told.
+    """Where a script writes, and whether it updates the Data Catalog.
 
     Attributes:
         path: the URI of the folder.
         partition_keys: the columns that become folders, outermost first.
-        compression: of the files, None where the format decides.
+        compression: compression of the files; None: the format decides.
         updates_catalog: whether the table is created or updated.
         update_behavior: ``UPDATE_IN_DATABASE`` or ``LOG``.
     """
@@ -51,7 +51,7 @@ class S3Sink:
 
 
 def s3_sink(options: Mapping[str, Any]) -> S3Sink:
-    """Return what the connection options ask for."""
+    """Return the sink in connection options."""
     path, keys = options.get("path"), options.get("partitionKeys") or []
     if not isinstance(path, str) or not path:
         raise ValueError(f"connection_options['path'] is {path!r}; it must be a URI")
@@ -128,7 +128,7 @@ def write_files(
 
 
 def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that partition keys name, compared as Spark compares names."""
+    """Return the columns that partition keys name, compared by Spark's rules."""
     is_exact = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
     found = [
         [

@@ -1,4 +1,4 @@
-"""A sink: where rows go, with a format and a table of the Data Catalog that may be set later.
+"""A sink: where rows go, with a format and a Data Catalog table that may be set later.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
@@ -38,13 +38,13 @@ TEXT_FORMATS = ("csv", "json")
 
 @dataclass
 class Sink:
-    """What ``getSink`` makes; nothing is written before `write`.
+    """The result of ``getSink``; nothing is written before `write`.
 
     Attributes:
         connection_type: one of `WRITE_TYPES`.
         options: the connection options.
-        format: of the files; ``parquet`` and ``orc`` may be the connection type too.
-        format_options: of the format.
+        format: format of the files; ``parquet`` and ``orc`` may be the connection type too.
+        format_options: options of the format.
         table: database and name of the table for ``enableUpdateCatalog``.
     """
 
@@ -55,7 +55,7 @@ class Sink:
     table: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what this machine does not write to, before a row is computed."""
+        """Refuse targets that this machine cannot write to, before a row is computed."""
         if self.connection_type not in WRITE_TYPES:
             raise UnsupportedError(
                 f"connection_type {self.connection_type!r} is not supported; allowed are "
@@ -75,13 +75,13 @@ class Sink:
         return self.connection_type in FILE_CONNECTIONS and str(named).lower() in TEXT_FORMATS
 
     def set_table(self, database: str, name: str, catalog_id: str) -> None:
-        """Name the table that ``enableUpdateCatalog`` makes or updates."""
+        """Name the table that ``enableUpdateCatalog`` creates or updates."""
         check_account(catalog_id)
         self.table = (database, name)
 
     def write(self, frame: DataFrame, frame_name: str = "") -> None:
         """Append the rows of a frame."""
-        _refuse_twins(frame)
+        _refuse_duplicates(frame)
         options = _for_frame(self.options, frame_name) if frame_name else self.options
         if self.connection_type in DRIVERS:
             write_jdbc(frame, self.connection_type, options)
@@ -94,18 +94,18 @@ class Sink:
             write_s3(frame, options, named, self.format_options, self.table)
 
 
-def _refuse_twins(frame: DataFrame) -> None:
+def _refuse_duplicates(frame: DataFrame) -> None:
     names = Counter(frame.columns)
-    if twins := [name for name, count in names.items() if count > 1]:
+    if twice := [name for name, count in names.items() if count > 1]:
         raise UsageError(
-            f"the rows to write have {', '.join(map(repr, twins))} more than once, as after a join "
+            f"the rows to write have {', '.join(map(repr, twice))} more than once, as after a join "
             f"of DataFrames; the columns are {', '.join(names)}: join on the name, as in "
             "one.join(other, 'id'), or drop or rename one of each before the write"
         )
 
 
 def _for_frame(options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the options of one frame of a collection, as AWS's ``useFrameName`` makes them."""
+    """Return the options for one frame of a collection, as AWS's ``useFrameName`` builds them."""
     if "path" in options:
         return {**options, "path": f"{str(options['path']).rstrip('/')}/{name}"}
     return {**options, "dbtable": name}
@@ -119,7 +119,7 @@ def options_sink(
     format_options: Mapping[str, Any] | None = None,
     transformation_ctx: str = "",
 ) -> tuple[Any, Sink]:
-    """Return what the arguments of ``from_options`` write, and where."""
+    """Return the sink for the arguments of ``from_options``."""
     return frame, Sink(connection_type, connection_options or {}, format, format_options or {})
 
 
@@ -133,16 +133,14 @@ def catalog_sink(
     catalog_id: str | None = None,
     **kwargs: Any,
 ) -> tuple[Any, Sink]:
-    """Return what the arguments of ``from_catalog`` write, and where."""
+    """Return the sink for the arguments of ``from_catalog``."""
     check_account(catalog_id)
     return frame, _table_sink(*table_names(database, table_name, kwargs), additional_options or {})
 
 
 def _table_sink(database: str, name: str, additional_options: Mapping[str, Any]) -> Sink:
-    """Return the sink of a table of the Data Catalog: its place and format.
-
-    Rows become folders only by ``partitionKeys`` of the options, as on AWS.
-    """
+    """Return the sink of a Data Catalog table: its location and format."""
+    # Only ``partitionKeys`` in the options make folders of rows, as on AWS.
     with Store(job_home().database) as store:
         table = find_table(store, database, name)
     if table.is_jdbc:
@@ -163,7 +161,7 @@ def jdbc_conf_sink(
     redshift_tmp_dir: str,
     catalog_id: str | None,
 ) -> Sink:
-    """Return the sink of a connection of the Data Catalog; a folder for Redshift makes it one."""
+    """Return the sink of a Data Catalog connection; with a folder for Redshift it is one."""
     check_account(catalog_id)
     found = connection_properties(connection)
     kind = "redshift" if redshift_tmp_dir else connection_type_of(found["url"])
@@ -171,7 +169,7 @@ def jdbc_conf_sink(
 
 
 def _format_options(table: CatalogTable) -> dict[str, Any]:
-    """Return how a CSV table is written: its separator, and a header where it skips one."""
+    """Return the format options of a CSV table: its separator, and a header if it skips one."""
     if table.classification != "csv":
         return {}
     parameters = {**table.parameters, **table.serde_parameters}

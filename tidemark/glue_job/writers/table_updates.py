@@ -1,6 +1,6 @@
-"""What a sink with enableUpdateCatalog leaves in the Data Catalog: the table, made or updated.
+"""Creates or updates the table of a sink with enableUpdateCatalog in the Data Catalog.
 
-A partition is a folder ``key=value`` of the table, so the new ones are there once files are.
+A partition is a folder ``key=value`` of the table, so new partitions exist as soon as files do.
 Source: https://docs.aws.amazon.com/glue/latest/dg/update-from-job.html
 """
 
@@ -29,14 +29,14 @@ from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RunWarning, not
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable, table_of_request
 
-CLOCK_TICK_NS = 20_000_000  # times of files are those of the last tick of the kernel
+CLOCK_TICK_NS = 20_000_000  # times of files are those of the kernel's last tick
 UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
 UPDATE_BEHAVIORS = (UPDATE, LOG)
 Columns = list[dict[str, str]]
 
 
 class Written(Protocol):
-    """What a sink wrote, as far as a table tells of it."""
+    """The parts of a sink that a table records."""
 
     @property
     def path(self) -> str:
@@ -53,12 +53,12 @@ class Written(Protocol):
 
 @dataclass(frozen=True)
 class TableUpdate:
-    """What to change in the Data Catalog once the files are written.
+    """Changes to the Data Catalog once the files are written.
 
     Attributes:
-        table: to store; None leaves it as it is.
+        table: to store; None changes nothing.
         partitioned: the table whose new partitions are registered, if it has registered ones.
-        begun_ns: when writing began, nanoseconds since 1970.
+        begun_ns: start of the write, nanoseconds since 1970.
     """
 
     table: CatalogTable | None
@@ -69,7 +69,7 @@ class TableUpdate:
     def of(
         cls, names: tuple[str, str], sink: Written, how: WriteFormat, schema: StructType
     ) -> "TableUpdate":
-        """Return what to store; nothing has been written yet."""
+        """Return the update; nothing has been written yet."""
         new = new_table(names, sink.path, how, schema, sink.partition_keys)
         with Store(job_home().database) as store:
             old = table_or_none(store, new.database, new.name)
@@ -83,7 +83,7 @@ class TableUpdate:
         return cls(updated, old if old.partition_keys else None, begun_ns)
 
     def store(self) -> None:
-        """Put the table and its new partitions into the Data Catalog of this machine."""
+        """Put the table and its new partitions into the local Data Catalog."""
         home = job_home()
         with Store(home.database) as store:
             if self.table is not None:
@@ -98,16 +98,14 @@ class TableUpdate:
                 register_partitions(store, self.partitioned, written, home.existing_path)
 
     def _is_written(self, folder: Path) -> bool:
-        """Return whether a file came into a folder since writing began."""
+        """Return whether a file was added to a folder since the write began."""
         oldest = self.begun_ns - CLOCK_TICK_NS
         return any(file.stat().st_mtime_ns >= oldest for file in folder.iterdir())
 
 
 def _check_database(store: Store, name: str) -> None:
-    """Refuse a database that is not there in a declared job; let a script make it elsewhere.
-
-    A script that was only submitted, or is under test, has no template that declares databases.
-    """
+    """Refuse a missing database in a declared job; let other scripts create it."""
+    # A script that was only submitted, or is under test, has no template that declares databases.
     if os.environ.get(DECLARED_VARIABLE):
         existing_database(store, name)
     elif find_database(store, name) is None:
@@ -121,7 +119,7 @@ def new_table(
     schema: StructType,
     partition_keys: tuple[str, ...],
 ) -> CatalogTable:
-    """Return the table that a sink makes where it is missing."""
+    """Return the table that a sink creates if it is missing."""
     serde, inputs, outputs = STORED_AS[how.name]
     serde_parameters = {"serialization.format": "1"}
     parameters = {"classification": how.name, "EXTERNAL": "TRUE"}
@@ -153,7 +151,7 @@ def new_table(
 
 
 def updated_table(old: CatalogTable, new: CatalogTable, behavior: str) -> CatalogTable | None:
-    """Return the table with the schema of what was written; None where it stays as it is.
+    """Return the table with the schema of the written rows; None if nothing changes.
 
     A table without partition keys keeps its schema, as AWS says.
     """

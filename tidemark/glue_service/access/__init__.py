@@ -1,1 +1,1 @@
-"""Who may ask the port: signatures, the secret of the home, web pages, users of the machine."""
+"""Access to the port: signatures, the secret of the home, web pages, users of the machine."""

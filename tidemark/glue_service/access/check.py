@@ -34,14 +34,14 @@ UNSIGNED = "UNSIGNED-PAYLOAD"
 CHUNKS = ("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER")
 NOT_SIGNED = (UNSIGNED, "STREAMING-UNSIGNED-PAYLOAD-TRAILER")
 S3 = "s3"
-WRONG = (
-    "the signature is not that of this request: the secret access key is another, or the request "
-    "was changed on its way"
+WRONG_SIGNATURE = (
+    "the signature does not match this request: the secret access key is another one, or the "
+    "request was changed on its way"
 )
 
 
 def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> Payload:
-    """Return what is to be checked of the body of a request, whose head is signed."""
+    """Check the signed head of a request; return the check for its body."""
     if service == S3 and (claim_v2 := read_claim_v2(head)):
         return _check_v2(head, claim_v2, key, now)
     claim = read_claim(head)
@@ -49,11 +49,11 @@ def check_signature(head: Head, service: str, key: AccessKey, now: datetime) -> 
     check_time(claim, now)
     _check_scope(claim, service)
     _check_headers(claim, head)
-    return _of_s3(head, claim, key) if service == S3 else _of_others(head, claim, key)
+    return _check_s3(head, claim, key) if service == S3 else _check_other(head, claim, key)
 
 
 def check_expiry(head: Head, service: str, now: datetime) -> None:
-    """Refuse a presigned URL whose time is over, of whatever key."""
+    """Refuse a presigned URL that has expired, whatever its key."""
     of_url = Head(head.method, head.path, head.query, {})
     if "X-Amz-Expires" in dict(head.pairs):
         check_time(read_claim(of_url), now)
@@ -62,12 +62,12 @@ def check_expiry(head: Head, service: str, now: datetime) -> None:
 
 
 def _check_v2(head: Head, claim: ClaimV2, key: AccessKey, now: datetime) -> Payload:
-    """Check a signature of version 2, which says nothing of the body."""
+    """Check a signature of version 2, which does not cover the body."""
     _check_key(claim.key_id, key)
     check_time_v2(claim, now)
     right = signatures_v2(key.secret, head, claim.signed_time)
     if not any(is_same(one, claim.signature) for one in right):
-        raise RefusedError(Kind.SIGNATURE, WRONG)
+        raise RefusedError(Kind.SIGNATURE, WRONG_SIGNATURE)
     return UNCHECKED
 
 
@@ -79,7 +79,7 @@ def _check_key(given: str, key: AccessKey) -> None:
 def _check_scope(claim: Claim, service: str) -> None:
     if claim.scope.service != service:
         found = f"the signature is for the service {claim.scope.service[:40]!r}"
-        raise RefusedError(Kind.SIGNATURE, f"{found}, and the request for {service!r}")
+        raise RefusedError(Kind.SIGNATURE, f"{found}, but the request is for {service!r}")
 
 
 def _check_headers(claim: Claim, head: Head) -> None:
@@ -93,7 +93,7 @@ def _check_headers(claim: Claim, head: Head) -> None:
         )
 
 
-def _of_s3(head: Head, claim: Claim, key: AccessKey) -> Payload:
+def _check_s3(head: Head, claim: Claim, key: AccessKey) -> Payload:
     hashed = head.headers.get(HASH) or (UNSIGNED if claim.expires_s is not None else None)
     if hashed is None:
         raise RefusedError(Kind.INVALID, f"Missing required header for this request: {HASH}")
@@ -107,8 +107,8 @@ def _of_s3(head: Head, claim: Claim, key: AccessKey) -> Payload:
     return UNCHECKED if hashed in NOT_SIGNED else Payload(lambda found: _check_body(found, hashed))
 
 
-def _of_others(head: Head, claim: Claim, key: AccessKey) -> Payload:
-    """Check what can be checked without the body, whose hash is signed and may not be sent."""
+def _check_other(head: Head, claim: Claim, key: AccessKey) -> Payload:
+    """Check everything but the body, whose hash is signed and may not be sent."""
     hashed = head.headers.get(HASH, "")
     if not HEX.fullmatch(hashed):
         return Payload(lambda found: _check_against(head, claim, key, found))
@@ -121,9 +121,9 @@ def _check_against(head: Head, claim: Claim, key: AccessKey, hashed: str) -> Non
     for canonical in canonical_requests(head, claim.scope.service, claim.signed, hashed):
         if is_same(signature(signing, claim.time, claim.scope, canonical), claim.signature):
             return
-    raise RefusedError(Kind.SIGNATURE, WRONG)
+    raise RefusedError(Kind.SIGNATURE, WRONG_SIGNATURE)
 
 
 def _check_body(found: str, said: str) -> None:
     if found != said:
-        raise RefusedError(Kind.BODY, f"{HASH} is {said}, and the body has {found}")
+        raise RefusedError(Kind.BODY, f"{HASH} is {said}, but the body has {found}")

@@ -1,4 +1,4 @@
-"""What a request says of its signature: in its header Authorization, or in its URL.
+"""Reads the signature of a request: from its header Authorization, or from its URL.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-auth-using-authorization-header.html
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
@@ -17,22 +17,22 @@ from tidemark.glue_service.access.signature_v4 import ALGORITHM, TERMINATOR, Sco
 TIME = "%Y%m%dT%H%M%SZ"
 HEX = re.compile(r"[0-9a-f]{64}")
 EXPIRES = re.compile(r"-?[0-9]{1,6}")
-MAX_AGE_S = 7 * 24 * 3600  # seconds for which a URL may be signed
-CLOCKS = timedelta(minutes=15)  # that clocks may differ
-OF_URL = ("Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature")
+MAX_AGE_S = 7 * 24 * 3600  # seconds; the longest expiry of a signed URL
+CLOCKS = timedelta(minutes=15)  # by which clocks may differ
+QUERY_FIELDS = ("Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A signature of version 4, and what it is said to be made with.
+    """A signature of version 4, and the fields that it is made with.
 
     Attributes:
-        key_id: of the access key.
-        scope: of the signing key.
-        time: of the request, such as 20130524T000000Z.
-        signed: the names of the headers that are signed.
+        key_id: id of the access key.
+        scope: scope of the signing key.
+        time: time of the request, such as 20130524T000000Z.
+        signed: the names of the signed headers.
         signature: in hexadecimal digits.
-        expires_s: for how long a URL is good; None of a request that is signed in its header.
+        expires_s: how long a URL is valid; None for a request that is signed in its header.
     """
 
     key_id: str
@@ -44,19 +44,19 @@ class Claim:
 
 
 def read_claim(head: Head) -> Claim:
-    """Return what a request says of its signature."""
+    """Return the signature of a request."""
     of_url = {name: value for name, value in head.pairs if name.startswith("X-Amz-")}
     header = head.headers.get("authorization", "")
     if header and "X-Amz-Signature" in of_url:
         raise RefusedError(Kind.MALFORMED, "the request is signed twice: by header and by URL")
     if "X-Amz-Algorithm" in of_url or "X-Amz-Signature" in of_url:
-        return _of_url(of_url)
+        return _url_claim(of_url)
     if not header:
         raise RefusedError(Kind.MISSING, "the request is not signed")
-    return _of_header(header, head.headers)
+    return _header_claim(header, head.headers)
 
 
-def _of_header(header: str, headers: Mapping[str, str]) -> Claim:
+def _header_claim(header: str, headers: Mapping[str, str]) -> Claim:
     algorithm, _, rest = header.partition(" ")
     _check_algorithm(algorithm)
     words = (word.strip().partition("=") for word in rest.split(","))
@@ -67,19 +67,19 @@ def _of_header(header: str, headers: Mapping[str, str]) -> Claim:
     return _claim(fields, _time_of(headers), Kind.MALFORMED)
 
 
-def _of_url(given: Mapping[str, str]) -> Claim:
-    fields = {name: given.get(f"X-Amz-{name}", "") for name in OF_URL}
+def _url_claim(given: Mapping[str, str]) -> Claim:
+    fields = {name: given.get(f"X-Amz-{name}", "") for name in QUERY_FIELDS}
     _check_algorithm(fields["Algorithm"])
     missing = [f"X-Amz-{name}" for name, value in fields.items() if not value]
     if missing:
-        raise RefusedError(Kind.OF_QUERY, f"the URL has no {', '.join(missing)}")
+        raise RefusedError(Kind.QUERY, f"the URL has no {', '.join(missing)}")
     expires = fields["Expires"]
     if not (EXPIRES.fullmatch(expires) and int(expires) <= MAX_AGE_S):
         raise RefusedError(
-            Kind.OF_QUERY,
+            Kind.QUERY,
             f"X-Amz-Expires is {expires[:40]!r}; allowed: 0 to {MAX_AGE_S} seconds",
         )
-    return _claim(fields, fields["Date"], Kind.OF_QUERY, int(expires))
+    return _claim(fields, fields["Date"], Kind.QUERY, int(expires))
 
 
 def _check_algorithm(algorithm: str) -> None:
@@ -101,7 +101,7 @@ def _claim(fields: Mapping[str, str], time: str, kind: Kind, expires_s: int | No
         raise RefusedError(kind, f"Credential is of the day {scope.day!r}, the request of {time!r}")
     time_of(time, kind)
     if not HEX.fullmatch(fields["Signature"]):
-        raise RefusedError(Kind.SIGNATURE, "the signature has not the form of one: 64 digits")
+        raise RefusedError(Kind.SIGNATURE, "the signature must have 64 hexadecimal digits")
     signed = tuple(fields["SignedHeaders"].split(";"))
     return Claim(words[0], scope, time, signed, fields["Signature"], expires_s)
 
@@ -126,7 +126,7 @@ def time_of(text: str, kind: Kind) -> datetime:
 
 
 def check_time(claim: Claim, now: datetime) -> None:
-    """Refuse a request of another time than now, and a URL whose time is over."""
+    """Refuse a request with a wrong time, and a URL that has expired."""
     signed = time_of(claim.time, Kind.MALFORMED)
     if claim.expires_s is not None:
         if now > signed + timedelta(seconds=claim.expires_s):
@@ -142,7 +142,7 @@ def check_time(claim: Claim, now: datetime) -> None:
 
 
 def check_clock(signed: datetime, now: datetime) -> None:
-    """Refuse a request that was signed by another clock."""
+    """Refuse a request that was signed with a wrong clock."""
     if abs(now - signed) > CLOCKS:
         what = "Signature expired" if signed < now else "Signature not yet current"
         raise RefusedError(

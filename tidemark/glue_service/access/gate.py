@@ -1,4 +1,4 @@
-"""Decides by the head of a request whether the port answers it, before its body is read."""
+"""Decides by the head of a request whether the port answers it, before reading its body."""
 
 import hmac
 import os
@@ -16,10 +16,10 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.served import SECRET_HEADER
 from tidemark.local_state.access_key import AccessKey, access_key
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, why_refused
+from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES, refusal_reason
 
-MAX_BODY_BYTES = 10_000_000  # bytes of a request of JSON or of a form
-MAX_SIZE = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part that S3 takes is 5 GB
+MAX_BODY_BYTES = 10_000_000  # bytes of a JSON or form request
+MAX_SIZE = {"dynamodb": 20_000_000, S3: 6 * 1024**3}  # the largest part in S3 is 5 GB
 VARIABLE = "TIDEMARK_ANY_KEY"
 WORDS = {"1": True, "true": True, "": False, "0": False, "false": False}
 USERS = "users of this machine" if sys.platform != "linux" else "programs of this user"
@@ -27,12 +27,12 @@ WARNING = f"warning: the port answers every access key: all {USERS} can run code
 
 
 class NotAnsweredError(TidemarkError):
-    """A request that is not of a client of AWS of this user: of a web page, or another user."""
+    """A request that is not from an AWS client of this user: from a web page, or another user."""
 
 
 @dataclass(frozen=True)
 class Admission:
-    """A request that is gone on with: what its body must be, and its most bytes."""
+    """An accepted request: the check for its body, and the maximum size of it."""
 
     payload: Payload
     largest: int
@@ -40,13 +40,13 @@ class Admission:
 
 @dataclass(frozen=True)
 class Gate:
-    """Who may ask a port.
+    """The access rules of a port.
 
     Attributes:
-        key: with which requests are signed; None answers every key, and no key.
-        secret: which commands of the home know.
-        hosts: the names that clients may reach the port by.
-        any_user: whether other users of this machine may ask too.
+        key: the key that signs requests; None accepts every key, and no key.
+        secret: the secret that commands of the home know.
+        hosts: the names under which clients may reach the port.
+        any_user: whether other users of this machine have access too.
     """
 
     key: AccessKey | None
@@ -55,8 +55,8 @@ class Gate:
     any_user: bool = False
 
     def admit(self, head: Head, foreign: str | None, length: int) -> Admission:
-        """Return what a request may send as its body."""
-        if why := why_refused(head.headers, self.hosts) or (None if self.any_user else foreign):
+        """Return the rules for the body of a request."""
+        if why := refusal_reason(head.headers, self.hosts) or (None if self.any_user else foreign):
             raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
         payload = self._payload(head, service)
@@ -77,21 +77,21 @@ class Gate:
 
 
 def too_large(largest: int) -> ServiceError:
-    """Return the error for a body that is larger than it may be."""
+    """Return the error for a body that is too large."""
     text = f"the body of the request has more than {largest:,} bytes"
     return ServiceError("RequestEntityTooLargeException", text, 413)
 
 
 def check_secret(headers: Mapping[str, str], secret: str) -> None:
-    """Refuse what only commands of a home may ask for."""
+    """Refuse operations for commands of the home without its secret."""
     given = headers.get(SECRET_HEADER.lower(), "")
     if not hmac.compare_digest(secret.encode(), given.encode("utf-8", "replace")):
-        text = "only commands of this home may ask for this: the secret is not that of port.json"
+        text = "only commands of this home may ask for this: the secret is not the one in port.json"
         raise ServiceError("AccessDeniedException", text, 403)
 
 
 def is_any_key(value: str) -> bool:
-    """Return whether the environment variable asks for every key to be answered."""
+    """Return whether the environment variable makes the port answer every key."""
     found = WORDS.get(value.strip().lower())
     if found is None:
         raise UsageError(
@@ -102,7 +102,7 @@ def is_any_key(value: str) -> bool:
 
 
 def key_of_port(home: Home) -> AccessKey | None:
-    """Return the key that a port asks for; None, and a warning, where it answers every key."""
+    """Return the key of the port; None, with a warning, if it answers every key."""
     if is_any_key(os.environ.get(VARIABLE, "")):
         sys.stderr.write(f"{WARNING} ({VARIABLE})\n")
         return None

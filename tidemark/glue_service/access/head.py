@@ -1,4 +1,4 @@
-"""The head of a request, as it came: what a signature is computed over."""
+"""The unchanged head of a request: the input of its signature."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ class Head:
 
     Attributes:
         method: such as GET.
-        path: of its URL, percent-encoded as it came.
-        query: of its URL, the same.
+        path: path of its URL, percent-encoded as received.
+        query: query of its URL, the same.
         headers: with lower-case names, and values whose bytes are characters of Latin-1.
     """
 
@@ -31,7 +31,7 @@ class Head:
 
 
 def head_of(method: str, uri: str, headers: Mapping[str, str]) -> Head:
-    """Return the head of a request; its URI may be a whole URL, as proxies get it."""
+    """Return the head of a request; its URI may be a full URL, as proxies receive it."""
     place = urlsplit(uri if not uri.startswith("/") else f"//h{uri}")
     return Head(method.upper(), place.path or "/", place.query, headers)
 

@@ -1,4 +1,4 @@
-"""The body of a request, checked against what its signature says of it."""
+"""The body of a request, checked against its signature."""
 
 import hashlib
 import io
@@ -8,13 +8,13 @@ from typing import IO, Any, cast
 
 from tidemark.glue_service.access.signature_v4 import ChunkSignatures
 
-PAYLOAD = "tidemark.payload"  # of the environment of a request
-AT_ONCE = 1 << 20  # bytes of a body that is checked before anything is done with it
+PAYLOAD = "tidemark.payload"  # key in the environment of a request
+AT_ONCE = 1 << 20  # bytes of a body that is checked before it is used
 
 
 @dataclass(frozen=True)
 class Payload:
-    """What is to be checked of a body.
+    """The check for a body.
 
     Attributes:
         check: takes its SHA-256 in hexadecimal digits, and raises `RefusedError`; None: no check.
@@ -29,7 +29,7 @@ UNCHECKED = Payload()
 
 
 def checked(stream: IO[bytes], length: int, payload: Payload) -> IO[bytes]:
-    """Return the body of a request; reading its end raises `RefusedError` if it is another."""
+    """Return the body of a request; reading its end raises `RefusedError` if the hash differs."""
     if payload.check is None:
         return stream
     if length > AT_ONCE:
@@ -40,7 +40,7 @@ def checked(stream: IO[bytes], length: int, payload: Payload) -> IO[bytes]:
 
 
 class _Checked(io.RawIOBase):
-    """Hashes what is read, and checks the hash with the last byte."""
+    """Hashes the bytes that are read, and checks the hash at the last byte."""
 
     def __init__(self, stream: IO[bytes], length: int, check: Callable[[str], None]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Why a request is refused, and how the services of AWS say it, each in its protocol.
+"""Why a request is refused, in the words and the protocol of each AWS service.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
@@ -19,7 +19,7 @@ FORBIDDEN = 403
 
 
 class Kind(Enum):
-    """What is wrong: the codes of S3, of services that speak JSON, and of those with forms."""
+    """The reason for a refusal: the codes of S3, of services with JSON, and of those with forms."""
 
     MISSING = "AccessDenied", "MissingAuthenticationTokenException", "MissingAuthenticationToken"
     MALFORMED = (
@@ -27,8 +27,8 @@ class Kind(Enum):
         "IncompleteSignatureException",
         "IncompleteSignature",
     )
-    OF_QUERY = "AuthorizationQueryParametersError", *MALFORMED[1:]
-    INVALID = "InvalidRequest", *OF_QUERY[1:]
+    QUERY = "AuthorizationQueryParametersError", *MALFORMED[1:]
+    INVALID = "InvalidRequest", *QUERY[1:]
     KEY = "InvalidAccessKeyId", "UnrecognizedClientException", "InvalidClientTokenId"
     SIGNATURE = "SignatureDoesNotMatch", "InvalidSignatureException", "SignatureDoesNotMatch"
     CLOCK = "RequestTimeTooSkewed", *SIGNATURE[1:]
@@ -38,7 +38,7 @@ class Kind(Enum):
 
 
 class RefusedError(TidemarkError):
-    """A request that does not prove who asks; its text says what is wrong."""
+    """A request without valid credentials; the message is the reason."""
 
     def __init__(self, kind: Kind, text: str) -> None:
         super().__init__(text)
@@ -46,7 +46,7 @@ class RefusedError(TidemarkError):
 
 
 def refusal_of(error: RefusedError, protocol: str) -> ServiceError:
-    """Return a refusal as a service answers it."""
+    """Return a refusal in the form of a service's error."""
     of_s3, of_json, of_form = error.kind.value
     text = f"{error}; {REMEDY}"
     if protocol == "s3":

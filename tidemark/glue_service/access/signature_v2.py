@@ -1,4 +1,4 @@
-"""S3's Signature Version 2, which boto3 gives presigned URLs by default.
+"""S3's Signature Version 2, boto3's default for presigned URLs.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTAuthentication.html
 """
@@ -58,7 +58,7 @@ ALGORITHM = "AWS "
 
 
 def signatures_v2(secret: str, head: Head, time: str) -> list[str]:
-    """Return the signatures that a request may have: paths of buckets are signed in two forms."""
+    """Return the valid signatures of a request: paths of buckets are signed in two forms."""
     given = {**{name.lower(): value for name, value in head.pairs}, **head.headers}
     own = sorted((name, value) for name, value in given.items() if name.startswith("x-amz-"))
     lines = (
@@ -91,11 +91,11 @@ class ClaimV2:
     """A signature of version 2.
 
     Attributes:
-        key_id: of the access key.
+        key_id: id of the access key.
         signature: in Base64.
-        signed_time: the text that is signed as its time.
-        date: of the request; None of a URL.
-        expires: when the URL is over, in seconds; None of a request.
+        signed_time: the string that is signed as its time.
+        date: time of the request; None for a URL.
+        expires: when the URL expires, in seconds; None for a request.
     """
 
     key_id: str
@@ -106,7 +106,7 @@ class ClaimV2:
 
 
 def read_claim_v2(head: Head) -> ClaimV2 | None:
-    """Return what a request says of its signature; None if it has none of version 2."""
+    """Return the signature of a request; None if it has none of version 2."""
     header, query = head.headers.get("authorization", ""), dict(head.pairs)
     if header.startswith(ALGORITHM):
         key_id, _, signature = header.removeprefix(ALGORITHM).partition(":")
@@ -119,7 +119,7 @@ def read_claim_v2(head: Head) -> ClaimV2 | None:
 
 
 def check_time_v2(claim: ClaimV2, now: datetime) -> None:
-    """Refuse a URL whose time is over, and a request that was signed by another clock."""
+    """Refuse a URL that has expired, and a request that was signed with a wrong clock."""
     try:
         if claim.expires is None:
             signed = parsedate_to_datetime(claim.date or "").astimezone(UTC)

@@ -1,4 +1,4 @@
-"""AWS's Signature Version 4, computed over a request as it came.
+"""AWS's Signature Version 4, computed over a request as received.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
@@ -18,21 +18,21 @@ from tidemark.glue_service.access.head import Head
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 TERMINATOR = "aws4_request"
-OF_URL = "X-Amz-Signature"  # what of a query is not signed
+SIGNATURE = "X-Amz-Signature"  # the part of a query that is not signed
 UNRESERVED = "-_.~"
 EMPTY = hashlib.sha256(b"").hexdigest()
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a signing key is for: the day, such as 20130524, the region and the service."""
+    """The scope of a signing key: the day, such as 20130524, the region and the service."""
 
     day: str
     region: str
     service: str
 
     def __str__(self) -> str:
-        """Return it as it is signed."""
+        """Return it in its signed form."""
         return f"{self.day}/{self.region}/{self.service}/{TERMINATOR}"
 
 
@@ -58,7 +58,7 @@ def sign(key: bytes, *lines: str) -> str:
 def canonical_requests(
     head: Head, service: str, signed: Iterable[str], payload: str
 ) -> Iterator[str]:
-    """Yield what of a request may be signed: the path of S3 also as the client has written it."""
+    """Yield the forms in which a request may be signed: for S3 also the path as received."""
     names = tuple(signed)
     headers = (f"{name}:{_trimmed(head.headers.get(name, ''))}" for name in names)
     rest = "\n".join((canonical_query(head), *headers, "", ";".join(names), payload))
@@ -67,15 +67,15 @@ def canonical_requests(
 
 
 def canonical_paths(path: str, service: str) -> tuple[str, ...]:
-    """Return the path of a URL as it may be signed."""
+    """Return the signed forms of a URL's path."""
     if service == "s3":
         return quote(unquote_to_bytes(path.encode("latin-1")), safe=f"/{UNRESERVED}"), path
     return (quote(normalize_url_path(path).encode("latin-1"), safe=f"/{UNRESERVED}"),)
 
 
 def canonical_query(head: Head) -> str:
-    """Return the query of a URL as it is signed."""
-    pairs = ((_encoded(name), _encoded(value)) for name, value in head.pairs if name != OF_URL)
+    """Return the signed form of a URL's query."""
+    pairs = ((_encoded(name), _encoded(value)) for name, value in head.pairs if name != SIGNATURE)
     return "&".join(f"{name}={value}" for name, value in sorted(pairs))
 
 
@@ -92,18 +92,18 @@ def _hash(content: bytes) -> str:
 
 
 class ChunkSignatures:
-    """Checks the chunks of a body in their order: each signature has the one before it in it."""
+    """Checks the chunks of a body in order: each signature covers the previous one."""
 
     def __init__(self, key: bytes, time: str, scope: Scope, seed: str) -> None:
-        """Begin with the signature of the request, ``seed``."""
+        """Start with the signature of the request, ``seed``."""
         self._key, self._time, self._scope, self._last = key, time, str(scope), seed
 
     def is_chunk(self, digest: str, given: str) -> bool:
-        """Return whether the next chunk, of this hash, has the signature that is given."""
+        """Return whether the next chunk, with this hash, has the given signature."""
         return self._is_next("PAYLOAD", given, EMPTY, digest)
 
     def is_trailer(self, lines: bytes, given: str) -> bool:
-        """Return whether the headers after the last chunk have the signature that is given."""
+        """Return whether the headers after the last chunk have the given signature."""
         return self._is_next("TRAILER", given, _hash(lines))
 
     def _is_next(self, what: str, given: str, *hashes: str) -> bool:
@@ -113,5 +113,5 @@ class ChunkSignatures:
 
 
 def is_same(right: str, given: str) -> bool:
-    """Return whether two signatures are the same, in a time that tells nothing of them."""
+    """Compare two signatures in a time that reveals nothing about them."""
     return hmac.compare_digest(right.encode(), given.encode("utf-8", "replace"))

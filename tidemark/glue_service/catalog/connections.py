@@ -43,14 +43,14 @@ def _all(glue: LocalGlue) -> list[CatalogConnection]:
 
 
 def get_connection(glue: LocalGlue, request: Request) -> Answer:
-    """Return a connection, without its password if that is asked for."""
+    """Return a connection, on request without its password."""
     check_catalog(glue, request)
     connection = find_connection(glue.store, request["Name"])
     return {"Connection": _member(connection, hides=request.get("HidePassword", False))}
 
 
 def get_connections(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the connections, by name, of a type or with criteria if asked for."""
+    """Return a page of the connections, by name, filtered by type or criteria."""
     check_catalog(glue, request)
     wanted = request.get("Filter", {})
     found = [
@@ -85,7 +85,7 @@ def delete_connection(glue: LocalGlue, request: Request) -> Answer:
 
 
 def batch_delete_connection(glue: LocalGlue, request: Request) -> Answer:
-    """Delete several connections; each that is not there is an error."""
+    """Delete several connections; each missing one is an error."""
     check_catalog(glue, request)
     succeeded, errors = [], {}
     for name in request["ConnectionNameList"]:

@@ -58,7 +58,7 @@ def update_database(glue: LocalGlue, request: Request) -> Answer:
 
 
 def delete_database(glue: LocalGlue, request: Request) -> Answer:
-    """Delete a database with its tables; the data stay."""
+    """Delete a database with its tables; the data is kept."""
     check_catalog(glue, request)
     drop_database(glue.store, existing_database(glue.store, request["Name"]).name)
     return {}

@@ -1,4 +1,4 @@
-"""Expressions of GetPartitions, which are SQL on the partition keys.
+"""Expressions of GetPartitions: SQL on the partition keys.
 
 Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetPartitions.html
 """
@@ -15,16 +15,16 @@ NUMBERS = {
     **dict.fromkeys(("float", "double", "decimal"), "REAL"),
 }
 MAX_SECONDS = 5.0
-STEPS = 100_000  # of SQLite, between two looks at the clock
+STEPS = 100_000  # of SQLite, between two checks of the clock
 ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
 
 
 def rows_that_match(
     expression: str, keys: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]]
 ) -> list[int]:
-    """Return the numbers of the rows that an expression is true of.
+    """Return the numbers of the rows for which an expression is true.
 
-    It is evaluated by an SQLite in memory that has nothing but the rows.
+    An SQLite in memory that contains only the rows evaluates it.
     """
     names = ", ".join(
         f'"{name.replace(chr(34), "")}" {NUMBERS.get(type_.partition("(")[0], "TEXT")}'
@@ -43,7 +43,7 @@ def rows_that_match(
             )
             return [row[0] - 1 for row in found.fetchall()]
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise InvalidInputError(f"Expression {expression!r} is none: {error}") from error
+            raise InvalidInputError(f"Expression {expression!r} is not valid: {error}") from error
 
 
 def _may(action: int, *_: object) -> int:

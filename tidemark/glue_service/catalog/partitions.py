@@ -65,7 +65,7 @@ class _Table:
         self._register(partition)
 
     def replace(self, values: Iterable[str], given: Request) -> None:
-        """Replace a partition, which may get other values."""
+        """Replace a partition, possibly with other values."""
         old, new = self.get(values), self._partition(given)
         if new.values != old.values and new.values in self.partitions:
             raise AlreadyExistsError(f"Partition already exists: {list(new.values)}")
@@ -75,7 +75,7 @@ class _Table:
             self._register(new)
 
     def delete(self, values: Iterable[str]) -> None:
-        """Forget a partition; its data stay."""
+        """Delete a partition from the catalog; its data is kept."""
         old = self.get(values)
         unregister_partitions(self._glue.store, self.table, [old.values], self._folder_of)
         del self.partitions[old.values]
@@ -99,7 +99,7 @@ class _Table:
         return Partition(values, location, given.get("Parameters", {}), dict(given))
 
     def member(self, partition: Partition) -> Answer:
-        """Return a partition as answers have it; what it does not state is the table's."""
+        """Return a partition in the form of answers; the table provides missing fields."""
         of_table = as_shape("Table", self.table.definition).get("StorageDescriptor", {})
         own = partition.definition or {}
         descriptor = {
@@ -125,7 +125,7 @@ def create_partition(glue: LocalGlue, request: Request) -> Answer:
 
 
 def batch_create_partition(glue: LocalGlue, request: Request) -> Answer:
-    """Register partitions; each that cannot be is an error."""
+    """Register partitions; each that fails is an error."""
     table = _Table(glue, request)
     with glue.store.transaction():
         errors = [
@@ -143,7 +143,7 @@ def update_partition(glue: LocalGlue, request: Request) -> Answer:
 
 
 def batch_update_partition(glue: LocalGlue, request: Request) -> Answer:
-    """Replace partitions; each that cannot be is an error."""
+    """Replace partitions; each that fails is an error."""
     table = _Table(glue, request)
     errors = []
     for entry in request["Entries"]:
@@ -154,13 +154,13 @@ def batch_update_partition(glue: LocalGlue, request: Request) -> Answer:
 
 
 def delete_partition(glue: LocalGlue, request: Request) -> Answer:
-    """Forget a partition; its data stay."""
+    """Delete a partition from the catalog; its data is kept."""
     _Table(glue, request).delete(request["PartitionValues"])
     return {}
 
 
 def batch_delete_partition(glue: LocalGlue, request: Request) -> Answer:
-    """Forget partitions; each that is not there is an error."""
+    """Delete partitions from the catalog; each missing one is an error."""
     table = _Table(glue, request)
     with glue.store.transaction():
         errors = [
@@ -178,7 +178,7 @@ def get_partition(glue: LocalGlue, request: Request) -> Answer:
 
 
 def batch_get_partition(glue: LocalGlue, request: Request) -> Answer:
-    """Return the partitions of a list that are there."""
+    """Return the existing partitions of a list."""
     table = _Table(glue, request)
     wanted = [tuple(one["Values"]) for one in request["PartitionsToGet"]]
     found = [table.partitions[values] for values in wanted if values in table.partitions]
@@ -190,7 +190,7 @@ def _order(partition: Partition) -> str:
 
 
 def get_partitions(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the partitions of a table, those that an Expression is true of."""
+    """Return a page of the partitions of a table, filtered by an Expression."""
     table = _Table(glue, request)
     partitions = sorted(table.partitions.values(), key=_order)
     if expression := request.get("Expression"):

@@ -1,4 +1,4 @@
-"""What all operations on the Data Catalog have in common."""
+"""Shared parts of all operations on the Data Catalog."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,17 +20,17 @@ NOT_HERE = {
     "QueryAsOfTime": "AWS ended governed tables",
     "OpenTableFormatInput": "create Iceberg tables by Spark SQL",
     "UpdateOpenTableFormatInput": "change Iceberg tables by Spark SQL",
-    "PartitionIndexes": "there are no indexes of partitions here",
-    "ViewUpdateAction": "views of the Data Catalog are not here",
-    "TargetDatabase": "links to other catalogs are not here",
-    "FederatedDatabase": "federated databases are not here",
+    "PartitionIndexes": "there are no partition indexes here",
+    "ViewUpdateAction": "views of the Data Catalog are not supported here",
+    "TargetDatabase": "links to other catalogs are not supported here",
+    "FederatedDatabase": "federated databases are not supported here",
 }
 
 
 def check_catalog(glue: LocalGlue, request: Request) -> None:
-    """Refuse a request for the catalog of another account, or for what is not here.
+    """Refuse a request for another account's catalog, or for an unsupported feature.
 
-    An empty member asks for nothing: Terraform sends an empty list of PartitionIndexes.
+    An empty member requests nothing: Terraform sends an empty list of PartitionIndexes.
     """
     catalog_id = request.get("CatalogId", glue.account)
     if catalog_id != glue.account:
@@ -41,12 +41,12 @@ def check_catalog(glue: LocalGlue, request: Request) -> None:
 
 
 def error_detail(error: ServiceError) -> Answer:
-    """Return an error as a batch has it."""
+    """Return an error in the form of a batch answer."""
     return {"ErrorCode": error.code, "ErrorMessage": str(error)}
 
 
 def attempt(work: Callable[..., object], *of_item: Any) -> Answer | None:
-    """Do one item of a batch; return its ErrorDetail if it fails."""
+    """Process one item of a batch; return its ErrorDetail if it fails."""
     try:
         work(*of_item)
     except TidemarkError as error:

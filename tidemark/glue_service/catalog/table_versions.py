@@ -22,7 +22,7 @@ LATEST = 10**18
 
 
 def get_table_version(glue: LocalGlue, request: Request) -> Answer:
-    """Return a table as of a version; without one, as it is."""
+    """Return a table at a version; the current one by default."""
     table = _table(glue, request)
     versions = versions_of(glue.store, table)
     wanted = request.get("VersionId", str(versions[0].version))
@@ -41,14 +41,14 @@ def get_table_versions(glue: LocalGlue, request: Request) -> Answer:
 
 
 def delete_table_version(glue: LocalGlue, request: Request) -> Answer:
-    """Forget what a table was as of a version; what it is stays."""
+    """Delete a version of a table; the current one cannot be deleted."""
     table = _table(glue, request)
     _forget(glue, table, request["VersionId"])
     return {}
 
 
 def batch_delete_table_version(glue: LocalGlue, request: Request) -> Answer:
-    """Forget versions of a table; each that is not there is an error."""
+    """Delete versions of a table; each missing one is an error."""
     table = _table(glue, request)
     errors = [
         {"TableName": table.name, "VersionId": version, "ErrorDetail": detail}
@@ -63,7 +63,7 @@ def _forget(glue: LocalGlue, table: CatalogTable, version_id: str) -> None:
     version = _find(table, versions, version_id)
     if version == versions[0]:
         raise InvalidInputError(
-            f"{version_id} is the version that the table {table.full_name} has; delete an earlier "
+            f"{version_id} is the version of the table {table.full_name} now; delete an earlier "
             "one, or the table"
         )
     forget_version(glue.store, table, version.version)

@@ -33,11 +33,11 @@ from tidemark.local_state.catalog.tables import (
 from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.model.assembly.glue_limits import faults_of_partition_keys
 
-OF_SEARCH = ("Name", "DatabaseName", "Description", "Owner")
+SEARCHED_FIELDS = ("Name", "DatabaseName", "Description", "Owner")
 
 
 def create_table(glue: LocalGlue, request: Request) -> Answer:
-    """Define a table in a database that is there."""
+    """Define a table in an existing database."""
     check_catalog(glue, request)
     existing_database(glue.store, request["DatabaseName"])
     _check_keys(request)
@@ -62,14 +62,14 @@ def get_table(glue: LocalGlue, request: Request) -> Answer:
 
 
 def get_partition_indexes(glue: LocalGlue, request: Request) -> Answer:
-    """Return the indexes of the partitions of a table: none, because none can be made here."""
+    """Return the partition indexes of a table: none, because they cannot be created here."""
     check_catalog(glue, request)
     find_table(glue.store, request["DatabaseName"], request["TableName"])
     return {"PartitionIndexDescriptorList": []}
 
 
 def get_tables(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the tables of a database, by name; Expression is what a name matches."""
+    """Return a page of the tables of a database, by name, filtered by an Expression."""
     check_catalog(glue, request)
     database = existing_database(glue.store, request["DatabaseName"])
     tables = catalog_tables(glue.store, database.name)
@@ -81,21 +81,19 @@ def get_tables(glue: LocalGlue, request: Request) -> Answer:
 
 
 def _pattern(expression: str) -> re.Pattern[str]:
-    """Return a pattern of names: Hive's, where * is anything, or one of Java.
-
-    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTables.html
-    """
+    """Return a name pattern: Hive's, where * is anything, or a Java expression."""
+    # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTables.html
     text = re.sub(r"(?<![.\])\\])\*", ".*", expression)
     try:
         return re.compile(text, re.IGNORECASE)
     except re.error as error:
-        raise InvalidInputError(f"Expression {expression!r} is no pattern: {error}") from error
+        raise InvalidInputError(f"Expression {expression!r} is not a pattern: {error}") from error
 
 
 def update_table(glue: LocalGlue, request: Request) -> Answer:
-    """Replace the definition of a table, which gets its next version.
+    """Replace the definition of a table, and increment its version.
 
-    With VersionId it must be of that version: else another client was faster.
+    VersionId must be the current version: otherwise another client was faster.
     """
     check_catalog(glue, request)
     _check_keys(request)
@@ -116,7 +114,7 @@ def update_table(glue: LocalGlue, request: Request) -> Answer:
 
 
 def delete_table(glue: LocalGlue, request: Request) -> Answer:
-    """Delete a table with its partitions and versions; the data stay."""
+    """Delete a table with its partitions and versions; the data is kept."""
     check_catalog(glue, request)
     table = find_table(glue.store, request["DatabaseName"], request["Name"])
     drop_table(glue.store, table.database, table.name)
@@ -124,7 +122,7 @@ def delete_table(glue: LocalGlue, request: Request) -> Answer:
 
 
 def batch_delete_table(glue: LocalGlue, request: Request) -> Answer:
-    """Delete several tables; each that cannot be is an error."""
+    """Delete several tables; each that fails is an error."""
     check_catalog(glue, request)
     database = existing_database(glue.store, request["DatabaseName"]).name
     errors = []
@@ -136,14 +134,14 @@ def batch_delete_table(glue: LocalGlue, request: Request) -> Answer:
 
 
 def search_tables(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the tables that have a text, and whose properties are as asked for."""
+    """Return a page of the tables that contain a string and have the given properties."""
     check_catalog(glue, request)
     text = request.get("SearchText", "")
     tables = [member(glue, table) for table in catalog_tables(glue.store)]
     found = [
         table
         for table in tables
-        if _has_text(table, text) and all(_meets(table, one) for one in request.get("Filters", []))
+        if _contains(table, text) and all(_meets(table, one) for one in request.get("Filters", []))
     ]
     for criterion in reversed(request.get("SortCriteria", [])):
         name, order = criterion.get("FieldName", "Name"), criterion.get("Sort", "ASC")
@@ -156,13 +154,13 @@ def _word(name: str, table: Answer) -> str:
     return str(table.get(name, ""))
 
 
-def _has_text(table: Answer, text: str) -> bool:
-    """Return whether a text is in a table's words; in quotes it is the whole word."""
+def _contains(table: Answer, text: str) -> bool:
+    """Return whether a table contains a string; in quotes it must be a whole word."""
     columns = [
         *table.get("StorageDescriptor", {}).get("Columns", []),
         *table.get("PartitionKeys", []),
     ]
-    words = [str(table[name]) for name in OF_SEARCH if name in table]
+    words = [str(table[name]) for name in SEARCHED_FIELDS if name in table]
     words += [
         str(column[name]) for column in columns for name in ("Name", "Comment") if name in column
     ]
@@ -182,12 +180,12 @@ def _meets(table: Answer, predicate: Request) -> bool:
 
 
 def member(glue: LocalGlue, table: CatalogTable) -> Answer:
-    """Return a table as answers have it."""
+    """Return a table in the form of answers."""
     return member_of_version(glue, version_of(glue.store, table))
 
 
 def member_of_version(glue: LocalGlue, version: TableVersion) -> Answer:
-    """Return a table as it is or was, as answers have it."""
+    """Return a version of a table in the form of answers."""
     table = version.table
     return {
         **as_shape("Table", table.definition),

@@ -1,1 +1,1 @@
-"""EventBridge on this machine: events, the rules that match them, and what these start."""
+"""EventBridge on this machine: events, the rules that match them, and their targets."""

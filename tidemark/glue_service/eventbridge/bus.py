@@ -1,4 +1,4 @@
-"""Takes events, and starts what the rules that match them target."""
+"""Takes events, and starts the targets of matching rules."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +18,10 @@ from tidemark.glue_service.workflows.batch_firing import notify
 
 
 def deliver(glue: LocalGlue, event: Event) -> list[str]:
-    """Tell of an event, notify the workflows and publish to the topics of rules; return the rules.
+    """Report an event, notify workflows and publish to topics of matching rules; return the rules.
 
-    Events of Glue are told always, others where a rule matches them. Another target, or a topic
-    where SNS is not installed, is named.
+    Events of Glue are always reported, others only if a rule matches. Other targets, and topics
+    without SNS installed, are named.
     """
     rules = glue.rules.matching(event)
     if rules or event["source"] == GLUE:
@@ -38,10 +38,10 @@ def deliver(glue: LocalGlue, event: Event) -> list[str]:
 
 
 def _published(glue: LocalGlue, rule: Rule, target: Mapping[str, Any], event: Event) -> str | None:
-    """Have an event published to a topic; return why it is not."""
+    """Publish an event to a topic in the background; return why that is impossible."""
     if glue.topics is None or not is_topic(target["Arn"]):
         return "is on AWS only"
-    if why := glue.topics.why_absent():
+    if why := glue.topics.missing_package():
         return f"gets nothing: {why}"
     try:
         message = message_of(target, event, rule.name)

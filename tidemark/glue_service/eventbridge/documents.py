@@ -1,4 +1,4 @@
-"""The events of this machine, as EventBridge has them.
+"""The events of this machine, in the form of EventBridge.
 
 Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-glue.html
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html
@@ -22,7 +22,7 @@ MS_PER_S = 1000
 
 @dataclass(frozen=True)
 class Origin:
-    """The account and the region that an event is of."""
+    """The account and the region of an event."""
 
     account: str
     region: str
@@ -36,7 +36,7 @@ def envelope(
     detail: Mapping[str, Any],
     resources: tuple[str, ...] = (),
 ) -> Event:
-    """Return an event with an id of its own."""
+    """Return an event with a new id."""
     return {
         "version": "0",
         "id": str(uuid.uuid4()),
@@ -65,7 +65,7 @@ def state_change(run: JobRun, origin: Origin) -> Event | None:
 
 
 def run_status(run: JobRun, delay_minutes: int, at_ms: int, origin: Origin) -> Event:
-    """Return the event "Glue Job Run Status" of a run that is in one state for long."""
+    """Return the event "Glue Job Run Status" of a run that stays in one state for too long."""
     started = datetime.fromtimestamp(run.started_at_ms / MS_PER_S, UTC)
     detail = {
         "jobName": run.job_name,
@@ -81,7 +81,7 @@ def run_status(run: JobRun, delay_minutes: int, at_ms: int, origin: Origin) -> E
 
 @dataclass(frozen=True)
 class CreatedObject:
-    """An object that a client has put, and the operation by which."""
+    """An object that a client has put, and the operation."""
 
     bucket: str
     key: str

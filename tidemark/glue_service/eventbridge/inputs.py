@@ -1,4 +1,4 @@
-"""What a target of a rule is told of an event, as plain data.
+"""The message that a rule sends to a target about an event, as plain data.
 
 Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
 """
@@ -12,13 +12,13 @@ from tidemark.errors import UsageError
 from tidemark.glue_service.eventbridge.documents import Event
 
 STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']+)'\]")
-PART = re.compile(r'\\.|"|<([^<>"\s]+)>', re.DOTALL)  # of a template: what a reader looks at
+PART = re.compile(r'\\.|"|<([^<>"\s]+)>', re.DOTALL)  # tokens of a template
 OF_EVENT, OF_RULE = "aws.events.event.json", "aws.events.rule-name"
 ABSENT = object()
 
 
 def message_of(target: Mapping[str, Any], event: Event, rule_name: str) -> str:
-    """Return the text that a target gets: the event, or what its input makes of it."""
+    """Return the message for a target: the event, or its input's transformation of it."""
     if "Input" in target:
         return str(target["Input"])
     if "InputPath" in target:
@@ -33,10 +33,10 @@ def message_of(target: Mapping[str, Any], event: Event, rule_name: str) -> str:
 
 
 def value_at(event: Event, path: str) -> Any:
-    """Return what is at a JSON path such as ``$.detail.state``; ABSENT if nothing is."""
+    """Return the value at a JSON path such as ``$.detail.state``; ABSENT if it is missing."""
     steps = list(STEP.finditer(path))
     if not path.startswith("$") or sum(len(step[0]) for step in steps) != len(path) - 1:
-        raise UsageError(f"the path {path!r} is none; allowed: such as $.detail.state, $.a[0]")
+        raise UsageError(f"the path {path!r} is not valid; allowed: such as $.detail.state, $.a[0]")
     value: Any = event
     for step in steps:
         try:
@@ -47,10 +47,8 @@ def value_at(event: Event, path: str) -> Any:
 
 
 def _filled(template: str, values: Mapping[str, Any]) -> str:
-    """Return a template with its variables; text stands in the quotes that are there, or gets some.
-
-    A variable that the event does not have is empty text.
-    """
+    """Return a template with its variables filled in; strings outside quotes get quotes."""
+    # A variable that the event does not have is an empty string.
     is_quoted = False
 
     def written(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tells of events: into a log, and to a command of the user."""
+"""Reports events: to a log, and to a command of the user."""
 
 import json
 import shlex
@@ -10,27 +10,27 @@ from typing import Any
 
 from tidemark.errors import UsageError
 
-LOG = "events.jsonl"  # in the home, a document a line
+LOG = "events.jsonl"  # in the home, one document per line
 COMMAND_TIMEOUT_S = 60
 
 
 class Events:
-    """Writes events into a log, and hands each to a command."""
+    """Writes events into a log, and passes each to a command."""
 
     def __init__(self, log: Path, command: str | None, say: Callable[[str], None]) -> None:
-        """Prepare to tell."""
+        """Open nothing yet."""
         self._log = log
         self._say = say
-        self._words = _words(command) if command is not None else []
+        self._words = _split_command(command) if command is not None else []
         self._worker = ThreadPoolExecutor(1, "on-event")
 
     def tell(self, event: dict[str, Any]) -> None:
-        """Tell of an event; the command runs in a thread of its own."""
+        """Report an event; the command runs in a separate thread."""
         text = json.dumps(event)
         try:
             with self._log.open("a", encoding="utf-8") as log:
                 log.write(f"{text}\n")
-        except OSError as error:  # as on a full disk: the runs go on
+        except OSError as error:  # as on a full disk: the runs continue
             self._say(f"an event could not be written into {self._log}: {error.strerror}")
         if self._words:
             self._worker.submit(self._run, text)
@@ -47,15 +47,15 @@ class Events:
             self._say(f"{shlex.join(self._words)} ended with {done.returncode} on an event")
 
     def close(self) -> None:
-        """Wait for the commands of events that were told."""
+        """Wait for the commands of reported events."""
         self._worker.shutdown()
 
 
-def _words(command: str) -> list[str]:
+def _split_command(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"--on-event {command!r} is no command: {error}") from error
+        raise UsageError(f"--on-event {command!r} is not a command: {error}") from error
     if not words:
         raise UsageError("--on-event is empty; give a command, such as 'python notify.py'")
     return words

@@ -1,4 +1,4 @@
-"""The rules of EventBridge: which events they match, and what of their targets is here."""
+"""The rules of EventBridge: the events they match, and which of their targets exist here."""
 
 import json
 import threading
@@ -19,7 +19,7 @@ WORKFLOW = ":workflow/"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that is enabled: its pattern, and its targets as PutTargets has them."""
+    """An enabled rule: its pattern, and its targets in the form of PutTargets."""
 
     name: str
     pattern: Mapping[str, Any]
@@ -27,18 +27,18 @@ class Rule:
 
 
 class Rules:
-    """The rules that match events now; used by the engine's thread."""
+    """The rules in force; used by the engine's thread."""
 
     def __init__(self, wants_objects: threading.Event | None = None) -> None:
-        """Have no rule yet."""
+        """Start without rules."""
         self._rules: list[Rule] = []
         self._wants_objects = wants_objects or threading.Event()
 
     def load(self, store: Store) -> None:
-        """Read the rules; call it when one was changed."""
+        """Read the rules; call it after a change."""
         found = [rule_of(entity) for entity in list_entities(store, Kind.RULE)]
         self._rules = [rule for rule in found if rule is not None]
-        if any(_may_be_of_s3(rule) for rule in self._rules):
+        if any(_may_match_s3(rule) for rule in self._rules):
             self._wants_objects.set()
         else:
             self._wants_objects.clear()
@@ -49,7 +49,7 @@ class Rules:
 
 
 def rule_of(entity: Entity) -> Rule | None:
-    """Return a rule; None if it is disabled, is of another bus, or matches no event."""
+    """Return a rule; None if it is disabled, is on another bus, or matches no event."""
     definition = entity.definition
     pattern = pattern_of(definition)
     bus = definition.get("EventBusName", DEFAULT_BUS)
@@ -60,13 +60,13 @@ def rule_of(entity: Entity) -> Rule | None:
 
 
 def pattern_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the pattern of a rule: an object in a template, a text in a request."""
+    """Return the pattern of a rule: an object in a template, a string in a request."""
     pattern = definition.get("EventPattern") or {}
     found: Mapping[str, Any] = json.loads(pattern) if isinstance(pattern, str) else pattern
     return found
 
 
-def _may_be_of_s3(rule: Rule) -> bool:
+def _may_match_s3(rule: Rule) -> bool:
     return "source" not in rule.pattern or matches(
         {"source": rule.pattern["source"]}, {"source": S3}
     )
@@ -79,7 +79,7 @@ def workflow_of(arn: str) -> str | None:
 
 
 def not_local(rules: list[Entity], *, has_topics: bool) -> list[str]:
-    """Return what of some rules does not happen on this machine, one text each."""
+    """Return the parts of some rules that this machine ignores, one string each."""
     found = []
     for entity in rules:
         definition = entity.definition

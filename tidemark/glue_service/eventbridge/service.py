@@ -26,36 +26,36 @@ from tidemark.model.schedules.event_patterns import faults_of_pattern
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
 NOT_FOUND, INVALID = "ResourceNotFoundException", "ValidationException"
-OF_AWS = "aws."
+AWS_PREFIX = "aws."
 MS_PER_S = 1000
 PAGE = 100
-LATEST_S = 253_402_300_800  # the end of the year 9999, which no time of Python is behind
+LATEST_S = 253_402_300_800  # the end of the year 9999, Python's last time
 
 
 def put_events(glue: LocalGlue, request: Request) -> Answer:
-    """Deliver events; each entry of the answer is the id of one, or why it was not taken."""
+    """Deliver events; each entry of the answer has the id of one, or the reason for its refusal."""
     entries = [_put(glue, entry) for entry in request["Entries"]]
     failed = sum("ErrorCode" in entry for entry in entries)
     return {"FailedEntryCount": failed, "Entries": entries}
 
 
 def _put(glue: LocalGlue, entry: Request) -> Answer:
-    fault = fault_of_entry(entry)
-    if fault is None and entry["Source"].startswith(OF_AWS):
+    fault = entry_fault(entry)
+    if fault is None and entry["Source"].startswith(AWS_PREFIX):
         fault = "NotAuthorizedForSourceException", "Not authorized for the source."
     if fault is not None:
         return {"ErrorCode": fault[0], "ErrorMessage": fault[1]}
     return {"EventId": deliver_entry(glue, entry)[0]}
 
 
-def fault_of_entry(entry: Request) -> tuple[str, str] | None:
-    """Return the code and the text of what is wrong with an entry; None if nothing is."""
+def entry_fault(entry: Request) -> tuple[str, str] | None:
+    """Return the code and the message for an invalid entry; None if it is valid."""
     for name in ("Source", "DetailType", "Detail"):
         if not entry.get(name):
             text = f"Parameter {name} is not valid. Reason: {name} is a required argument."
             return "InvalidArgument", text
     if "Time" in entry and not _is_time(entry["Time"]):
-        text = f"Parameter Time is not valid. Reason: it is {entry['Time']!r}, no epoch seconds."
+        text = f"Parameter Time is not valid. Reason: {entry['Time']!r} is not in epoch seconds."
         return "InvalidArgument", text
     try:
         detail = json.loads(entry["Detail"], parse_constant=_refuse_constant)
@@ -63,7 +63,7 @@ def fault_of_entry(entry: Request) -> tuple[str, str] | None:
         detail = None
     if not isinstance(detail, dict):
         return "MalformedDetail", "Detail is malformed."
-    return fault_of_bus(entry)
+    return bus_fault(entry)
 
 
 def _is_time(value: Any) -> bool:
@@ -71,11 +71,11 @@ def _is_time(value: Any) -> bool:
 
 
 def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
-def fault_of_bus(request: Request) -> tuple[str, str] | None:
-    """Return the code and the text for a request about a bus that is not here."""
+def bus_fault(request: Request) -> tuple[str, str] | None:
+    """Return the code and the message for a request about a bus that does not exist here."""
     bus = request.get("EventBusName", DEFAULT_BUS)
     if bus.rpartition("/")[2] == DEFAULT_BUS:
         return None
@@ -83,7 +83,7 @@ def fault_of_bus(request: Request) -> tuple[str, str] | None:
 
 
 def deliver_entry(glue: LocalGlue, entry: Request) -> tuple[str, list[str]]:
-    """Deliver the event of an entry; return its id, and the rules that match it."""
+    """Deliver the event of an entry; return its id, and the matching rules."""
     at_ms = int(entry["Time"] * MS_PER_S) if "Time" in entry else glue.now_ms()
     event = envelope(
         origin_of(glue),
@@ -97,7 +97,7 @@ def deliver_entry(glue: LocalGlue, entry: Request) -> tuple[str, list[str]]:
 
 
 def put_rule(glue: LocalGlue, request: Request) -> Answer:
-    """Define a rule, or change the one of this name; its targets and tags stay."""
+    """Define or change a rule; its targets and tags stay."""
     _check_bus(request)
     _check_pattern(request)
     name = request["Name"]
@@ -114,7 +114,7 @@ def put_rule(glue: LocalGlue, request: Request) -> Answer:
 
 
 def _check_bus(request: Request) -> None:
-    if fault := fault_of_bus(request):
+    if fault := bus_fault(request):
         raise ServiceError(*fault)
 
 
@@ -126,7 +126,7 @@ def _check_pattern(request: Request) -> None:
     try:
         pattern = json.loads(request["EventPattern"])
     except (ValueError, RecursionError) as error:
-        text = f"Event pattern is not valid. Reason: it is no JSON: {error}"
+        text = f"Event pattern is not valid. Reason: it is not JSON: {error}"
         raise ServiceError("InvalidEventPatternException", text) from error
     if faults := faults_of_pattern(pattern):
         text = f"Event pattern is not valid. Reason: {'; '.join(faults)}"
@@ -153,7 +153,7 @@ def find_rule(glue: LocalGlue, name: str) -> Entity:
 
 
 def put_targets(glue: LocalGlue, request: Request) -> Answer:
-    """Add targets to a rule, or change those of these ids."""
+    """Add targets to a rule, or change those with the same ids."""
     _check_bus(request)
     old = find_rule(glue, request["Rule"])
     targets = {one["Id"]: one for one in old.definition["Targets"]}
@@ -163,7 +163,7 @@ def put_targets(glue: LocalGlue, request: Request) -> Answer:
 
 
 def remove_targets(glue: LocalGlue, request: Request) -> Answer:
-    """Take targets from a rule."""
+    """Remove targets from a rule."""
     _check_bus(request)
     old = find_rule(glue, request["Rule"])
     rest = [one for one in old.definition["Targets"] if one["Id"] not in request["Ids"]]
@@ -178,7 +178,7 @@ def _with_targets(glue: LocalGlue, old: Entity, targets: list[Any]) -> None:
 
 
 def delete_rule(glue: LocalGlue, request: Request) -> Answer:
-    """Delete a rule without targets; one that is not there is no error."""
+    """Delete a rule without targets; a missing rule is not an error."""
     _check_bus(request)
     old = find_entity(glue.store, Kind.RULE, request["Name"])
     if old is not None and old.definition.get("Targets"):
@@ -195,7 +195,7 @@ def describe_rule(glue: LocalGlue, request: Request) -> Answer:
 
 
 def list_rules(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the rules whose names begin as asked for, by name."""
+    """Return a page of the rules, filtered by a prefix, by name."""
     _check_bus(request)
     prefix = request.get("NamePrefix", "")
     named = [one for one in list_entities(glue.store, Kind.RULE) if one.name.startswith(prefix)]

@@ -14,14 +14,14 @@ from tidemark.glue_service.eventbridge.service import (
     find_rule,
     rule_arn,
 )
-from tidemark.glue_service.jobs import MAX_TAGS, OF_AWS
+from tidemark.glue_service.jobs import AWS_PREFIX, MAX_TAGS
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 
 def list_tags_for_resource(glue: LocalGlue, request: Request) -> Answer:
     """Return the tags of a rule."""
-    tags = _of_arn(glue, request["ResourceARN"]).tags
+    tags = _find_rule(glue, request["ResourceARN"]).tags
     return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 
 
@@ -29,32 +29,34 @@ def tag_resource(glue: LocalGlue, request: Request) -> Answer:
     """Add tags to a rule."""
     added = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
     with glue.store.transaction():
-        rule = _of_arn(glue, request["ResourceARN"])
+        rule = _find_rule(glue, request["ResourceARN"])
         _put(glue, rule, {**rule.tags, **added}, set(added))
     return {}
 
 
 def untag_resource(glue: LocalGlue, request: Request) -> Answer:
-    """Take tags from a rule."""
+    """Remove tags from a rule."""
     removed = set(request["TagKeys"])
     with glue.store.transaction():
-        rule = _of_arn(glue, request["ResourceARN"])
+        rule = _find_rule(glue, request["ResourceARN"])
         kept = {key: value for key, value in rule.tags.items() if key not in removed}
         _put(glue, rule, kept, removed)
     return {}
 
 
 def _put(glue: LocalGlue, rule: Entity, tags: Mapping[str, str], changed: set[str]) -> None:
-    reserved = sorted(key for key in changed if key.lower().startswith(OF_AWS))
+    reserved = sorted(key for key in changed if key.lower().startswith(AWS_PREFIX))
     if reserved:
-        raise ServiceError(INVALID, f"the tag {reserved[0]!r} begins with {OF_AWS}, of AWS only")
+        raise ServiceError(
+            INVALID, f"the tag {reserved[0]!r} begins with {AWS_PREFIX}, of AWS only"
+        )
     if len(tags) > MAX_TAGS:
         raise ServiceError(INVALID, f"{rule.name} would have {len(tags)} tags; at most {MAX_TAGS}")
     put_entity(glue.store, replace(rule, tags=tags))
 
 
-def _of_arn(glue: LocalGlue, arn: str) -> Entity:
+def _find_rule(glue: LocalGlue, arn: str) -> Entity:
     name = arn.rpartition("/")[2]
     if arn not in (rule_arn(glue, name), rule_arn(glue, f"default/{name}")):
-        raise ServiceError(INVALID, f"{arn!r} is no rule here; allowed: {rule_arn(glue, 'NAME')}")
+        raise ServiceError(INVALID, f"{arn!r} names no rule; allowed: {rule_arn(glue, 'NAME')}")
     return find_rule(glue, name)

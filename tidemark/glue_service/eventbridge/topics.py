@@ -1,7 +1,7 @@
-"""Topics of SNS as rules use them: those of templates, and what is published to them.
+"""SNS topics in rules: those of templates, and the messages that rules publish to them.
 
-moto is loaded when SNS is first used, and an endpoint that a topic is delivered to may take its
-time: what rules publish is handed to a thread of its own.
+moto is loaded when SNS is first used, and the endpoint of a topic may be slow: a separate
+thread publishes the messages of rules.
 """
 
 import queue
@@ -16,7 +16,7 @@ VERSION = "2010-03-31"
 FORM = "application/x-www-form-urlencoded"
 SCOPE = "AWS4-HMAC-SHA256 Credential=local/20260101/{region}/sns/aws4_request, SignedHeaders=host"
 OK = 200
-CLOSE_S = 10  # for what was published just before
+CLOSE_S = 10  # for messages in progress
 Ask = Callable[[Mapping[str, str], bytes], Reply]
 
 
@@ -26,13 +26,13 @@ class Topics:
     def __init__(
         self,
         ask: Ask,
-        why_absent: Callable[[], str | None],
+        missing_package: Callable[[], str | None],
         is_used: Callable[[], bool],
         say: Callable[[str], None],
     ) -> None:
-        """Expect no topic yet."""
+        """Start without topics."""
         self._ask = ask
-        self.why_absent = why_absent
+        self.missing_package = missing_package
         self._is_used = is_used
         self._say = say
         self._expected: frozenset[str] = frozenset()
@@ -42,11 +42,11 @@ class Topics:
         self._thread: threading.Thread | None = None
 
     def expect(self, arns: Iterable[str]) -> None:
-        """Have topics made before SNS is used next."""
+        """Have topics created before SNS is used next."""
         self._expected = frozenset(arns)
 
     def make(self) -> None:
-        """Make the topics that are expected and not there; call it before SNS is used."""
+        """Create the expected topics that are missing; call it before SNS is used."""
         with self._lock:
             for arn in sorted(self._expected - self._made):
                 if self._do(arn, "GetTopicAttributes", TopicArn=arn).status != OK:
@@ -54,7 +54,7 @@ class Topics:
                 self._made.add(arn)
 
     def publish(self, rule_name: str, arn: str, message: str) -> None:
-        """Publish what a rule sends to a topic, in a thread of its own."""
+        """Publish a rule's message to a topic, in a separate thread."""
         if not self._is_used():
             return
         with self._lock:
@@ -64,7 +64,7 @@ class Topics:
         self._work.put((rule_name, arn, message))
 
     def close(self) -> None:
-        """Wait a while for what is being published."""
+        """Wait a while for messages in progress."""
         if self._thread is not None:
             self._work.put(None)
             self._thread.join(CLOSE_S)

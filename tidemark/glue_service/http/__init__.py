@@ -1,1 +1,1 @@
-"""The HTTP side of the port: server, routing by service, what is served and what is forwarded."""
+"""The HTTP side of the port: server, routing by service, own and forwarded services."""

@@ -57,16 +57,16 @@ class Application:
         self._region = region
         self._wants_objects = wants_objects or threading.Event()
         self._built_s3: S3 | None = None
-        self._lock = threading.Lock()  # of the first request for S3
+        self._lock = threading.Lock()  # for the first request to S3
         self._others = others or OtherServices(home, {})
         uploads = home.root / UPLOADS
         if uploads.is_dir() and any(uploads.iterdir()):
-            self._s3()  # deletes what dead uploads have left
+            self._s3()  # deletes the remains of dead uploads
 
     def __call__(
         self, environ: Mapping[str, Any], start_response: StartResponse
     ) -> Iterable[bytes]:
-        """Answer one request, as WSGI has it."""
+        """Answer one request, by WSGI."""
         request_id = secrets.token_hex(16)
         headers = headers_of(environ)
         answer = self._reply(environ, headers, request_id)
@@ -112,22 +112,22 @@ class Application:
             return self._answer_s3(environ, headers)
         body = environ["wsgi.input"].read()
         if service == HOME:
-            return self._of_home(operation_of(headers), body)
+            return self._answer_home(operation_of(headers), body)
         if self._others.has(service):
             path, method = path_of(environ), environ["REQUEST_METHOD"]
             return self._others.answer(service, method, path, headers, body)
         if service in IDENTITY:
-            form = body or environ.get("QUERY_STRING", "").encode()  # of a URL that is signed
-            return self._of_query(service, form, request_id)
-        return self._of_json(service, operation_of(headers), body)
+            form = body or environ.get("QUERY_STRING", "").encode()  # of a signed URL
+            return self._answer_query(service, form, request_id)
+        return self._answer_json(service, operation_of(headers), body)
 
     def _s3(self) -> "S3":
-        # Built on demand: most runs have no client of S3, for Spark reads the lake's files itself.
+        # Built on demand: most runs have no S3 client, because Spark reads the lake's files itself.
         from tidemark.glue_service.s3.service import S3
 
         with self._lock:
             if self._built_s3 is None:
-                tell, wants = self._tell_of_object, self._wants_objects
+                tell, wants = self._notify_of_object, self._wants_objects
                 self._built_s3 = S3(self._home, self._region, tell, wants)
             return self._built_s3
 
@@ -136,14 +136,14 @@ class Application:
 
         return self._s3().answer(call_of(environ, headers))
 
-    def _tell_of_object(self, created: CreatedObject) -> None:
+    def _notify_of_object(self, created: CreatedObject) -> None:
         self._engine.tell(lambda glue: deliver_created(glue, created))
 
-    def _of_home(self, name: str, body: bytes) -> Reply:
+    def _answer_home(self, name: str, body: bytes) -> Reply:
         answer = call_of_home(self._engine, name, body)
         return reply(200, json_protocol.CONTENT_TYPE, json.dumps(answer).encode())
 
-    def _of_json(self, service: str, name: str, body: bytes) -> Reply:
+    def _answer_json(self, service: str, name: str, body: bytes) -> Reply:
         operation = find_operation(service, name)
         if operation is None or name not in OPERATIONS[service]:
             raise unsupported(service, name)
@@ -151,7 +151,7 @@ class Application:
         answer = call(self._engine, service, name, request)
         return reply(200, json_protocol.CONTENT_TYPE, json_answer(operation, answer))
 
-    def _of_query(self, service: str, form: bytes, request_id: str) -> Reply:
+    def _answer_query(self, service: str, form: bytes, request_id: str) -> Reply:
         fields = query_protocol.read_form(form)
         name = fields.get("Action", "")
         operation = find_operation(service, name)
@@ -168,7 +168,7 @@ class Application:
 
 
 def path_of(environ: Mapping[str, Any]) -> str:
-    """Return the path of a request as it is sent on, with its query."""
+    """Return the path of a request in the form to forward, with its query."""
     path = urllib.parse.quote(environ.get("PATH_INFO", ""), safe="/%:@", encoding="latin-1")
     query = environ.get("QUERY_STRING", "")
     return f"{path}?{query}" if query else path
@@ -188,7 +188,7 @@ def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
 
 
 def with_checked_body(environ: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the environment of a request with a body that is refused if its signature says so."""
+    """Return the environment of a request whose body is checked against its signature."""
     payload: Payload = environ[PAYLOAD]
     length = int(environ.get("CONTENT_LENGTH") or 0)
     return {**environ, "wsgi.input": checked(environ["wsgi.input"], length, payload)}

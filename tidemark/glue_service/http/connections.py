@@ -1,4 +1,4 @@
-"""Connections of clients: their requests are judged by their heads, and answered in order.
+"""Connections of clients: the heads of their requests are checked, and answers come in order.
 
 Source: https://docs.pylonsproject.org/projects/waitress/en/stable/design.html
 """
@@ -17,23 +17,23 @@ from waitress.task import WSGITask
 from tidemark.glue_service.access.gate import Admission, too_large
 from tidemark.glue_service.access.head import head_of
 from tidemark.glue_service.access.payload import PAYLOAD, Payload
-from tidemark.glue_service.http.peers import why_not_ours
+from tidemark.glue_service.http.peers import foreign_user
 
-REFUSAL = "tidemark.refusal"  # of the environment: why a request is refused, if it is
-LINGER_S = 10  # for which the body of a request that was refused is read on, and forgotten
-AS_IT_IS = "x-amz-"  # beginning of the names of headers that waitress would capitalise
+REFUSAL = "tidemark.refusal"  # key in the environment: why a request is refused
+LINGER_S = 10  # how long the body of a refused request is read and dropped
+LOWER_CASE_PREFIX = "x-amz-"  # prefix of headers that waitress would capitalise
 
 
 class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
-    """Reads a request; one that is refused by its head is whole without its body."""
+    """Reads a request; a request that is refused by its head ends before its body."""
 
     def __init__(self, adj: Adjustments, channel: "Channel") -> None:
         super().__init__(adj)
         self.refusal: Exception | None = None
         self.payload = Payload()
-        self.repeated: dict[str, str] = {}  # headers that came more than once, as they are signed
+        self.repeated: dict[str, str] = {}  # headers that came several times, as they are signed
         self._channel = channel
-        self._largest: int | None = None  # bytes of a body; None before the head was judged
+        self._largest: int | None = None  # bytes of a body; None before the check of the head
 
     @property
     def has_body(self) -> bool:
@@ -43,7 +43,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
     def parse_header(self, header_plus: bytes) -> None:
         """Read the head of a request.
 
-        waitress would wait for ever for the body of a PUT of an empty object with
+        waitress would wait forever for the body of a PUT of an empty object with
         Expect: 100-continue.
         """
         super().parse_header(header_plus)
@@ -52,7 +52,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
             self.expect_continue = False
 
     def received(self, data: bytes) -> int:
-        """Read on; return how many bytes are of this request."""
+        """Read more; return how many bytes belong to this request."""
         consumed: int = super().received(data)
         if self.headers_finished and self._largest is None and not (self.error or self.empty):
             self._judge()
@@ -62,7 +62,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
             return consumed
         self.completed, self.expect_continue = True, False
         self._channel.is_refused = True
-        return len(data)  # what follows is of the body
+        return len(data)  # the rest belongs to the body
 
     def _judge(self) -> None:
         self._largest = 0
@@ -74,10 +74,9 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc] # waitress has no types
 
 
 def _repeated(lines: bytes) -> dict[str, str]:
-    """Return headers that came more than once, joined as they are signed: waitress adds a space.
-
-    Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
-    """
+    """Return headers that came several times, joined for the signature: waitress adds a space."""
+    # Source:
+    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
     found: dict[str, list[str]] = {}
     for line in get_header_lines(lines):
         name, _, value = line.decode("latin-1").partition(":")
@@ -86,7 +85,7 @@ def _repeated(lines: bytes) -> dict[str, str]:
 
 
 class _File(ReadOnlyFileBasedBuffer):  # type: ignore[misc] # waitress has no types
-    """The body of a response, read as its client takes it: no thread waits for that."""
+    """The body of a response, read at the pace of its client: no thread waits for that."""
 
     def get(self, numbytes: int = -1, skip: bool = False) -> bytes:
         """Return the next bytes."""
@@ -105,14 +104,14 @@ class _Task(WSGITask):  # type: ignore[misc] # waitress has no types
         return {**super().get_environment(), "wsgi.file_wrapper": _File, **own}
 
     def execute(self) -> None:
-        """Answer the request; one whose body is not read ends its connection."""
+        """Answer the request; if its body is not read, close the connection."""
         if self.request.refusal is not None and self.request.has_body:
             self.set_close_on_finish()
         super().execute()
 
     def build_response_header(self) -> bytes:
         """Return the head of the response."""
-        names = [name for name, _ in self.response_headers if name.startswith(AS_IT_IS)]
+        names = [name for name, _ in self.response_headers if name.startswith(LOWER_CASE_PREFIX)]
         head: bytes = super().build_response_header()
         for name in names:
             written = "-".join(part.capitalize() for part in name.split("-"))
@@ -125,31 +124,31 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
 
     task_class = _Task
     is_ours = False
-    is_refused = False  # what comes now is the body of a request that was refused
+    is_refused = False  # the body of a refused request is arriving
     lingers_until_s: float | None = None
     close_when_flushed = False
 
     def parser_class(self, adj: Adjustments) -> _Parser:
-        """Return what reads the next request."""
+        """Return the parser of the next request."""
         return _Parser(adj, self)
 
     def admit(self, request: _Parser) -> Admission:
-        """Return what a request may send."""
+        """Return the limits of a request."""
         sent = {name.replace("_", "-").lower(): text for name, text in request.headers.items()}
         sent |= request.repeated
-        if request.chunked:  # waitress takes the header away, and it may be signed
+        if request.chunked:  # waitress removes the header, but it may be signed
             sent["transfer-encoding"] = "chunked"
         head = head_of(request.command, request.request_uri, sent)
         admission: Admission = self.server.gate.admit(
-            head, self._why_not_ours(), request.content_length
+            head, self._foreign_user(), request.content_length
         )
         return admission
 
-    def _why_not_ours(self) -> str | None:
-        if self.is_ours:  # as long as the connection stands
+    def _foreign_user(self) -> str | None:
+        if self.is_ours:  # for the life of the connection
             return None
         here, port = self.socket.getsockname()[:2]
-        why = why_not_ours(self.addr[0], int(self.addr[1]), port, here)
+        why = foreign_user(self.addr[0], int(self.addr[1]), port, here)
         self.is_ours = why is None
         return why
 
@@ -158,7 +157,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
         return False if self.is_refused else bool(super().received(data))
 
     def handle_write(self) -> None:
-        """Send on; a client that was refused while it sends can read why, and is then left."""
+        """Send more; a client that is refused while it sends can read why before the end."""
         if not (self.is_refused and self.close_when_flushed):
             super().handle_write()
             return
@@ -172,7 +171,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # waitress has no types
                 self.socket.shutdown(socket.SHUT_WR)
 
     def handle_close(self) -> None:
-        """Close the connection, and the file that an unfinished body is in."""
+        """Close the connection, and the file of an unfinished body."""
         super().handle_close()
         if self.request is not None:
             self.request.close()

@@ -1,4 +1,4 @@
-"""Errors in the protocol of the client that asked, so that it shows their text.
+"""Errors in the protocol of the client, so that it shows their messages.
 
 Source: https://smithy.io/2.0/aws/protocols/index.html
 """
@@ -18,14 +18,14 @@ from tidemark.glue_service.s3.xml import error_xml
 
 CBOR = "application/cbor"
 FORM = "application/x-www-form-urlencoded"
-SHORT, BYTE_FOLLOWS, TWO_BYTES_FOLLOW = 24, 0x18, 0x19  # of the length of what CBOR begins
+SHORT, BYTE_FOLLOWS, TWO_BYTES_FOLLOW = 24, 0x18, 0x19  # lengths of CBOR values
 TEXT, MAP_OF_TWO = 0x60, b"\xa2"
 
 
 def error_reply(
     service: str, error: ServiceError, request_id: str, path: str, headers: Mapping[str, str]
 ) -> Reply:
-    """Return an error as the clients of a service read it."""
+    """Return an error in the form that clients of a service read."""
     protocol = protocol_of(service, path, headers)
     if protocol == "s3":
         return error_xml(error, path, request_id)
@@ -33,7 +33,7 @@ def error_reply(
         fields = {"Content-Type": CBOR, "smithy-protocol": "rpc-v2-cbor"}
         return Reply(error.status, fields, _cbor(error))
     if protocol == "ec2":
-        return reply(error.status, query_protocol.CONTENT_TYPE, _of_ec2(error, request_id))
+        return reply(error.status, query_protocol.CONTENT_TYPE, _ec2_error(error, request_id))
     if protocol == "xml":
         body = query_protocol.xml_error(error, request_id)
         return reply(error.status, query_protocol.CONTENT_TYPE, body)
@@ -42,9 +42,9 @@ def error_reply(
 
 
 def protocol_of(service: str, path: str, headers: Mapping[str, str]) -> str:
-    """Return how a client of a service reads errors: s3, json, cbor, xml or ec2.
+    """Return the protocol in which a client of a service reads errors: s3, json, cbor, xml or ec2.
 
-    What is not signed names no service: a form to no bucket is not for S3.
+    An unsigned request names no service: a form without a bucket is not for S3.
     """
     content_type = headers.get("content-type", "")
     if service == "s3" and not (path == "/" and content_type.startswith(FORM)):
@@ -64,7 +64,7 @@ def _is_rest_xml(service: str) -> bool:
         return False
 
 
-def _of_ec2(error: ServiceError, request_id: str) -> bytes:
+def _ec2_error(error: ServiceError, request_id: str) -> bytes:
     inner = f"<Code>{escape(error.code)}</Code><Message>{escape(str(error))}</Message>"
     text = f"<Errors><Error>{inner}</Error></Errors><RequestID>{request_id}</RequestID>"
     return f"<Response>{text}</Response>".encode()
@@ -72,10 +72,10 @@ def _of_ec2(error: ServiceError, request_id: str) -> bytes:
 
 def _cbor(error: ServiceError) -> bytes:
     words = ("__type", error.code, "message", str(error))
-    return MAP_OF_TWO + b"".join(map(_text, words))
+    return MAP_OF_TWO + b"".join(map(_cbor_text, words))
 
 
-def _text(text: str) -> bytes:
+def _cbor_text(text: str) -> bytes:
     content = text.encode()
     if len(content) < SHORT:
         return bytes([TEXT + len(content)]) + content

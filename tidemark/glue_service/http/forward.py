@@ -1,4 +1,4 @@
-"""Hands a request on to another server: the embedded DynamoDB, or an emulator of the user."""
+"""Forwards a request to another server: the embedded DynamoDB, or an emulator of the user."""
 
 import http.client
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceE
 from tidemark.local_state.machine.secrets_in_text import show_endpoint
 
 TIMEOUT_S = 60
-OF_THE_CONNECTION = (
+CONNECTION_HEADERS = (
     "connection",
     "keep-alive",
     "host",
@@ -23,12 +23,12 @@ OF_THE_CONNECTION = (
     "date",
     "server",
 )
-OF_THIS_PORT = ("glue", "logs", "s3", "dynamodb")  # which jobs and clients share here
+OWN_SERVICES = ("glue", "logs", "s3", "dynamodb")  # which jobs and clients share here
 AWS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 
 
 def read_forwards(words: Iterable[str]) -> dict[str, str]:
-    """Return where requests for services go, by the names that signatures have."""
+    """Return the target URLs of services, by their names in signatures."""
     forwards = {}
     for word in words:
         name, _, url = word.partition("=")
@@ -40,7 +40,7 @@ def read_forwards(words: Iterable[str]) -> dict[str, str]:
             )
         if place.hostname.endswith(AWS):
             raise UsageError(
-                f"--forward {word} leads to AWS, which refuses what is signed for this port; "
+                f"--forward {word} leads to AWS, which refuses requests signed for this port; "
                 "allowed: the URL of an emulator"
             )
         forwards[_signing_name(name, url)] = url.rstrip("/")
@@ -51,11 +51,11 @@ def _signing_name(name: str, url: str) -> str:
     if name not in Loader().list_available_services("service-2"):
         meant = " or ".join(f"--forward {one}={url}" for one in services_signed_as(name))
         raise UsageError(
-            f"--forward is for {show(name)}; allowed: a service as boto3 calls it, such as lambda"
+            f"--forward is for {show(name)}; allowed: a service by its boto3 name, such as lambda"
             + (f"; write {meant}" if meant else "")
         )
-    if name in OF_THIS_PORT:
-        raise UsageError(f"--forward is for {name}, which this machine has itself: leave it out")
+    if name in OWN_SERVICES:
+        raise UsageError(f"--forward is for {name}, which this machine serves itself: leave it out")
     metadata = service_model(name).metadata
     return str(metadata.get("signingName", metadata["endpointPrefix"]))
 
@@ -63,18 +63,18 @@ def _signing_name(name: str, url: str) -> str:
 def forward(
     endpoint: str, method: str, path: str, headers: Mapping[str, str], body: bytes
 ) -> Reply:
-    """Return what another server answers."""
+    """Return the answer of another server."""
     url = urlsplit(endpoint)
     kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
     connection = kind(url.hostname or "", url.port, timeout=TIMEOUT_S)
-    sent = {name: value for name, value in headers.items() if name not in OF_THE_CONNECTION}
+    sent = {name: value for name, value in headers.items() if name not in CONNECTION_HEADERS}
     try:
         connection.request(method, f"{url.path}{path}" or "/", body, sent)
         answer = connection.getresponse()
         found = {
             name: value
             for name, value in answer.getheaders()
-            if name.lower() not in OF_THE_CONNECTION
+            if name.lower() not in CONNECTION_HEADERS
         }
         return Reply(answer.status, found, answer.read())
     except (OSError, http.client.HTTPException) as error:

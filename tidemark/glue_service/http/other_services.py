@@ -1,6 +1,6 @@
-"""Services beside Glue, Logs, S3 and DynamoDB: forwarded, emulated, or refused by name.
+"""Services other than Glue, Logs, S3 and DynamoDB: forwarded, emulated, or refused by name.
 
-Nothing is sent to AWS: what no endpoint is named for, and no emulator has, fails here.
+Nothing is sent to AWS: a service without an endpoint or emulator fails here.
 """
 
 import threading
@@ -17,20 +17,20 @@ from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.local_state.home import Home
 
 SNS = "sns"
-WING = "tidemark.emulated.services"  # imported by name, when one of them is asked for
+WING = "tidemark.emulated.services"  # imported by name, at the first request for one of them
 
 
 class Emulator(Protocol):
-    """What answers for the emulated services of one home."""
+    """Answers for the emulated services of one home."""
 
-    def why_absent(self, service: str) -> str | None:
-        """Return what is to be installed first; None if nothing is."""
+    def missing_package(self, service: str) -> str | None:
+        """Return what must be installed first; None if nothing is missing."""
 
     def is_used(self) -> bool:
         """Return whether anything was ever defined in them."""
 
     def close(self) -> None:
-        """Wait a while for what is being delivered."""
+        """Wait a while for deliveries in progress."""
 
     def answer(
         self,
@@ -56,8 +56,8 @@ class OtherServices:
         self._home = home
         self._forwards = forwards
         self._emulator: Emulator | None = None
-        self._lock = threading.Lock()  # of the first request that needs the emulator
-        self.topics = Topics(self._ask_sns, self._why_no_sns, self._is_sns_used, say)
+        self._lock = threading.Lock()  # for the first request to the emulator
+        self.topics = Topics(self._ask_sns, self._sns_refusal, self._is_sns_used, say)
 
     @property
     def _emulated(self) -> Emulator:
@@ -67,13 +67,13 @@ class OtherServices:
             return self._emulator
 
     def close(self) -> None:
-        """Wait a while for what is published, and delivered."""
+        """Wait a while for messages in progress."""
         self.topics.close()
         if self._emulator is not None:
             self._emulator.close()
 
     def has(self, service: str) -> bool:
-        """Return whether the requests of a service are answered here."""
+        """Return whether this machine answers the requests of a service."""
         return service in self._forwards or service in EMULATED or service not in OPERATIONS
 
     def answer(
@@ -102,13 +102,13 @@ class OtherServices:
     def _is_sns_used(self) -> bool:
         return SNS in self._forwards or self._emulated.is_used()
 
-    def _why_no_sns(self) -> str | None:
-        return None if SNS in self._forwards else self._emulated.why_absent(SNS)
+    def _sns_refusal(self) -> str | None:
+        return None if SNS in self._forwards else self._emulated.missing_package(SNS)
 
 
 def _remedy(service: str) -> str:
     """Return how to name an emulator; some services have another name in boto3."""
     names = services_signed_as(service)
     if not names:
-        return "`tidemark local up --forward SERVICE=URL`, with the service as boto3 calls it"
+        return "`tidemark local up --forward SERVICE=URL`, with the service by its boto3 name"
     return " or ".join(f"`tidemark local up --forward {name}=URL`" for name in names)

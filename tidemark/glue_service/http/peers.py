@@ -1,7 +1,7 @@
-"""Tells which user of this machine is at the other end of a connection over loopback.
+"""Finds the user of this machine at the other end of a loopback connection.
 
 Loopback is open to every user of a machine. Linux lists the sockets of all users, so a port can
-refuse the others and asks its own clients for nothing.
+refuse other users without asking its own clients for anything.
 
 Source: https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
 """
@@ -16,12 +16,12 @@ from tidemark.local_state.machine.socket_diag import Address, holder_of_socket
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENING = "0A"
-WORD = 8  # hexadecimal digits of 32 bits, which are in the order of this machine
-NO_INODE = "0"  # of a socket that its process has closed: its user is not told
+WORD = 8  # hexadecimal digits of 32 bits, in the byte order of this machine
+NO_INODE = "0"  # of a socket that its process has closed: its user is unknown
 
 
-def why_not_ours(peer: str, peer_port: int, port: int, here: str | None = None) -> str | None:
-    """Return why a connection is not of this user; None if it is, or is not over loopback."""
+def foreign_user(peer: str, peer_port: int, port: int, here: str | None = None) -> str | None:
+    """Return why a connection is not from this user; None if it is, or is not over loopback."""
     if sys.platform != "linux" or not _is_loopback(peer):
         return None
     user = user_of(peer, peer_port, port, here)
@@ -29,14 +29,14 @@ def why_not_ours(peer: str, peer_port: int, port: int, here: str | None = None) 
         return None
     whose = "a process that is gone" if user is None else f"the user {user}"
     return (
-        f"the request is of {whose}, and this port answers user {os.getuid()} only; to answer "
-        "every user of this machine, who then can run code as that one: "
+        f"the request is from {whose}, and this port answers user {os.getuid()} only; to answer "
+        "every user of this machine, who can then run code as that user: "
         "`tidemark local up --port NUMBER --any-user`"
     )
 
 
 def user_of(peer: str, peer_port: int, port: int, here: str | None = None) -> int | None:
-    """Return the user whose process holds the client's end of a connection; None if none does."""
+    """Return the user whose process holds the client's end of a connection; None if unknown."""
     ends = _address(peer), peer_port, _address(here or peer), port
     holder = holder_of_socket(*ends)
     return _user_in_tables(peer, peer_port, port) if holder is None else holder.user
@@ -71,14 +71,14 @@ def _is_loopback(peer: str) -> bool:
 
 
 def _address(text: str) -> Address:
-    """Return an address; that of IPv4 within IPv6 is one of IPv4."""
+    """Return an address; IPv4 within IPv6 becomes IPv4."""
     address = ipaddress.ip_address(text.partition("%")[0])
     mapped: Address | None = getattr(address, "ipv4_mapped", None)
     return mapped or address
 
 
 def _written(peer: str) -> set[str]:
-    """Return an address as the kernel's tables write it, also as an IPv4 address within IPv6."""
+    """Return an address in the form of the kernel's tables, also as IPv4 within IPv6."""
     address = _address(peer)
     forms = {address.packed}
     if address.version == 4:

@@ -1,4 +1,4 @@
-"""Finds the service that a request is for: by its target, its signature, or else it is S3.
+"""Finds the service of a request: by its target or its signature, else it is S3.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
 """
@@ -14,13 +14,13 @@ from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
 EVERYWHERE = frozenset(("0.0.0.0", "::"))  # noqa: S104 (compared with, not bound)
 HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|[0-9a-f]*:[0-9a-f:.]*:[0-9a-f:.]*")
 SCOPE = re.compile(r"Credential=[^/,\s]*/\d{8}/[^/,\s]*/(?P<service>[^/,\s]+)/aws4_request")
-HOME = "tidemark"  # what commands of the home ask for
+HOME = "tidemark"  # the service for commands of the home
 TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events", "Tidemark": HOME}
 DYNAMODB_TARGETS = ("DynamoDB_20120810", "DynamoDBStreams_20120810")
 
 
 def service_of(headers: Mapping[str, str], query: str) -> str:
-    """Return the service as signatures name it, such as ``glue``; s3 if nothing says another."""
+    """Return the service by its name in signatures, such as ``glue``; s3 by default."""
     prefix, dot, _ = headers.get("x-amz-target", "").rpartition(".")
     if dot:
         if prefix in DYNAMODB_TARGETS:
@@ -36,14 +36,14 @@ def service_of(headers: Mapping[str, str], query: str) -> str:
 def names_of_port(host: str, further: Iterable[str]) -> frozenset[str]:
     """Return the hosts that a request to a port may name.
 
-    A web page whose name leads to the port (DNS rebinding) sends its own name as Host, so names
-    that nobody gave are refused, also where other machines reach the port.
+    A web page whose name resolves to the port (DNS rebinding) sends its name as Host, so unknown
+    names are refused, even if other machines can reach the port.
     """
     names = {_host_name(name) for name in further}
     if host in EVERYWHERE and not names:
         raise UsageError(
             f"--host {host} listens at every address of this machine, and requests may name only "
-            "hosts that are given; name those that clients use: --allow-host NAME, such as "
+            "known hosts; name the hosts that clients use: --allow-host NAME, such as "
             f"{socket.gethostname()} or this machine's IP address"
         )
     return frozenset(LOOPBACK_NAMES | names | {host.lower()} - EVERYWHERE)
@@ -60,5 +60,5 @@ def _host_name(word: str) -> str:
 
 
 def operation_of(headers: Mapping[str, str]) -> str:
-    """Return the operation that the target of a request names."""
+    """Return the operation in the target of a request."""
     return headers.get("x-amz-target", "").rpartition(".")[2]

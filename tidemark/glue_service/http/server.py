@@ -1,4 +1,4 @@
-"""Serves the port by waitress: on loopback, unless another address is asked for.
+"""Serves the port with waitress: on loopback, unless another address is given.
 
 Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
 """
@@ -30,7 +30,7 @@ Wsgi = Callable[..., Any]
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator["Listener"]:
-    """Bind the port, so that its number is known before anything is started."""
+    """Bind the port, so that its number is known before anything starts."""
     listener = Listener(host, port)
     try:
         yield listener
@@ -38,18 +38,18 @@ def listening(host: str, port: int) -> Iterator["Listener"]:
         listener.close()
 
 
-# More requests than threads wait a moment; that is no news for who runs the server.
+# More requests than threads wait a moment; the operator need not know.
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
-    """Asks a gate about each request before its body is read."""
+    """Asks a gate about each request before reading its body."""
 
     channel_class = Channel
     gate: Gate
 
     def maintenance(self, now: float) -> None:
-        """Close connections that are silent, or whose refused client had its time to read why."""
+        """Close silent connections, and those of refused clients that had time to read why."""
         super().maintenance(now)
         for channel in self.active_channels.values():
             if channel.lingers_until_s is not None and channel.lingers_until_s < now:
@@ -57,7 +57,7 @@ class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
 
 
 class Listener:
-    """A bound port; `serve` begins to answer."""
+    """A bound port; `serve` starts to answer."""
 
     def __init__(self, host: str, port: int) -> None:
         self._application: Wsgi | None = None
@@ -95,7 +95,7 @@ class Listener:
         )
 
     def serve(self, application: Wsgi, gate: Gate) -> None:
-        """Answer requests that a gate admits, in threads of its own."""
+        """Answer requests that a gate admits, in separate threads."""
         self._application, self._server.gate = application, gate
         self._thread = threading.Thread(target=self._server.run, name="port", daemon=True)
         self._thread.start()
@@ -105,7 +105,7 @@ class Listener:
         return self._application(environ, start_response)
 
     def close(self) -> None:
-        """Stop answering; requests that are being answered get a few seconds."""
+        """Stop answering; requests in progress get a few seconds."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -113,18 +113,16 @@ class Listener:
             self._server.close()
         else:
             self._server.task_dispatcher.shutdown(timeout=SHUTDOWN_S)
-            self._server.trigger.pull_trigger(self._close_all)  # in the thread that serves
+            self._server.trigger.pull_trigger(self._close_all)  # in the serving thread
             self._thread.join(SHUTDOWN_S)
             if not self._thread.is_alive() and not self._server.task_dispatcher.threads:
                 self._server.trigger.close()
         self._socket.close()
 
     def _close_all(self) -> None:
-        """Leave the loop nothing to wait for.
-
-        The trigger stays open: a thread may be about to write to it, and its number could be
-        another file's by then.
-        """
+        """Leave the loop nothing to wait for."""
+        # The trigger stays open: a thread may be about to write to it, and its number could be
+        # another file's by then.
         self._server.trigger.del_channel()
         for channel in list(self._server._map.values()):
             if isinstance(channel, Channel):

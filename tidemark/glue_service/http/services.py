@@ -1,4 +1,4 @@
-"""Which operations of AWS this machine answers, and by what."""
+"""The operations of AWS that this machine answers, and their functions."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -107,7 +107,7 @@ EVENTS: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "TagResource": rule_tags.tag_resource,
     "UntagResource": rule_tags.untag_resource,
 }
-OF_ENGINE = {"glue": GLUE, "events": EVENTS}
+ENGINE_SERVICES = {"glue": GLUE, "events": EVENTS}
 LOGS: Mapping[str, Callable[[Engine, Request], Answer]] = {
     "DescribeLogGroups": logs.describe_log_groups,
     "DescribeLogStreams": logs.describe_log_streams,
@@ -120,19 +120,19 @@ IDENTITY: Mapping[str, Mapping[str, Callable[[Mapping[str, str]], Answer]]] = {
 }
 FEW = 6
 OPERATIONS = {
-    **{service: tuple(operations) for service, operations in OF_ENGINE.items()},
+    **{service: tuple(operations) for service, operations in ENGINE_SERVICES.items()},
     "logs": tuple(LOGS),
     **{service: tuple(operations) for service, operations in IDENTITY.items()},
 }
 
 
-# Words in the names of operations that are not here -> why, and what there is instead.
+# Words in the names of missing operations -> why, and the alternative.
 INSTEAD = {
     ("Session", "Statement"): "interactive sessions do not run here: run the code as a job, "
-    "or by `tidemark submit`",
-    ("Crawler", "Crawl", "Classifier"): "crawlers do not run here: define tables by CreateTable, "
-    "or by `tidemark catalog crawl`",
-    ("Role", "User", "Policy"): "no policy is judged here: any ARN of a role is taken",
+    "or with `tidemark submit`",
+    ("Crawler", "Crawl", "Classifier"): "crawlers do not run here: define tables with CreateTable, "
+    "or with `tidemark catalog crawl`",
+    ("Role", "User", "Policy"): "policies are not evaluated here: any ARN of a role is accepted",
     ("Archive", "Replay", "Bus"): "there is only the default event bus; others are on AWS only",
 }
 
@@ -140,7 +140,7 @@ INSTEAD = {
 def unsupported(service: str, operation: str) -> ServiceError:
     """Return the error for an operation that this machine does not answer.
 
-    It says what there is instead, or which operations of the service have names like it.
+    It names the alternative, or the operations of the service with similar names.
     """
     code = "UnknownOperationException"
     if find_operation(service, operation) is None:
@@ -151,15 +151,15 @@ def unsupported(service: str, operation: str) -> ServiceError:
     if not why:
         here = OPERATIONS[service]
         like = get_close_matches(operation, here, FEW) if len(here) > FEW else here
-        why = f"it has {', '.join(like)}" if like else "no operation here has a name like it"
+        why = f"it has {', '.join(like)}" if like else "no operation here has a similar name"
     text = f"the local Glue does not have {operation} of {service}; {why}; all that it has: "
     return ServiceError(code, f"{text}docs/local.md")
 
 
 def call(engine: Engine, service: str, operation: str, request: Request) -> Answer:
-    """Do an operation; return its answer."""
-    if service in OF_ENGINE:
-        function = OF_ENGINE[service][operation]
+    """Run an operation; return its answer."""
+    if service in ENGINE_SERVICES:
+        function = ENGINE_SERVICES[service][operation]
         return engine.ask(lambda glue: function(glue, request))
     if service == "logs":
         return LOGS[operation](engine, request)

@@ -23,7 +23,7 @@ from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
 from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
-from tidemark.glue_service.runs.recovery import go_on
+from tidemark.glue_service.runs.recovery import continue_runs
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.served import ServedPort, announced
 from tidemark.glue_service.steps import load
@@ -42,23 +42,23 @@ class Options:
     """How a local Glue is served.
 
     Attributes:
-        host: the address; anything but loopback is reached by other machines.
+        host: the address; other machines can reach any address but loopback.
         port: its number, 0 for a free one.
         any_user: whether it answers other users of this machine too.
         any_key: whether it answers requests that are not signed with its access key.
         names: the hosts that a request may name, from `routes.names_of_port`.
-        jvms: where job runs borrow their JVMs.
+        jvms: the supply of JVMs for job runs.
         observe: called in the engine's thread with each run whose final state was recorded.
         on_start: called in the engine's thread with each run that was recorded as RUNNING.
-        lineage: called there with both; sends events of them, and never waits.
-        is_of_command: whether it ends with a run that it is served for: no schedule fires then.
-        take_over: what is done first with the runs that an engine which is gone has left.
+        lineage: called there with both; sends their events without waiting.
+        is_of_command: whether it serves one run and ends with it: no schedule fires then.
+        take_over: called first, with the runs that a dead engine has left.
         clock: epoch milliseconds.
-        say: called in threads of its own with what no client waits for.
+        say: called in separate threads with messages that no client waits for.
         on_event: a command that gets each event on its standard input; None for none.
         max_parallel: how many job runs have a process at once; None takes the number of cores.
-        on_death: called in the engine's thread if it ends by an error, and answers no more.
-        forwards: URLs of other services, by the names that signatures have.
+        on_death: called in the engine's thread if an error ends it.
+        forwards: URLs of other services, by their names in signatures.
     """
 
     host: str = LOOPBACK
@@ -71,7 +71,7 @@ class Options:
     on_start: Callable[[JobRun], None] = lambda _: None
     lineage: Callable[[JobRun], None] = lambda _: None
     is_of_command: bool = False
-    take_over: Callable[[LocalGlue], None] = go_on
+    take_over: Callable[[LocalGlue], None] = continue_runs
     clock: Callable[[], int] = now_ms
     say: Callable[[str], None] = lambda _: None
     on_event: str | None = None
@@ -82,7 +82,7 @@ class Options:
 
 @contextmanager
 def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Engine]]:
-    """Serve a home for as long as the block takes; yield the URL and the engine."""
+    """Serve a home as long as the block runs; yield the URL and the engine."""
     require("waitress")
     events = Events(home.root / LOG, options.on_event, options.say)
     others = OtherServices(home, options.forwards, options.say)

@@ -1,4 +1,4 @@
-"""The lines of a job run's log as log events: where each begins, and when it was written."""
+"""The lines of a job run's log as log events: where each starts, and when it was written."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -8,13 +8,13 @@ from pathlib import Path
 from tidemark.glue_service.logs.marks import marks_of, time_of_offset
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 
-MAX_EVENT_BYTES = 1_000_000  # bytes; a longer line is several events
+MAX_EVENT_BYTES = 1_000_000  # bytes; a longer line becomes several events
 SCANNED = 4_000_000  # bytes of one log that one request reads
 
 
 @dataclass(frozen=True)
 class LogEvent:
-    """One line: its place in the log in bytes, and its time in epoch milliseconds."""
+    """One line: its offset in the log in bytes, and its time in epoch milliseconds."""
 
     stream: str
     begin: int
@@ -24,20 +24,20 @@ class LogEvent:
 
     @property
     def event_id(self) -> str:
-        """56 digits, as CloudWatch's, in the order of time."""
+        """56 digits, like CloudWatch's, in order of time."""
         return f"{self.timestamp:020}{zlib.crc32(self.stream.encode()):010}{self.begin:026}"
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """One log of a job run, which is a log stream of the run's id."""
+    """One log of a job run: a log stream named after the run's id."""
 
     run: JobRun
     path: Path
 
     @property
     def size(self) -> int:
-        """The bytes that can be read: of a run that has not ended, what has a time already."""
+        """The readable bytes: in a run that has not ended, those that already have a time."""
         if self.run.state not in FINAL_STATES:
             return max((offset for offset, _ in marks_of(self.path)), default=0)
         try:
@@ -46,14 +46,14 @@ class LogFile:
             return 0
 
     def times(self) -> Callable[[int], int]:
-        """Return what tells when the line at an offset was written."""
+        """Return a function that returns when the line at an offset was written."""
         run = self.run
         return time_of_offset(marks_of(self.path), run.completed_at_ms or run.started_at_ms)
 
     def events(self, begin: int = 0, most_bytes: int = SCANNED) -> Iterator[LogEvent]:
-        """Yield the lines from an offset on, which is where a line begins.
+        """Yield the lines from an offset on, at which a line must start.
 
-        The line that is being written is left out until its run has ended.
+        The line in progress is left out until its run has ended.
         """
         size = self.size
         if size <= begin:
@@ -71,8 +71,8 @@ class LogFile:
                 text = line.rstrip(b"\r\n").decode("utf-8", errors="replace")
                 yield LogEvent(self.run.run_id, place, end, time_of(place), text)
 
-    def line_begin(self, offset: int) -> int:
-        """Return where the line that begins at an offset or next behind it begins."""
+    def line_start(self, offset: int) -> int:
+        """Return the start of the line that starts at an offset, or of the next line."""
         if offset <= 0 or not self.size:
             return 0
         with self.path.open("rb") as file:
@@ -82,7 +82,7 @@ class LogFile:
 
     def before(self, end: int, count: int, most_bytes: int = SCANNED) -> list[LogEvent]:
         """Return up to ``count`` lines that end at an offset, the oldest first."""
-        begin = self.line_begin(max(end - most_bytes, 0))
+        begin = self.line_start(max(end - most_bytes, 0))
         found = [event for event in self.events(begin, most_bytes + 1) if event.end <= end]
         return found[-count:]
 

@@ -1,7 +1,7 @@
-"""When the lines of a job run were written: its logs have no times, so who watches it notes them.
+"""When the lines of a job run were written: logs have no times, so the engine notes them.
 
-A file of marks has lines ``OFFSET TIME``: at that time (epoch milliseconds) the log had so many
-bytes. A line of the log was written at the first mark that is behind it.
+A file of marks has lines ``OFFSET TIME``: at that time (epoch milliseconds) the log had that many
+bytes. A line of the log was written at the first mark after it.
 """
 
 import bisect
@@ -15,26 +15,26 @@ from tidemark.model.clock import now_ms
 
 OUTPUT, ERROR = "stdout.log", "stderr.log"
 LOGS = (OUTPUT, ERROR)
-MARKS = ".marks"  # suffix behind the name of the log
+MARKS = ".marks"  # suffix after the name of the log
 PERIOD_S = 0.1
 
 
 class LogMarks:
-    """Notes how far the logs of running jobs have grown, ten times a second at most."""
+    """Notes how far the logs of running jobs have grown, at most ten times a second."""
 
     def __init__(self) -> None:
         self._sizes: dict[Path, int] = {}
         self._last: dict[str, float] = {}
 
     def note(self, run: JobRun, *, is_last: bool = False) -> None:
-        """Note what a run has written since the last call; nothing is later than its end."""
+        """Note the output of a run since the last call; no time is later than its end."""
         now = time.monotonic()
         if not is_last and now - self._last.get(run.run_id, 0) < PERIOD_S:
             return
         self._last[run.run_id] = now
         for log in LOGS:
             path = Path(run.log_path).with_name(log)
-            with contextlib.suppress(OSError):  # not there yet, or a full disk
+            with contextlib.suppress(OSError):  # missing so far, or a full disk
                 size = path.stat().st_size
                 if size > self._sizes.get(path, 0):
                     with path.with_name(path.name + MARKS).open("a", encoding="ascii") as marks:
@@ -58,7 +58,7 @@ def marks_of(log: Path) -> list[tuple[int, int]]:
 
 
 def time_of_offset(marks: list[tuple[int, int]], otherwise_ms: int) -> Callable[[int], int]:
-    """Return what tells when the line that begins at an offset of a log was written."""
+    """Return a function that returns when the line at an offset of a log was written."""
     offsets = [offset for offset, _ in marks]
 
     def time_of(offset: int) -> int:

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 TERM = re.compile(r'\s*([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))(?=\s|$)')
-OF_JSON_AND_FIELDS = ("{", "[", "%")
+STRUCTURED_PATTERNS = ("{", "[", "%")
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return whether lines match a pattern: all its terms, none with -, one of those with ?."""
+    """Return a function that matches lines: all terms, none with -, one of those with ?."""
     text = pattern.strip()
-    if text.startswith(OF_JSON_AND_FIELDS):
+    if text.startswith(STRUCTURED_PATTERNS):
         raise _refused(pattern)
     needed: list[str] = []
     excluded: list[str] = []

@@ -89,7 +89,7 @@ def _stream(log: LogFile, group_arn: str) -> Answer:
 
 
 def get_log_events(engine: Engine, request: Request) -> Answer:
-    """Return a page of the events of one stream: the newest, or from the head, or by a token."""
+    """Return a page of one stream's events: the newest, or from the head, or by a token."""
     (log,) = _logs(engine, _group(request), [request["logStreamName"]])
     limit = request.get("limit", MAX_EVENTS)
     within = _within(request)
@@ -118,7 +118,7 @@ def _position(request: Request, log: LogFile) -> tuple[str, int]:
 
 
 def _first(events: list[LogEvent], limit: int) -> list[LogEvent]:
-    """Return the first events that go into one answer."""
+    """Return the first events that fit into one answer."""
     size = 0
     for number, event in enumerate(events[:limit]):
         size += event.end - event.begin
@@ -129,7 +129,7 @@ def _first(events: list[LogEvent], limit: int) -> list[LogEvent]:
 
 @dataclass(frozen=True)
 class _Scan:
-    """What one request found in one stream: from where to where it read, and what matches."""
+    """The result of one request in one stream: the range it read, and the matching events."""
 
     log: LogFile
     begin: int
@@ -137,7 +137,7 @@ class _Scan:
     end: int
 
     def kept(self, shown: set[LogEvent]) -> int:
-        """Return from where the next request reads, if this one shows some of the events."""
+        """Return where the next request continues if this one shows some of the events."""
         left = [event for event in self.events if event not in shown]
         return left[0].begin if left else self.end
 
@@ -151,7 +151,7 @@ def filter_log_events(engine: Engine, request: Request) -> Answer:
     logs = [log for log in logs if log.run.run_id.startswith(prefix) and _overlaps(log, request)]
     limit, within = request.get("limit", MAX_EVENTS), _within(request)
     matches = matcher(request.get("filterPattern", ""))
-    places = _places(request.get("nextToken"))
+    places = _offsets(request.get("nextToken"))
     scans, shown = [], list[LogEvent]()
     for log in logs:
         begin = places.get(log.run.run_id, 0)
@@ -173,7 +173,7 @@ def filter_log_events(engine: Engine, request: Request) -> Answer:
 
 
 def _readable_end(scan: _Scan) -> int:
-    """Return where what can be read of a stream now ends; the line being written cannot."""
+    """Return the end of the readable part of a stream, without the line in progress."""
     following = next(scan.log.events(scan.end), None)
     return scan.end + 1 if following else scan.end
 
@@ -199,7 +199,7 @@ def _overlaps(log: LogFile, request: Request) -> bool:
     return not is_before and (end_ms is None or log.run.started_at_ms <= end_ms)
 
 
-def _places(token: str | None) -> dict[str, int]:
+def _offsets(token: str | None) -> dict[str, int]:
     if token is None:
         return {}
     try:
@@ -229,7 +229,7 @@ def _group(request: Request) -> str:
 
 
 def _logs(engine: Engine, group: str, names: list[str] | None = None) -> list[LogFile]:
-    """Return the streams of a group, or those of some names."""
+    """Return the streams of a group, or those with some names."""
     command, file = GROUPS[group]
     runs = engine.ask(lambda glue: _runs_of(glue, command, names))
     if missing := sorted(set(names or ()) - {run.run_id for run in runs}):

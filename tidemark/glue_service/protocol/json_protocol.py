@@ -1,4 +1,4 @@
-"""The JSON protocol of Glue and CloudWatch Logs: a request's body checked, an answer's made.
+"""The JSON protocol of Glue and CloudWatch Logs: parses requests, writes answers.
 
 Source: https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
 """
@@ -11,11 +11,11 @@ from typing import Any
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-from tidemark.glue_service.protocol.models import faults_of
+from tidemark.glue_service.protocol.models import find_faults
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
-DEEPEST = 100  # far beyond every shape; Python's own limit would end the thread's stack
+DEEPEST = 100  # far beyond every shape; Python's own limit would overflow the thread's stack
 INVALID = {
     "glue": "InvalidInputException",
     "logs": "InvalidParameterException",
@@ -27,7 +27,7 @@ MS_PER_S = 1000
 def read_request(operation: OperationModel, body: bytes) -> dict[str, Any]:
     """Return the parameters of a request."""
     request = _object(body)
-    if faults := faults_of(operation, request):
+    if faults := find_faults(operation, request):
         code = INVALID[operation.service_model.service_name]
         raise ServiceError(code, f"{operation.name} cannot take this: {'; '.join(faults)}")
     return request
@@ -38,10 +38,10 @@ def _object(body: bytes) -> dict[str, Any]:
         return {}
     try:
         request = json.loads(body, parse_constant=_refuse_constant)
-        json.dumps(request, ensure_ascii=False).encode()  # lone surrogates are no text
+        json.dumps(request, ensure_ascii=False).encode()  # lone surrogates are not valid
         depth = _depth(request)
     except (ValueError, RecursionError) as error:
-        raise ServiceError("SerializationException", f"the body is no JSON: {error}") from error
+        raise ServiceError("SerializationException", f"the body is not JSON: {error}") from error
     if not isinstance(request, dict) or depth > DEEPEST:
         raise ServiceError(
             "SerializationException",
@@ -52,7 +52,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _depth(value: Any) -> int:
@@ -62,14 +62,14 @@ def _depth(value: Any) -> int:
 
 
 def error_body(error: ServiceError) -> Mapping[str, str]:
-    """Return what the body of an error says."""
+    """Return the body of an error."""
     return {"__type": error.code, "Message": str(error), "message": str(error)}
 
 
 def json_answer(operation: OperationModel, answer: Mapping[str, Any]) -> bytes:
     """Return the body of an answer; members that are None are left out.
 
-    Times are given in epoch milliseconds, or as datetimes, and sent in epoch seconds.
+    Times are given in epoch milliseconds or as datetimes, and sent in epoch seconds.
     """
     shape = operation.output_shape
     body = {} if shape is None else wire_value(shape, answer)
@@ -77,7 +77,7 @@ def json_answer(operation: OperationModel, answer: Mapping[str, Any]) -> bytes:
 
 
 def wire_value(shape: Shape, value: Any) -> Any:
-    """Return a value as it is sent in JSON."""
+    """Return a value in its JSON form."""
     if isinstance(shape, StructureShape):
         return {
             name: wire_value(shape.members[name], item)

@@ -14,8 +14,8 @@ from botocore.validate import ParamValidator
 from tidemark.model.assembly.shape_limits import beyond_limits
 
 NAMES = re.compile(rb'"(?:endpointPrefix|signingName)" *: *"([^"]+)"')
-HEAD_BYTES = 4_000  # of the file of a model, in which its metadata are
-# Services that the wing `emulated` answers by moto, and what people call them.
+HEAD_BYTES = 4_000  # of a model's file, with its metadata
+# Services that the wing `emulated` answers with moto, and their common names.
 EMULATED = {"secretsmanager": "Secrets Manager", "ssm": "SSM", "sns": "SNS", "sqs": "SQS"}
 TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs"}  # of the header X-Amz-Target
 OF_TEXT: Mapping[str, Callable[[str], Any]] = {
@@ -34,9 +34,9 @@ def service_model(service: str) -> ServiceModel:
 
 @cache
 def services_signed_as(name: str) -> tuple[str, ...]:
-    """Return the services, as boto3 calls them, whose requests are signed with a name.
+    """Return the services, by boto3 name, whose requests are signed with a name.
 
-    Of several, one that has the name itself.
+    If a service has the name itself, only that one.
 
     >>> services_signed_as("monitoring")
     ('cloudwatch',)
@@ -51,15 +51,15 @@ def services_signed_as(name: str) -> tuple[str, ...]:
 
 
 def find_operation(service: str, name: str) -> OperationModel | None:
-    """Return an operation of a service; None if AWS has none of this name."""
+    """Return an operation of a service; None if AWS has no such operation."""
     model = service_model(service)
     return model.operation_model(name) if name in model.operation_names else None
 
 
 def as_shape(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a structure of Glue has of some members, with its types.
+    """Return the members of a structure of Glue, with its types.
 
-    Numbers and booleans may be texts in a template. What the structure does not have is left out.
+    In a template numbers and booleans may be strings. Unknown members are left out.
     """
     shaped: dict[str, Any] = _shaped(service_model("glue").shape_for(name), value)
     return shaped
@@ -82,8 +82,8 @@ def _shaped(shape: Shape, value: Any) -> Any:
     return str(value) if shape.type_name == "string" else value
 
 
-def faults_of(operation: OperationModel, request: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with a request, one text each; empty if the operation takes it."""
+def find_faults(operation: OperationModel, request: Mapping[str, Any]) -> list[str]:
+    """Return the faults of a request, one string each; empty if it is valid."""
     shape = operation.input_shape
     if shape is None:
         return [f"{operation.name} takes no parameters"] if request else []

@@ -1,4 +1,4 @@
-"""Answers in pages: ``NextToken`` says where the next one begins."""
+"""Answers in pages: ``NextToken`` marks the start of the next one."""
 
 import base64
 import binascii
@@ -21,9 +21,9 @@ def page(
     key: Callable[[T], str] | None = None,
 ) -> tuple[list[T], str | None]:
     """Return one page of items, and the token of the next one; None if it is the last."""
-    begin = _begin(items, token, key) if token else 0
+    begin = _first_index(items, token, key) if token else 0
     if begin is None:
-        text = f"NextToken {token!r} is not one that an answer gave; leave it out"
+        text = f"NextToken {token!r} did not come from an answer; leave it out"
         raise ServiceError(code, text)
     end = begin + size
     if end >= len(items):
@@ -39,7 +39,7 @@ def glue_page(
     return page(items, request.get("NextToken"), request.get("MaxResults", most), key=key)
 
 
-def _begin(items: Sequence[T], token: str, key: Callable[[T], str] | None) -> int | None:
+def _first_index(items: Sequence[T], token: str, key: Callable[[T], str] | None) -> int | None:
     try:
         word, _, rest = base64.urlsafe_b64decode(token.encode()).decode().partition(" ")
     except (binascii.Error, ValueError):

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from botocore.model import OperationModel
 
-from tidemark.glue_service.protocol.models import faults_of
+from tidemark.glue_service.protocol.models import find_faults
 from tidemark.glue_service.protocol.service_errors import SERVER_ERROR, ServiceError
 
 CONTENT_TYPE = "text/xml"
@@ -23,20 +23,20 @@ def read_form(form: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(form.decode(), keep_blank_values=True, strict_parsing=True)
     except ValueError as error:
-        raise ServiceError("MalformedQueryString", f"the body is no form: {error}") from error
+        raise ServiceError("MalformedQueryString", f"the body is not a form: {error}") from error
     return {name: value for name, value in pairs if not name.startswith("X-Amz-")}
 
 
 def parameters(operation: OperationModel, fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of a request; the operations that are here take texts only."""
+    """Return the parameters of a request; all operations here take only strings."""
     request = {name: value for name, value in fields.items() if name not in ENVELOPE}
-    if faults := faults_of(operation, request):
+    if faults := find_faults(operation, request):
         raise ServiceError("ValidationError", "; ".join(faults))
     return request
 
 
 def xml_answer(operation: OperationModel, answer: Mapping[str, Any], request_id: str) -> bytes:
-    """Return the body of an answer: texts, times and structures of them."""
+    """Return the body of an answer: strings, times and structures of them."""
     namespace = operation.service_model.metadata["xmlNamespace"]
     name = operation.name
     return (

@@ -1,4 +1,4 @@
-"""What is sent back for a request."""
+"""The reply to a request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ class Reply:
 
     @property
     def content_length(self) -> int:
-        """The bytes of the body; that of a file is told by `length`."""
+        """The bytes of the body; for a file, `length`."""
         if self.length is not None:
             return self.length
         return len(self.body) if isinstance(self.body, bytes) else 0
 
 
 def reply(status: int, content_type: str, body: bytes) -> Reply:
-    """Return a reply of one type of content."""
+    """Return a reply with one content type."""
     return Reply(status, {"Content-Type": content_type}, body)

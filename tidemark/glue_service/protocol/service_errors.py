@@ -1,4 +1,4 @@
-"""Errors as the services of AWS answer them: a code that clients act on, a text, an HTTP status."""
+"""Errors of AWS services: a code that clients act on, a message, an HTTP status."""
 
 from tidemark.errors import EntityNotFoundError, InputError, TidemarkError, UsageError
 
@@ -6,7 +6,7 @@ BAD_REQUEST, TOO_LARGE, SERVER_ERROR = 400, 413, 500
 
 
 class ServiceError(TidemarkError):
-    """An error with the code of the service that answers it, such as AlreadyExistsException."""
+    """An error with the code of a service, such as AlreadyExistsException."""
 
     def __init__(self, code: str, text: str, status: int = BAD_REQUEST) -> None:
         super().__init__(text)
@@ -15,7 +15,7 @@ class ServiceError(TidemarkError):
 
 
 class InvalidInputError(ServiceError):
-    """Glue's InvalidInputException: the request asks for something that cannot be."""
+    """Glue's InvalidInputException: the request asks for something impossible."""
 
     def __init__(self, text: str) -> None:
         super().__init__("InvalidInputException", text)
@@ -43,10 +43,10 @@ class TooManyRunsError(ServiceError):
 
 
 def service_error(error: TidemarkError) -> ServiceError:
-    """Return an error of this machine as Glue would answer it.
+    """Return a local error in the form of Glue.
 
-    What the caller asked wrongly, or what does not run here, is InvalidInputException; a full disk
-    or a damaged database is InternalServiceException, which clients try again.
+    Wrong or unsupported requests become InvalidInputException; a full disk or a damaged database
+    becomes InternalServiceException, which clients retry.
     """
     if isinstance(error, ServiceError):
         return error

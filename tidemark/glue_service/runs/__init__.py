@@ -1,1 +1,1 @@
-"""Job runs: their requests, their processes, what becomes of them after a crash."""
+"""Job runs: their requests, their processes, and their recovery after a crash."""

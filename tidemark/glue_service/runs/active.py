@@ -1,4 +1,4 @@
-"""The job runs that have not ended, by what is to happen to them next."""
+"""The job runs that have not ended, by their next step."""
 
 from collections import Counter
 from concurrent.futures import Future
@@ -16,10 +16,10 @@ STARTING, WAITING, RUNNING, STOPPING = "STARTING", "WAITING", "RUNNING", "STOPPI
 
 @dataclass(frozen=True)
 class Start:
-    """A job run to be made: of which job, as asked for by what.
+    """A job run to create: its job, and the cause.
 
-    `problem` says why it cannot be, since its job was deleted; `failure`, why it fails at once.
-    `delay_minutes` is its NotifyDelayAfter.
+    `problem` is why it cannot be created, since its job was deleted; `failure`, why it fails at
+    once. `delay_minutes` is its NotifyDelayAfter.
     """
 
     job: JobDefinition
@@ -34,7 +34,7 @@ class Start:
 
 @dataclass
 class ActiveRun:
-    """A run that has not ended; `process` is being started while it is a future."""
+    """A run that has not ended; while `process` is a future, it is starting."""
 
     run: JobRun
     start: Start
@@ -42,7 +42,7 @@ class ActiveRun:
 
 
 class ActiveRuns:
-    """Holds runs; `place` one again when its state or its process has changed."""
+    """Holds runs; `place` a run again after its state or its process has changed."""
 
     def __init__(self) -> None:
         self._all: dict[str, ActiveRun] = {}
@@ -50,7 +50,7 @@ class ActiveRuns:
         self._waiting: dict[str, ActiveRun] = {}
         self._starting: dict[str, ActiveRun] = {}
         self._started: dict[str, ActiveRun] = {}
-        self._counted: dict[str, str] = {}  # jobs by run
+        self._counted: dict[str, str] = {}  # run -> job
         self._counts: Counter[str] = Counter()
         self._versions: Counter[str] = Counter()  # of Glue, of Spark jobs
 
@@ -63,7 +63,7 @@ class ActiveRuns:
         return {version: number for version, number in self._versions.items() if number}
 
     def add(self, active: ActiveRun) -> None:
-        """Hold one more run."""
+        """Add a run."""
         self._all[active.run.run_id] = active
         self._versions[active.start.job.glue_version] += active.start.job.command == SPARK
         if active.start.delay_minutes is not None:
@@ -71,7 +71,7 @@ class ActiveRuns:
         self.place(active)
 
     def remove(self, active: ActiveRun) -> None:
-        """Hold a run no more."""
+        """Remove a run."""
         run_id = active.run.run_id
         del self._all[run_id]
         self._delayed.pop(run_id, None)
@@ -84,7 +84,7 @@ class ActiveRuns:
                 del self._counts[job_name]
 
     def place(self, active: ActiveRun) -> None:
-        """Put a run where its state and its process belong; behind those that are there."""
+        """Put a run into the group for its state and its process, at the end."""
         run_id, state = active.run.run_id, active.run.state
         self._leave(run_id)
         if active.process is not None:
@@ -106,15 +106,15 @@ class ActiveRuns:
         return self._all.get(run_id)
 
     def delayed(self) -> list[ActiveRun]:
-        """Return the runs that are to be told of when they are late."""
+        """Return the runs that are reported when they are late."""
         return list(self._delayed.values())
 
     def waiting(self) -> list[ActiveRun]:
-        """Return the runs that wait for other ones of their jobs."""
+        """Return the runs that wait for other runs of their jobs."""
         return list(self._waiting.values())
 
     def starting(self, most: int) -> list[ActiveRun]:
-        """Return up to so many of the runs that can be started, those that came first."""
+        """Return up to this many runs that can be started, the oldest first."""
         return [active for active, _ in zip(self._starting.values(), range(most), strict=False)]
 
     def started(self) -> list[ActiveRun]:
@@ -122,7 +122,7 @@ class ActiveRuns:
         return list(self._started.values())
 
     def counts(self, ending: str = "") -> Counter[str]:
-        """Return by job how many runs count for its MaxConcurrentRuns, without one that ends."""
+        """Return how many runs of each job count for MaxConcurrentRuns, without one that ends."""
         counts = self._counts.copy()
         if ending in self._counted:
             counts[self._counted[ending]] -= 1

@@ -1,4 +1,4 @@
-"""Merges the arguments of a run, and sorts Glue's own parameters from the user's.
+"""Merges the arguments of a run, and separates Glue's own parameters from the user's.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
 """
@@ -21,7 +21,7 @@ UNSUPPORTED = {
 MODULES = "--additional-python-modules"
 DRIVER_VARIABLES, EXECUTOR_VARIABLES = "--customer-driver-env-vars", "--customer-executor-env-vars"
 VARIABLE_PREFIX = "CUSTOMER_"
-# One environment variable of a list with commas.
+# One environment variable in a comma-separated list.
 VARIABLE = re.compile(r'(\w+)=(?:"([^"]*)"|([^",]*))(?:,|$)', re.ASCII)
 
 
@@ -31,7 +31,7 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
     for name, value in merged.items():
         if not isinstance(value, str):
             raise UsageError(
-                f"job {job.name} has the argument {name} {value!r}; Glue's arguments are text, "
+                f"job {job.name} has the argument {name} {value!r}; Glue's arguments are strings, "
                 "so put the value in quotes"
             )
         if name in UNSUPPORTED:
@@ -47,7 +47,7 @@ def merge_arguments(job: JobDefinition, run_arguments: Mapping[str, str]) -> dic
 
 
 def _check_values(job: str, merged: Mapping[str, str]) -> None:
-    """Raise unless this machine understands what the arguments say."""
+    """Raise for values that this machine does not understand."""
     for name, allowed in (
         ("--job-bookmark-option", BOOKMARK_OPTIONS),
         ("--continuation-option", tuple(CONTINUATION_OPTIONS)),
@@ -64,9 +64,9 @@ def _check_values(job: str, merged: Mapping[str, str]) -> None:
 def command_line(
     job: JobDefinition, job_id: str, run_id: str, arguments: Mapping[str, str]
 ) -> list[str]:
-    """Return what follows the script's name in ``sys.argv``, in the order seen on AWS.
+    """Return the arguments after the script's name in ``sys.argv``, in the order seen on AWS.
 
-    The script of a Python shell job is not told its name and its run.
+    The script of a Python shell job does not get its name and its run.
     Source: https://github.com/boto/boto3/issues/3506
     """
     argv = ["--JOB_NAME", job.name, "--JOB_ID", job_id, "--JOB_RUN_ID", run_id]
@@ -85,7 +85,7 @@ def spark_settings(arguments: Mapping[str, str]) -> dict[str, str]:
     try:
         words = [word for word in shlex.split(text) if word != "--conf"]
     except ValueError:
-        words = [""]  # a quote is left open
+        words = [""]  # an open quote
     pairs = [word.partition("=") for word in words]
     if not all(name and separator for name, separator, _ in pairs):
         raise UsageError(
@@ -96,7 +96,7 @@ def spark_settings(arguments: Mapping[str, str]) -> dict[str, str]:
 
 
 def listed(arguments: Mapping[str, str], name: str) -> list[str]:
-    """Return the S3 URIs of an argument that lists them, such as ``--extra-jars``, in order."""
+    """Return the S3 URIs of an argument with a list, such as ``--extra-jars``, in order."""
     return [uri for uri in arguments.get(name, "").split(",") if uri]
 
 

@@ -1,4 +1,4 @@
-"""Watches how long runs are in one state, for those that ask to be told (NotifyDelayAfter).
+"""Watches how long runs are in one state, for runs with NotifyDelayAfter.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/automating-awsglue-with-cloudwatch-events.html
 """
@@ -9,12 +9,12 @@ from typing import Any
 from tidemark.glue_service.runs.active import RUNNING, STARTING, STOPPING, ActiveRun
 from tidemark.local_state.store.database import JobRun
 
-TOLD_STATES = (STARTING, RUNNING, STOPPING)
+REPORTED_STATES = (STARTING, RUNNING, STOPPING)
 MS_PER_MINUTE = 60_000
 
 
 def delay_of(definition: Mapping[str, Any], settings: Mapping[str, Any]) -> int | None:
-    """Return after how many minutes a run is told of; None for never."""
+    """Return the minutes after which a run is reported; None for never."""
     for members in (settings, definition):
         delay = members.get("NotificationProperty", {}).get("NotifyDelayAfter")
         if delay is not None:
@@ -23,10 +23,10 @@ def delay_of(definition: Mapping[str, Any], settings: Mapping[str, Any]) -> int 
 
 
 class Delays:
-    """Since when each run that may be told of is in its state; one notice per state."""
+    """Since when each watched run is in its state; one notice per state."""
 
     def __init__(self) -> None:
-        self._since: dict[str, tuple[str, int | None]] = {}  # None once it was told
+        self._since: dict[str, tuple[str, int | None]] = {}  # None after the notice
 
     def late(self, runs: Iterable[ActiveRun], now_ms: int) -> list[tuple[JobRun, int]]:
         """Return the runs that are in one state for longer than their delay, with the delay."""
@@ -36,7 +36,7 @@ class Delays:
             run, delay = active.run, active.start.delay_minutes or 0
             state, at_ms = self._since.get(run.run_id, ("", None))
             if state != run.state:
-                at_ms = now_ms if run.state in TOLD_STATES else None
+                at_ms = now_ms if run.state in REPORTED_STATES else None
             if at_ms is not None and now_ms - at_ms > delay * MS_PER_MINUTE:
                 found.append((run, delay))
                 at_ms = None

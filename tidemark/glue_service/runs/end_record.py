@@ -1,4 +1,4 @@
-"""Completes the checkpoint of a run that has ended: what it wrote, which rows, what it moved."""
+"""Completes the checkpoint of an ended run: what it wrote, which rows, what it moved."""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -24,20 +24,20 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, Datas
 from tidemark.model.checkpoints.writes import merged_writes
 
 ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
-LIBRARY = b"watermarks"  # what the script of a job that keeps watermarks imports
+LIBRARY = b"watermarks"  # imported by the script of a job that keeps watermarks
 
 
 @dataclass(frozen=True)
 class Found:
-    """What is found of a run when it has ended.
+    """What an ended run has done.
 
     Attributes:
-        counts: what Spark tells; None for a run without Spark.
-        facts: ``arguments``, ``code`` and ``committed_reads``; nothing if the script did not end
+        counts: Spark's counts; None for a run without Spark.
+        facts: ``arguments``, ``code`` and ``committed_reads``; empty if the script did not end
             normally.
-        read: what was read without Spark's knowledge.
-        written: what was written without it.
-        library: what the library of watermarks has recorded.
+        read: datasets read without Spark's knowledge.
+        written: datasets written without it.
+        library: records of the watermark library.
         problem: why these could not be read; empty if they could.
     """
 
@@ -55,9 +55,9 @@ def found_at_end(
     counts: RowCounts | None = None,
     dynamodb: tuple[str, str] | None = None,
 ) -> Found:
-    """Return what a run has done; nothing is changed."""
+    """Return what a run has done; changes nothing."""
     folder = Path(run.log_path).parent
-    if not folder.is_dir():  # it was never started
+    if not folder.is_dir():  # it never started
         return Found()
     found = Found()
     try:
@@ -70,16 +70,16 @@ def found_at_end(
         library = recorded_by_library(*dynamodb, run.job_name, run.run_id, arguments)
         return replace(found, library=library)
     except (TidemarkError, WatermarksError, OSError, ValueError, LookupError, TypeError) as error:
-        # Files that a script left, or a table that it broke, must not keep a run from its end.
+        # Files that a script left, or a table that it broke, must not prevent the run's end.
         return replace(found, problem=f"{type(error).__name__}: {error}")
 
 
 def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
     """Record the end of a run and complete its checkpoint; call it in a transaction.
 
-    A run that has committed has one. So gets one that SUCCEEDED without a commit, or moved its
-    watermarks; one that did neither has none. Returns the run as it is recorded: its rows are not
-    known where neither Spark nor the checkpoint knows that there were none.
+    A run that has committed has one. A run that SUCCEEDED without a commit, or moved its
+    watermarks, gets one; others have none. Returns the recorded run: its rows are unknown
+    if neither Spark nor the checkpoint knows that there were none.
     """
     store.put_job_run(run)
     checkpoint = checkpoint_of_run(store, run.run_id)
@@ -122,10 +122,10 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
 
 
 def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> JobRun:
-    """Return a run without rows of which Spark saw none, unless it is known that there were none.
+    """Return a run without rows where Spark saw none, unless there certainly were none.
 
-    It is known if Spark's counts are whole and it opened a source, and if all that it opened had
-    nothing new. Else the rows are those that the checkpoint tells.
+    That is certain if Spark's counts are complete, the run opened a source, and none of its sources
+    had new data. Otherwise the rows come from the checkpoint.
     """
     if run.rows_read or run.rows_written or (is_whole and checkpoint.read):
         return run
@@ -139,7 +139,7 @@ def with_known_rows(run: JobRun, checkpoint: Checkpoint, *, is_whole: bool) -> J
 
 
 def _sum(rows: Sequence[int | None]) -> int | None:
-    """Return the sum of rows; None if there are none, or some that are not known."""
+    """Return the sum of rows; None without any, or if some are unknown."""
     known = [count for count in rows if count is not None]
     return sum(known) if known and len(known) == len(rows) else None
 
@@ -147,7 +147,7 @@ def _sum(rows: Sequence[int | None]) -> int | None:
 def with_others(
     reads: Sequence[DatasetRead], others: Sequence[DatasetRead]
 ) -> tuple[DatasetRead, ...]:
-    """Return what a run has read, and what of the others is of another dataset."""
+    """Return the reads of a run, and the other reads that are of another dataset."""
     known = _datasets(reads)
     return (*reads, *(read for read in others if read.dataset not in known))
 
@@ -155,9 +155,9 @@ def with_others(
 def with_library(
     writes: Sequence[DatasetWritten], noted: Sequence[DatasetWritten]
 ) -> tuple[DatasetWritten, ...]:
-    """Return what a run has written: counts by Spark, modes by the library where it wrote.
+    """Return the writes of a run: counts by Spark, modes by the library for its own writes.
 
-    The tables in which the library puts rows on their way are none.
+    Staging tables of the library are left out.
     """
     modes = {one.dataset: one for one in noted}
     found = [
@@ -173,9 +173,9 @@ def with_library(
 def with_scans(
     reads: Sequence[DatasetRead], scans: Sequence[Scan], rows_read: int | None
 ) -> tuple[DatasetRead, ...]:
-    """Return what the sources of a run have read with its rows, and what else Spark has scanned.
+    """Return the reads of a run's sources with their rows, and Spark's other scans.
 
-    A source reads files one by one: a scan of its whole folder is none of it. A query is that of a
+    A source reads single files: a scan of its whole folder is not its own. A query belongs to a
     source that reads a database, if there is one.
     """
     rows: dict[str, int] = {}
@@ -183,7 +183,7 @@ def with_scans(
     names = sorted({read.dataset for read in reads}, key=len, reverse=True)
     knows_database = any(read.dataset.startswith("jdbc:") for read in reads)
     for scan in scans:
-        if scan.dataset == A_QUERY:  # several queries may be behind it: no rows
+        if scan.dataset == A_QUERY:  # it may stand for several queries: no rows
             others += [] if knows_database else [DatasetRead(A_QUERY)]
             continue
         name = next((name for name in names if _is_in(scan.dataset, name)), None)
@@ -213,7 +213,7 @@ def with_scans(
 def with_committed(
     reads: Sequence[DatasetRead], scans: Sequence[Scan], noted: Container[str]
 ) -> tuple[DatasetRead, ...]:
-    """Return what a run has read, with what of it were committed windows and nothing else."""
+    """Return the reads of a run, and which of them were committed windows only."""
     windows = {one.dataset for one in scans if one.is_of_windows and one.dataset in noted}
     whole = {one.dataset for one in scans if not one.is_of_windows}
     return tuple(
@@ -229,7 +229,7 @@ def _datasets(reads: Sequence[DatasetRead]) -> set[str]:
 
 
 def _is_in(dataset: str, folder: str) -> bool:
-    if dataset.startswith(DATABASE):  # Spark does not say which
+    if dataset.startswith(DATABASE):  # Spark does not tell
         return folder.startswith("jdbc:") and folder.endswith(dataset.removeprefix("jdbc:"))
     return dataset.rstrip("/") == folder.rstrip("/") or dataset.startswith(
         folder if folder.endswith("/") else f"{folder}/"

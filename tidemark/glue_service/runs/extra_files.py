@@ -16,31 +16,31 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import Spark
 from tidemark.model.assembly.definitions import JobDefinition
 
-# What stands in the working folder of a run here, and not on AWS.
-OF_THE_RUN = {"stdout.log", "stderr.log", "script-stderr.log", "error.json", "spark.conf"}
-OF_THE_RUN |= {"derby.log", "modules", "spark-events", "tmp", OWN_CATALOG}
+# Files in the working folder of a local run that do not exist on AWS.
+RUN_FILES = {"stdout.log", "stderr.log", "script-stderr.log", "error.json", "spark.conf"}
+RUN_FILES |= {"derby.log", "modules", "spark-events", "tmp", OWN_CATALOG}
 
 
-def place_of(home: Home, address: str) -> Path:
-    """Return the file or folder behind an ``s3://`` URI, or a path of this machine as it is."""
+def file_at(home: Home, address: str) -> Path:
+    """Return the local file or folder of an ``s3://`` URI or a path."""
     return home.local_path(address) if "://" in address else Path(address).absolute()
 
 
 def existing(job: JobDefinition, uri: str, path: Path) -> Path:
-    """Return the file of this machine that a job names by its address."""
+    """Return the local file of an address that a job names."""
     if not path.is_file():
-        raise TidemarkError(f"job {job.name} names {uri}, and there is no such file at {path}")
+        raise TidemarkError(f"job {job.name} names {uri}, but there is no such file at {path}")
     return path
 
 
 def python_path(
     home: Home, job: JobDefinition, arguments: Mapping[str, str], folder: Path
 ) -> list[Path]:
-    """Return what to put on the Python path: each zip, and a folder with the modules."""
+    """Return the entries for the Python path: each zip, and a folder with the modules."""
     found = []
     modules = folder / "modules"
     for uri in listed(arguments, "--extra-py-files"):
-        file = existing(job, uri, place_of(home, uri))
+        file = existing(job, uri, file_at(home, uri))
         if file.suffix == ".py":
             modules.mkdir(exist_ok=True)
             shutil.copy(file, modules)
@@ -52,9 +52,9 @@ def python_path(
 def copy_extra_files(
     home: Home, job: JobDefinition, arguments: Mapping[str, str], folder: Path
 ) -> None:
-    """Copy ``--extra-files`` into the working folder of a run; of a folder what is in it."""
+    """Copy ``--extra-files`` into the working folder of a run; for a folder its content."""
     for uri in listed(arguments, "--extra-files"):
-        source = place_of(home, uri)
+        source = file_at(home, uri)
         if source.is_dir():
             files = sorted(path for path in source.rglob("*") if path.is_file())
         else:
@@ -62,10 +62,10 @@ def copy_extra_files(
         for file in files:
             name = file.relative_to(source) if source.is_dir() else Path(file.name)
             target = folder / name
-            if target.exists() or name.parts[0] in OF_THE_RUN:
+            if target.exists() or name.parts[0] in RUN_FILES:
                 raise TidemarkError(
-                    f"job {job.name} names {uri} in --extra-files, and a run has a file "
-                    f"{str(name)!r} in its working folder already; rename one"
+                    f"job {job.name} names {uri} in --extra-files, but a run already has a file "
+                    f"{str(name)!r} in its working folder; rename one"
                 )
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
@@ -78,12 +78,12 @@ def jar_settings(
     settings: Mapping[str, str],
     spark: Spark,
 ) -> dict[str, str]:
-    """Return the settings of Spark of a run, with those that add ``--extra-jars`` and data lakes.
+    """Return a run's Spark settings, with those for ``--extra-jars`` and data lakes.
 
-    Spark puts `spark.jars` behind its own classes, `spark.driver.extraClassPath` before them;
+    Spark puts `spark.jars` after its own classes, `spark.driver.extraClassPath` before them;
     driver and executors are one process here.
     """
-    jars = [existing(job, uri, place_of(home, uri)) for uri in listed(arguments, "--extra-jars")]
+    jars = [existing(job, uri, file_at(home, uri)) for uri in listed(arguments, "--extra-jars")]
     jars += datalake_jars(job.name, arguments, jars, spark)
     settings = {**settings, **local_settings(settings)}
     if not jars:

@@ -1,4 +1,4 @@
-"""Copies what is written to a file, while it is written; the file keeps everything."""
+"""Copies the content of a growing file; the file keeps everything."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,16 +7,16 @@ CHUNK_BYTES = 1_000_000
 
 
 class Follower:
-    """Reads a growing file from its beginning."""
+    """Reads a growing file from its start."""
 
     def __init__(self, path: Path, write: Callable[[bytes], None]) -> None:
-        """Prepare to follow ``path``, which need not exist yet; ``write`` gets what is in it."""
+        """Prepare to follow ``path``, which may not exist yet; ``write`` gets its content."""
         self._path = path
         self._write = write
         self._offset = 0
 
     def copy_new(self) -> None:
-        """Hand on everything that came since the last call."""
+        """Pass on everything that was added since the last call."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:

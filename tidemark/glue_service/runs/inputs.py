@@ -1,4 +1,4 @@
-"""Looks at what a run would find: its declared inputs, its arguments and its code."""
+"""Determines what a run would find: its declared inputs, its arguments and its code."""
 
 import contextlib
 import hashlib
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.glue_service.runs.arguments import listed
-from tidemark.glue_service.runs.extra_files import place_of
+from tidemark.glue_service.runs.extra_files import file_at
 from tidemark.glue_service.workflows.nothing_new import Inputs, own_arguments
 from tidemark.local_state.home import Home
 
-INPUTS_FILE = "tidemark-inputs.json"  # in the folder of a run that was started
+INPUTS_FILE = "tidemark-inputs.json"  # in the folder of a started run
 FORMAT = 1
 SHIPPED = ("--extra-py-files", "--extra-files", "--extra-jars")
 
@@ -25,22 +25,22 @@ def inputs_of(
     """Return what a run finds now."""
     shipped = [uri for name in SHIPPED for uri in listed(arguments, name)]
     return Inputs(
-        datasets={uri: digest_of_folder(home.existing_path(uri), uri) for uri in datasets},
+        datasets={uri: folder_digest(home.existing_path(uri), uri) for uri in datasets},
         arguments=own_arguments(arguments),
-        code={uri: _digest_of_code(place_of(home, uri), uri) for uri in (script, *shipped)},
+        code={uri: _code_digest(file_at(home, uri), uri) for uri in (script, *shipped)},
     )
 
 
-def _digest_of_code(path: Path, uri: str) -> str:
+def _code_digest(path: Path, uri: str) -> str:
     if path.is_dir():
-        return digest_of_folder(path, uri)
+        return folder_digest(path, uri)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def digest_of_folder(folder: Path, uri: str) -> str:
+def folder_digest(folder: Path, uri: str) -> str:
     """Return a digest of the names, sizes and times of all files in a folder.
 
-    A folder that does not exist is as one without files.
+    A missing folder counts as an empty one.
     """
     lines: list[str] = []
     folders = [str(folder)] if folder.is_dir() else []
@@ -61,18 +61,18 @@ def digest_of_folder(folder: Path, uri: str) -> str:
 
 
 def write_inputs(folder: Path, inputs: Inputs) -> None:
-    """Keep in the folder of a run what it has found."""
-    write_text(folder / INPUTS_FILE, json.dumps({"format": FORMAT, **asdict(inputs)}))
+    """Store what a run has found in its folder."""
+    try_write(folder / INPUTS_FILE, json.dumps({"format": FORMAT, **asdict(inputs)}))
 
 
-def write_text(file: Path, text: str) -> None:
-    """Write a file beside the log of a run, if it can be: without, the next one is not skipped."""
+def try_write(file: Path, text: str) -> None:
+    """Write a file next to a run's log, if possible: without it, the next run is not skipped."""
     with contextlib.suppress(OSError):
         file.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def read_inputs(folder: Path) -> Inputs | None:
-    """Return what `write_inputs` kept; None if there is nothing that can be read."""
+    """Return what `write_inputs` stored; None if it cannot be read."""
     try:
         document = json.loads((folder / INPUTS_FILE).read_text(encoding="utf-8"))
         if document.pop("format") != FORMAT:

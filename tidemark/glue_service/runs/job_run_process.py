@@ -1,4 +1,4 @@
-"""Starts one job run as a process of its own and tells how it ended."""
+"""Starts one job run in a separate process and reports how it ended."""
 
 import contextlib
 import json
@@ -17,10 +17,10 @@ from pathlib import Path
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.process import job_process
 from tidemark.glue_job.process.ahead import Order
-from tidemark.glue_job.process.borrow import COLD_VARIABLE, POOL_OF_RUN_VARIABLE, read_record
+from tidemark.glue_job.process.borrow import COLD_VARIABLE, RUN_POOL_VARIABLE, read_record
 from tidemark.glue_job.process.failures import (
     Failure,
-    Places,
+    RemedyPlaces,
     first_cause,
     with_remedy,
     without_result,
@@ -59,7 +59,7 @@ from tidemark.glue_service.runs.python_modules import module_folders
 from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
-from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
@@ -75,18 +75,18 @@ STOP_GRACE_S = 5.0
 LOOK_S = 0.05
 LOG_PART_BYTES = 1_000_000
 MAX_NAME_BYTES = 250  # of a file, without its suffix
-SERVICES_OF_PORT = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
-PORT_VARIABLE = "AWS_ENDPOINT_URL"  # where boto3 finds every service that has none of its own
-NOWHERE = "http://127.0.0.1:9"  # where nothing listens: the port of discard
+PORT_SERVICES = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
+PORT_VARIABLE = "AWS_ENDPOINT_URL"  # boto3's endpoint for services without a variable of their own
+NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
 HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What every job run of one command shares.
+    """The parts that all job runs of one command share.
 
-    `port` is the URL of the local Glue, if any; `submitted_files` are by job the files of the
-    project that scripts are copies of, as far as they are known.
+    `port` is the URL of the local Glue, if any; `submitted_files` are the known project files of
+    which the scripts of jobs are copies.
     """
 
     home: Home
@@ -102,9 +102,9 @@ class Machine:
 class JobProcess:
     """A running job run: its record, its operating system process, and its deadline.
 
-    From the moment it is asked to end, `stop_state` is the state that it ends in, and `deadline`
-    is when it is killed. When it has ended, `counts` is what its Spark has read and written.
-    `oom_kills` is how many processes the kernel had ended for lack of memory when it was started.
+    Once it is asked to end, `stop_state` is its final state, and it is killed at `deadline`.
+    After its end `counts` is what its Spark has read and written.
+    `oom_kills` is how many processes the kernel had killed for lack of memory at its start.
     """
 
     run: JobRun
@@ -118,14 +118,14 @@ class JobProcess:
 
 
 def new_run_id() -> str:
-    """Return a job run id as Glue makes them: ``jr_`` and 64 hexadecimal digits."""
+    """Return a job run id like Glue's: ``jr_`` and 64 hexadecimal digits."""
     return f"jr_{secrets.token_hex(32)}"
 
 
 def plan_job_run(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run_id: str, attempt: int
 ) -> JobRun:
-    """Return the record of a run about to start; nothing is started."""
+    """Return the record of a run about to start; starts nothing."""
     merged = merge_arguments(job, arguments)
     return JobRun(
         run_id=run_id,
@@ -143,7 +143,7 @@ def plan_job_run(
 def start_job_run(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
 ) -> JobProcess:
-    """Start the process of ``run`` in a folder of its own, ``runs/<run id>/``."""
+    """Start the process of ``run`` in its own folder, ``runs/<run id>/``."""
     refuse_half_rewound(machine.home)
     is_shell = job.command == SHELL
     spark = None if is_shell else spark_for(job.glue_version)
@@ -203,7 +203,7 @@ def _within_lake(home: Home, job: JobDefinition, location: str) -> Path:
 
 
 def script_name(job_name: str) -> str:
-    """Return the name of a job's script in the folder of a run; a job may be called ``a/b``."""
+    """Return the name of a job's script in the folder of a run; a job's name may be ``a/b``."""
     name = job_name.replace("/", "_").encode("utf-8", errors="replace")[:MAX_NAME_BYTES]
     return f"{name.decode('utf-8', errors='ignore')}.py"
 
@@ -215,10 +215,10 @@ def _spark_variables(
     folder: Path,
     arguments: Mapping[str, str],
 ) -> dict[str, str]:
-    """Put what a job of Spark reads into its folder; return the variables that it gets."""
+    """Write a Spark job's files into its folder; return its environment variables."""
     copy_extra_files(machine.home, job, arguments, folder)
     settings = {
-        **_of_executors(variables(arguments, EXECUTOR_VARIABLES)),
+        **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
         **jar_settings(machine.home, job, arguments, spark_settings(arguments), spark),
     }
     catalog = catalog_settings(machine.home, arguments, settings)
@@ -228,33 +228,33 @@ def _spark_variables(
         **write_spark_conf(
             folder, machine.home, machine.java_home, {**settings, **catalog.settings}, spark
         ),
-        **_variables_of_jvm(machine.jvms, settings),
+        **_jvm_variables(machine.jvms, settings),
     }
 
 
 def _shell_variables() -> dict[str, str]:
-    """Return the variables of a run that has no Spark."""
+    """Return the variables of a run without Spark."""
     return {SHELL_VARIABLE: "1", "TZ": "UTC"}
 
 
-def _variables_of_jvm(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
-    """Tell a job process where it may borrow a JVM, or why it is to start one."""
-    why = jvms.why_none or own_jvm_reason(settings, {}, {})
-    return {COLD_VARIABLE: why} if why else {POOL_OF_RUN_VARIABLE: str(jvms.pool_file)}
+def _jvm_variables(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables for borrowing a JVM, or for the reason to start one."""
+    why = jvms.cold_reason or own_jvm_reason(settings, {}, {})
+    return {COLD_VARIABLE: why} if why else {RUN_POOL_VARIABLE: str(jvms.pool_file)}
 
 
-def _of_executors(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of Spark that set environment variables of its executors."""
+def _executor_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the Spark settings for environment variables of the executors."""
     return {f"spark.executorEnv.{name}": value for name, value in environment.items()}
 
 
 def environment_of(
     machine: Machine, folder: Path, run: JobRun, libraries: list[Path]
 ) -> dict[str, str]:
-    """Return the environment of a job run, without what its engine adds."""
+    """Return the environment of a job run, without the engine's additions."""
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
-    place = machine.port or NOWHERE  # AWS only where the user names it
-    names = SERVICES_OF_PORT if machine.port else ()
+    place = machine.port or NOWHERE  # AWS only if the user names it
+    names = PORT_SERVICES if machine.port else ()
     return {
         PORT_VARIABLE: place,
         **{f"{PORT_VARIABLE}_{service}": place for service in names},
@@ -287,7 +287,7 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
         if time.monotonic() < running.deadline:
             return None
         if running.stop_state is None:
-            begin_stop(running, "TIMEOUT")
+            request_stop(running, "TIMEOUT")
         else:
             _kill_group(running.process.pid)
         return None
@@ -300,15 +300,15 @@ def poll_job_run(running: JobProcess) -> JobRun | None:
 def wait_for_end(running: JobProcess, meanwhile: Callable[[], None] = lambda: None) -> JobRun:
     """Return a run as soon as it has ended; call `meanwhile` 20 times a second until then."""
     has_ended = threading.Event()
-    tell_of_end(running, has_ended.set)
+    notify_of_end(running, has_ended.set)
     while (finished := poll_job_run(running)) is None:
         meanwhile()
         has_ended.wait(LOOK_S)
     return finished
 
 
-def tell_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
-    """Call `tell` in a thread of its own as soon as the process of a job run has ended."""
+def notify_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
+    """Call `tell` in a separate thread as soon as the process of a job run has ended."""
 
     def wait() -> None:
         running.process.wait()
@@ -317,10 +317,10 @@ def tell_of_end(running: JobProcess, tell: Callable[[], None]) -> None:
     threading.Thread(target=wait, name="end-of-job-run", daemon=True).start()
 
 
-def begin_stop(running: JobProcess, state: str) -> None:
-    """Ask a running job run to end in a state, such as STOPPED; `poll_job_run` tells when it has.
+def request_stop(running: JobProcess, state: str) -> None:
+    """Ask a running job run to end in a state, such as STOPPED; `poll_job_run` returns it later.
 
-    One that was asked before keeps the state that it was asked to end in.
+    If it was asked before, the earlier state counts.
     """
     if running.stop_state is not None:
         return
@@ -352,7 +352,7 @@ def end_process(process: subprocess.Popen[bytes]) -> int:
 
 
 def _kill_group(pid: int) -> None:
-    """Kill what is left of a job's process group, such as the JVM of a killed Python."""
+    """Kill the rest of a job's process group, such as the JVM of a killed Python."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -389,13 +389,13 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
     if state == "STOPPED":
         return "Job run stopped"
     folder, kills = Path(running.run.log_path).parent, oom_kills() - running.oom_kills
-    full_disk = None if has_room(folder) else full_disk_text(folder)
+    full_disk = None if has_room(folder) else full_disk_line(folder)
     result = folder / RESULT_FILE
     if result.is_file():
         failure = Failure(**json.loads(result.read_text(encoding="utf-8")))
         log = folder / "stderr.log"
-        text = _ends_of(log)
-        places = Places(folder.parents[1] / "lake", str(running.python))
+        text = _head_and_tail(log)
+        places = RemedyPlaces(folder.parents[1] / "lake", str(running.python))
         message = with_remedy(failure, text, places, full_disk, kills)
         if first_cause(failure, text, kills).cause != failure.cause:
             _end_with(log, message)
@@ -404,13 +404,13 @@ def _error_message(running: JobProcess, state: str, exit_code: int) -> str | Non
 
 
 def _end_with(log: Path, message: str) -> None:
-    """Write the first cause below what it led to, which is where a reader looks for it."""
+    """Write the first cause below its effects, where a reader looks for it."""
     with contextlib.suppress(OSError), log.open("a", encoding="utf-8", errors="replace") as file:
         file.write(f"\n{message}\n")
 
 
-def _ends_of(log: Path) -> str:
-    """Return the beginning and the end of a log: in between it may have gigabytes."""
+def _head_and_tail(log: Path) -> str:
+    """Return the start and the end of a log: it may have gigabytes in between."""
     with log.open("rb") as file:
         head = file.read(LOG_PART_BYTES)
         size = file.seek(0, os.SEEK_END)
@@ -421,7 +421,7 @@ def _ends_of(log: Path) -> str:
 def end_left_over_processes(run: JobRun) -> None:
     """Kill processes of a run that was stopped, or whose command was killed; on Linux only.
 
-    Also the JVM that it borrowed: who owns it may be suspended, and may not know of the end yet.
+    Also the JVM that it borrowed: its owner may be suspended, and may not know of the end yet.
     """
     mark = f"{RUN_ID_VARIABLE}={run.run_id}".encode()
     jvm = read_record(Path(run.log_path).parent)

@@ -32,7 +32,7 @@ MS_PER_S = 1000
 ATTEMPT = "_attempt_"
 MAX_ARGUMENTS_BYTES = 260_000  # bytes, of names and values together
 LOG_GROUPS = {SPARK: "/aws-glue/jobs", SHELL: "/aws-glue/python-jobs"}
-# Members of StartJobRun that are kept with the run; what they ask for exists on AWS only.
+# Members of StartJobRun that are stored with the run; they have an effect on AWS only.
 SETTINGS = (
     "AllocatedCapacity",
     "MaxCapacity",
@@ -44,14 +44,14 @@ SETTINGS = (
     "ExecutionRoleSessionPolicy",
 )
 
-RUN_SETTINGS = SETTINGS[4:]  # of them what a JobRun tells as it was given
+RUN_SETTINGS = SETTINGS[4:]  # those that a JobRun returns unchanged
 WAITS = "Waiting for other runs of the job to end"
 
 
 def start_job_run(glue: LocalGlue, request: Request) -> Answer:
-    """Start a run of a job, or, with JobRunId, one more attempt of an earlier run.
+    """Start a run of a job, or, with JobRunId, another attempt of an earlier run.
 
-    An attempt has the arguments of that run, if the request gives none.
+    An attempt has the arguments of that run if the request has none.
     """
     entity = get_entity(glue.store, Kind.JOB, request["JobName"])
     check_run(entity.definition, request)
@@ -76,7 +76,7 @@ def start_job_run(glue: LocalGlue, request: Request) -> Answer:
 
 
 def is_queued(entity: Entity, of_run: bool | None) -> bool:
-    """Return whether a run waits for another one of its job; what the run says wins."""
+    """Return whether a run waits for another run of its job; the run's own setting wins."""
     of_job = bool(entity.definition.get("JobRunQueuingEnabled", False))
     return of_job if of_run is None else of_run
 
@@ -87,7 +87,7 @@ def _earlier_run(glue: LocalGlue, request: Request) -> JobRun | None:
     run = find_run(glue, request["JobName"], request["JobRunId"])
     if run.state not in FINAL_STATES:
         raise InvalidInputError(
-            f"job run {run.run_id} is {run.state}; a run that has ended can be tried again"
+            f"job run {run.run_id} is {run.state}; only a run that has ended can be retried"
         )
     return run
 
@@ -170,7 +170,7 @@ def find_run(glue: LocalGlue, job_name: str, run_id: str) -> JobRun:
 
 
 def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) -> Answer:
-    """Return a job run as answers have it."""
+    """Return a job run in the form of answers."""
     definition, settings = entity.definition, request.settings
     command = definition["Command"].get("Name", SPARK)
     capacity = capacity_of(definition, settings)
@@ -206,17 +206,15 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
 
 
 def state_detail(run: JobRun) -> str | None:
-    """Return what answers tell of the state of a run, None for nothing."""
+    """Return the details of a run's state for answers; None without any."""
     if run.state == "WAITING":
         return WAITS
     return NOTHING_NEW if run.has_read_nothing else None
 
 
 def _is_metered(entity: Entity, request: RunRequest) -> bool:
-    """Return whether AWS tells the DPU seconds of a run: it is FLEX, or has Auto Scaling.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
-    """
+    """Return whether AWS reports the DPU seconds of a run: it is FLEX, or has Auto Scaling."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-runs.html
     kind = request.settings.get("ExecutionClass", entity.definition.get("ExecutionClass"))
     merged = {**entity.definition.get("DefaultArguments", {}), **request.arguments}
     return kind == "FLEX" or merged.get("--enable-auto-scaling") == "true"

@@ -1,6 +1,6 @@
-"""The Python modules that a job names: those that jobs here import already, and a folder of others.
+"""The Python modules that a job names: those of local runs, and a folder of the others.
 
-Glue installs them before each run; here pip installs what is missing, once per set of modules.
+Glue installs them before each run; here pip installs missing ones, once per set of modules.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
 """
 
@@ -43,7 +43,7 @@ def _name(distribution: str) -> str:
 
 
 def installed_version(name: str) -> str | None:
-    """Return the version of an installed distribution, None if it is not installed."""
+    """Return the version of an installed distribution; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -53,7 +53,7 @@ def installed_version(name: str) -> str | None:
 def missing_modules(
     names: str, version_of: Callable[[str], str | None] = installed_version
 ) -> list[str]:
-    """Return what is wrong with each module that a run would not find as it is named."""
+    """Return a problem for each module that a run would not find in the named version."""
     return [
         problem
         for word in (part.strip() for part in names.split(","))
@@ -73,7 +73,7 @@ def _problem(word: str, version_of: Callable[[str], str | None]) -> str:
 
 
 def _is_version(installed: str, wanted: str) -> bool:
-    """Compare as pip does: 1.0 is 1.0.0, and a local part counts only if it is asked for."""
+    """Compare like pip: 1.0 is 1.0.0, and a local part counts only if it is requested."""
     if "+" not in wanted:
         installed = installed.partition("+")[0]
     if wanted.endswith(".*"):
@@ -90,7 +90,7 @@ def module_folders(
 ) -> list[Path]:
     """Return the folder with the modules of ``--additional-python-modules``, installed if new.
 
-    Modules that the Python of local runs has, as they are named, need none.
+    Modules that the Python of local runs has in the named version need no folder.
     """
     if not missing_modules(arguments.get(MODULES, ""), versions_of(python)):
         return []

@@ -1,4 +1,4 @@
-"""Goes on where an engine that is gone has left: with its runs, and with what follows from them."""
+"""Continues the work of a dead engine: its runs, and what follows from them."""
 
 from dataclasses import replace
 
@@ -8,23 +8,23 @@ from tidemark.glue_service.runs.job_run_process import end_left_over_processes, 
 from tidemark.glue_service.runs.run_requests import run_request
 from tidemark.glue_service.workflows.flow import ATTEMPT, STOPPING, Flow
 from tidemark.glue_service.workflows.flow_rows import (
-    end_those_of_commands,
     open_flows,
     open_runs,
+    stop_command_flows,
 )
 from tidemark.glue_service.workflows.recovery import KILLED, record_killed
 from tidemark.glue_service.workflows.starts import start_of
 from tidemark.local_state.store.database import FINAL_STATES, JobRun
 
 
-def go_on(glue: LocalGlue) -> None:
-    """Take the runs and flows that have not ended.
+def continue_runs(glue: LocalGlue) -> None:
+    """Take over the runs and flows that have not ended.
 
-    A run that was never started is started. The processes of the others are ended, and each is
-    FAILED, or STOPPED if it was being stopped; what follows from that happens. The workflow runs
-    of commands that are gone have ended, and their job runs have FAILED.
+    A run that never started is started. The processes of the others are ended, and each run is
+    FAILED, or STOPPED if it was being stopped; what follows from that happens. Workflow runs
+    of dead commands have ended, and their job runs have FAILED.
     """
-    ended = set(end_those_of_commands(glue.store, glue.now_ms()))
+    ended = set(stop_command_flows(glue.store, glue.now_ms()))
     unfinished = glue.store.unfinished_job_runs()
     for run in unfinished:
         if run.workflow_run_id in ended:
@@ -38,7 +38,7 @@ def go_on(glue: LocalGlue) -> None:
         glue.runner.resume(run, replace(start, attempt=run.attempt))
     for flow in open_flows(glue.store):
         for run_id in open_runs(glue.store, flow.flow_id):
-            _go_on_with(glue, flow, run_id)
+            _continue_flow(glue, flow, run_id)
 
 
 def _without_process(run: JobRun) -> JobRun:
@@ -49,11 +49,9 @@ def _without_process(run: JobRun) -> JobRun:
     return replace(failed_run(run, KILLED), state=state)
 
 
-def _go_on_with(glue: LocalGlue, flow: Flow, run_id: str) -> None:
-    """Stop a run of a flow that is being stopped; see to an end that no engine has seen.
-
-    `tidemark run` records runs that it finds as ended, and does not know of flows.
-    """
+def _continue_flow(glue: LocalGlue, flow: Flow, run_id: str) -> None:
+    """Stop a run of a flow that is being stopped; handle an end that no engine has seen."""
+    # `tidemark run` records the ends of runs that it finds, and does not know about flows.
     attempts = [run for run in _attempts(glue, run_id) if run.run_id.split(ATTEMPT)[0] == run_id]
     if not attempts:
         return

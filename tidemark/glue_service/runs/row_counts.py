@@ -1,4 +1,4 @@
-"""Counts rows read and written by a job run from Spark's own event log, and by dataset."""
+"""Counts rows read and written by a job run from Spark's own event log, in total and by dataset."""
 
 import json
 import re
@@ -7,25 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_job.process.event_marks import OWN_QUERY, ROW_OF_A_SOURCE
+from tidemark.glue_job.process.event_marks import OWN_QUERY, SOURCE_ROW
 from tidemark.glue_service.runs.spark_datasets import Scan, SparkDatasets
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
 from tidemark.model.checkpoints.writes import merged_writes
 
-ROWS_OF_PYTHON = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
+PYTHON_ROWS = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
 SCAN_ROWS_METRIC = "number of output rows"
-# Spark describes a query of Python by where it is called: here, where a bound is asked for.
+# Spark describes a query from Python by its call site: here, the query for a bound.
 _BOUND_QUERY = re.compile(r"^collect at .*\bwatermarks/spark/frames\.py:\d+$")
-EXECUTION = "spark.sql.execution.id"  # the property of each job that runs for a plan
+EXECUTION = "spark.sql.execution.id"  # a property of each job of a plan
 
 
 @dataclass(frozen=True)
 class RowCounts:
-    """Rows that the scans handed to the job after pushed-down filters, and rows it wrote.
+    """Rows from scans after pushed-down filters, and rows written.
 
     `scans` and `writes` are the same by dataset, as far as Spark names it. `is_whole` is False if
-    Spark may have read or written more than it tells: it counts no rows of RDDs, and knows no
-    source of rows that Python handed to it.
+    Spark may have read or written more than it reports: it counts no rows of RDDs, and ignores
+    the source of rows from Python.
     """
 
     rows_read: int = 0
@@ -36,9 +36,9 @@ class RowCounts:
 
 
 def read_row_counts(events_folder: Path) -> RowCounts | None:
-    """Return the counts of every Spark application in ``events_folder``; None if there is none.
+    """Return the counts of every Spark application in ``events_folder``; None without any.
 
-    The log of a killed application ends early, even within a character: what is there is counted.
+    The log of a killed application ends early, even within a character: its complete part counts.
     """
     logs = sorted(path for path in events_folder.glob("*") if path.is_file())
     if not logs:
@@ -63,10 +63,10 @@ def _events(log: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
-    """Sum what file and JDBC scans returned and what output writers wrote.
+    """Sum the rows of file and JDBC scans, and the rows of output writers.
 
-    A cached frame is scanned, and so counted, once. Schema inference and the other queries by which
-    a reader looks at its source are not counted.
+    A cached frame is scanned, and so counted, once. Schema inference and other queries with which
+    a reader inspects its source are not counted.
     """
     scan_metrics: set[int] = set()
     updates: dict[int, int] = {}
@@ -74,9 +74,9 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     others: set[int] = set()
     has_rdd_jobs = False
     datasets = SparkDatasets()
-    for event, is_of_bound in _of_the_script(events):
+    for event, is_of_bound in _script_events(events):
         datasets.see(event)
-        if is_of_bound:  # it has looked at the source, and what it read is not counted
+        if is_of_bound:  # it has inspected the source, and its reads are not counted
             continue
         if "sparkPlanInfo" in event:
             scan_metrics.update(_scan_metric_ids(event["sparkPlanInfo"], of_sources=True))
@@ -101,13 +101,11 @@ def count_rows(events: Iterable[Mapping[str, Any]]) -> RowCounts:
     )
 
 
-def _of_the_script(
+def _script_events(
     events: Iterable[Mapping[str, Any]],
 ) -> Iterator[tuple[Mapping[str, Any], bool]]:
-    """Yield the events without the plans of a reader's own queries.
-
-    With each, whether it is of a query of the watermark library for the bound of a window.
-    """
+    """Yield the events without the plans of a reader's own queries."""
+    # True marks a query of the watermark library for the bound of a window.
     own: set[int] = set()
     bounds: set[int] = set()
     for event in events:
@@ -122,11 +120,9 @@ def _of_the_script(
 
 
 def _is_header_read(event: Mapping[str, Any]) -> bool:
-    """Tell Spark's own query for the header of a CSV file from a query of the script.
-
-    It scans text while the script is only at ``csv`` or ``load``; a write to CSV, which is
-    described alike, has a command at its root.
-    """
+    """Return whether an event is Spark's own query for a CSV header, not one of the script."""
+    # It scans text while the script is still at ``csv`` or ``load``; a write to CSV, which has the
+    # same description, has a command at its root.
     is_at_reader = event.get("description", "").startswith(("csv at ", "load at "))
     return is_at_reader and not event["sparkPlanInfo"]["nodeName"].startswith("Execute ")
 
@@ -134,7 +130,7 @@ def _is_header_read(event: Mapping[str, Any]) -> bool:
 def _scan_metric_ids(plan: Mapping[str, Any], *, of_sources: bool) -> Iterator[int]:
     name = plan["nodeName"]
     is_scan = name.startswith(("Scan ", "BatchScan "))
-    is_source = name != ROWS_OF_PYTHON or ROW_OF_A_SOURCE in plan["simpleString"]
+    is_source = name != PYTHON_ROWS or SOURCE_ROW in plan["simpleString"]
     if is_scan and is_source == of_sources:
         for metric in plan["metrics"]:
             if metric["name"] == SCAN_ROWS_METRIC:

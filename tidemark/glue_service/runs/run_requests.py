@@ -1,4 +1,4 @@
-"""What a job run was started with, kept for clients and retries, and what capacity it has."""
+"""The request that started a job run, kept for clients and retries, and its capacity."""
 
 import json
 from collections.abc import Mapping
@@ -8,26 +8,26 @@ from typing import Any
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.definitions import SHELL, SPARK
 
-DPU_OF_WORKER = {
+WORKER_DPU = {
     "Standard": 1.0,
     "G.025X": 0.25,
     **{f"G.{size}X": float(size) for size in (1, 2, 4, 8, 12, 16)},
     **{f"R.{size}X": float(size) for size in (1, 2, 4, 8)},
     "Z.2X": 2.0,
 }
-DPU_OF_SHELL = 0.0625
-DPU = 10.0  # of a Spark job that states none
+SHELL_DPU = 0.0625
+DPU = 10.0  # default of a Spark job
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """How a job run was asked for.
+    """The request for a job run.
 
     Attributes:
         run_id: the run.
-        arguments: of the run, without those of its job.
-        timeout_minutes: None is the job's.
-        settings: what else the request set, under the names of StartJobRun, such as WorkerType.
+        arguments: arguments of the run, without those of its job.
+        timeout_minutes: None means the job's timeout.
+        settings: other members of the request, by their names in StartJobRun, such as WorkerType.
         previous_run_id: the run that this one retries.
         predecessors: the runs whose states fired its trigger, each JobName and RunId.
         flow_id: the firing or workflow run that started it; None if a client did.
@@ -78,14 +78,14 @@ def run_request(store: Store, run_id: str) -> RunRequest:
 
 @dataclass(frozen=True)
 class Capacity:
-    """How much a job run may use."""
+    """The resources that a job run may use."""
 
     dpu: float
     worker_type: str | None = None
     number_of_workers: int | None = None
 
     def members(self) -> dict[str, Any]:
-        """Return the members of a Job or a JobRun that tell it."""
+        """Return the members of a Job or a JobRun for it."""
         workers = {"WorkerType": self.worker_type, "NumberOfWorkers": self.number_of_workers}
         return {
             "MaxCapacity": self.dpu,
@@ -101,7 +101,7 @@ def capacity_of(definition: Mapping[str, Any], run: Mapping[str, Any] | None = N
         stated.pop("WorkerType", None)
     worker_type, number = stated.get("WorkerType"), stated.get("NumberOfWorkers")
     if worker_type and number:
-        return Capacity(DPU_OF_WORKER[worker_type] * number, worker_type, number)
+        return Capacity(WORKER_DPU[worker_type] * number, worker_type, number)
     is_shell = definition["Command"].get("Name", SPARK) == SHELL
-    otherwise = stated.get("AllocatedCapacity") or (DPU_OF_SHELL if is_shell else DPU)
+    otherwise = stated.get("AllocatedCapacity") or (SHELL_DPU if is_shell else DPU)
     return Capacity(float(stated.get("MaxCapacity") or otherwise))

@@ -1,9 +1,9 @@
 """The job runs of the local Glue: queued, started, watched, stopped, retried.
 
 Used by the engine's thread alone. A run is STARTING until it has a core, WAITING while its job has
-as many runs as it may and queues, RUNNING from just before its process is started, STOPPING until
-the processes of its group are gone. Every change is stored before anything acts on it, so that
-after a crash a run that is STARTING was never started, and one that is RUNNING may have been.
+its maximum of runs and queues, RUNNING from just before its process starts, STOPPING until
+the processes of its group are gone. Every change is stored before it takes effect: after a
+crash a run that is STARTING was never started, and one that is RUNNING may have been.
 """
 
 import contextlib
@@ -30,12 +30,12 @@ from tidemark.glue_service.runs.end_record import Found, found_at_end, record_en
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
     Machine,
-    begin_stop,
     failed_run,
+    notify_of_end,
     plan_job_run,
     poll_job_run,
+    request_stop,
     stop_job_run,
-    tell_of_end,
 )
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
@@ -61,43 +61,43 @@ class Runner:
         most: int | None = None,
         on_start: Callable[[JobRun], None] = lambda _: None,
     ) -> None:
-        """Hold no run yet."""
+        """Start without runs."""
         self.wake: Callable[[], None] = lambda: None  # called in any thread: a step is due
         self._observe = observe
         self._on_start = on_start
         self.problem: TidemarkError | None = None  # why an end could not be recorded
-        self._never_started: list[JobRun] = []  # final ones that are still to be observed
+        self._never_started: list[JobRun] = []  # final ones that must still be observed
         self._machine = machine
         self._store = store
         self._on_end = on_end
         self._most = (os.cpu_count() or 1) if most is None else most
         self._active = ActiveRuns()
-        self._ended: dict[str, tuple[ActiveRun, JobRun]] = {}  # whose end could not be recorded yet
+        self._ended: dict[str, tuple[ActiveRun, JobRun]] = {}  # whose end is not recorded yet
         self._marks = LogMarks()
         self._starter = ThreadPoolExecutor(max(self._most, 1), "start-job-run")
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run is there that something may happen to by itself."""
+        """Whether a run may change without a request."""
         return bool(self._active.started()) or bool(self._ended)
 
     @property
     def is_due(self) -> bool:
-        """Whether a step would do something at once."""
+        """Whether a step would change something now."""
         return bool(self._never_started) or bool(self._startable())
 
     @property
     def delayed(self) -> list[ActiveRun]:
-        """The runs that have not ended and are to be told of when they are late."""
+        """The runs that have not ended and are reported when they are late."""
         return self._active.delayed()
 
     @property
     def has_runs(self) -> bool:
-        """Whether a run is there that has not ended."""
+        """Whether some run has not ended."""
         return len(self._active) > 0
 
     def start(self, start: Start) -> JobRun:
-        """Record a new run, which starts when it can; return it."""
+        """Record a new run, which starts as soon as possible; return it."""
         run = self._plan(start, self._active.counts())
         with self._store.transaction():
             self._record(run, start)
@@ -107,8 +107,8 @@ class Runner:
     def settle(self, starts: list[Start], ending: str = "") -> list[tuple[JobRun, Start]]:
         """Record the runs that triggers start, in the caller's transaction; return the live ones.
 
-        A run that cannot start is FAILED, one of a deleted job is ERROR, and what follows from
-        that is settled too. The caller calls `add` with the answer when all is stored.
+        A run that cannot start is FAILED, a run of a deleted job is ERROR, and what follows from
+        that is recorded too. The caller passes the result to `add` after the transaction.
         """
         live: list[tuple[JobRun, Start]] = []
         counts = self._active.counts(ending)
@@ -131,7 +131,7 @@ class Runner:
             self._active.add(ActiveRun(run, start))
 
     def stop(self, run_id: str) -> bool:
-        """Ask a run to stop; return whether it is one that has not ended."""
+        """Ask a run to stop; return False if it has ended."""
         active = self._active.find(run_id)
         if active is None or run_id in self._ended:
             return False
@@ -140,11 +140,11 @@ class Runner:
             return True
         self._change(active, STOPPING)
         if isinstance(active.process, JobProcess):
-            begin_stop(active.process, "STOPPED")
+            request_stop(active.process, "STOPPED")
         return True
 
     def step(self) -> None:
-        """Do what is due: record runs that ended, start those that can."""
+        """Do what is due: record runs that ended, start runs that can."""
         while self._never_started:
             self._observe(self._never_started.pop(0))
         for active, run in list(self._ended.values()):
@@ -154,7 +154,7 @@ class Runner:
         self._start_waiting()
 
     def close(self) -> None:
-        """End every process; what had not been started stays as it is, for the next engine."""
+        """End every process; runs that had not started are left for the next engine."""
         self._starter.shutdown(cancel_futures=True)
         for active in self._active.started():
             if isinstance(active.process, Future):
@@ -164,8 +164,8 @@ class Runner:
                 self._end(active, known[1] if known else stop_job_run(active.process))
 
     def resume(self, run: JobRun, start: Start) -> None:
-        """Take a run of an engine that was killed: go on with it, or record how it ended."""
-        if run.state not in FINAL_STATES and (why := _why_not(start)):
+        """Take over a run of a killed engine: continue it, or record how it ended."""
+        if run.state not in FINAL_STATES and (why := _refusal(start)):
             run = _ended_as(run, *why)
         active = ActiveRun(run, start)
         self._active.add(active)
@@ -173,7 +173,7 @@ class Runner:
             self._end(active, run)
 
     def _take_process(self, active: ActiveRun) -> None:
-        """Take the process of a run that has been started, or record why there is none."""
+        """Take the process of a run that has started, or record why it has none."""
         future = active.process
         if not isinstance(future, Future) or not future.done():
             return
@@ -190,17 +190,17 @@ class Runner:
             self._skip(active, started)
             return
         active.process = started
-        tell_of_end(started, self.wake)
+        notify_of_end(started, self.wake)
         if active.run.state == STOPPING:
-            begin_stop(active.process, "STOPPED")
+            request_stop(active.process, "STOPPED")
 
     def _skip(self, active: ActiveRun, found: NothingNew) -> None:
-        """Record the end of a run that was not started, since it would find nothing new."""
+        """Record the end of a run that was not started, because it would find nothing new."""
         if active.run.state == STOPPING:
             self._end(active, _ended_as(active.run, "STOPPED", "Job run stopped"))
             return
         with contextlib.suppress(TidemarkError), self._store.transaction():
-            put_checkpoint(self._store, found.checkpoint)  # without, the run tells less of itself
+            put_checkpoint(self._store, found.checkpoint)  # without it, the run has fewer details
         self._end(active, found.run)
 
     def _look_at(self, active: ActiveRun) -> None:
@@ -217,7 +217,7 @@ class Runner:
                 self._end(active, ended)
 
     def _end(self, active: ActiveRun, run: JobRun) -> None:
-        """Record the final state of a run and what follows, together; again later if that fails."""
+        """Record the final state of a run and what follows, together; retry later if that fails."""
         self._ended[run.run_id] = active, run
         try:
             found = self._found_at_end(active, run)
@@ -232,7 +232,7 @@ class Runner:
                     live = [(next_run, retry)]
                 else:
                     live = self.settle(self._on_end(run, active.start.request), run.run_id)
-        except TidemarkError as error:  # such as a full disk: the end stays to be recorded
+        except TidemarkError as error:  # such as a full disk: the end must still be recorded
             self.problem = error
             self._never_started.clear()
             return
@@ -252,7 +252,7 @@ class Runner:
         return run.state == "FAILED" and start.attempt < start.job.max_retries
 
     def _plan(self, start: Start, counts: Counter[str]) -> JobRun:
-        """Return the run that a start makes, where so many runs of each job are there."""
+        """Return the run for a start, given the number of runs of each job."""
         request, job = start.request, start.job
         state = STARTING
         if counts[job.name] >= job.max_concurrent_runs:
@@ -260,10 +260,10 @@ class Runner:
                 raise TooManyRunsError(f"Concurrent runs exceeded for {job.name}")
             state = WAITING
         run = plan_job_run(self._machine, job, request.arguments, request.run_id, start.attempt)
-        return _of(start, run, state)
+        return _new_run(start, run, state)
 
     def _plan_or_fail(self, start: Start, counts: Counter[str]) -> JobRun:
-        why = _why_not(start)
+        why = _refusal(start)
         if why is None:
             try:
                 return self._plan(start, counts)
@@ -271,7 +271,7 @@ class Runner:
                 why = "FAILED", str(error)
         bare = replace(start.job, default_arguments={}, non_overridable_arguments={})
         run = plan_job_run(self._machine, bare, {}, start.request.run_id, start.attempt)
-        return _ended_as(_of(start, run, why[0]), *why)
+        return _ended_as(_new_run(start, run, why[0]), *why)
 
     def _record(self, run: JobRun, start: Start) -> None:
         self._store.put_job_run(run)
@@ -308,7 +308,7 @@ class Runner:
             future.add_done_callback(lambda _: self.wake())
 
     def _startable(self) -> list[ActiveRun]:
-        """Return the runs that a core is free for."""
+        """Return the runs for which a core is free."""
         return self._active.starting(max(self._most - len(self._active.started()), 0))
 
 
@@ -323,17 +323,15 @@ def retry_of(start: Start, run: JobRun) -> Start:
     return replace(start, request=request, attempt=attempt)
 
 
-def _why_not(start: Start) -> tuple[str, str] | None:
-    """Return the state and the text of a run that cannot start; None if it can.
-
-    Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
-    """
+def _refusal(start: Start) -> tuple[str, str] | None:
+    """Return the state and the message of a run that cannot start; None if it can."""
+    # Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
     if start.problem:
         return "ERROR", start.problem
     return ("FAILED", str(start.failure)) if start.failure else None
 
 
-def _of(start: Start, run: JobRun, state: str) -> JobRun:
+def _new_run(start: Start, run: JobRun, state: str) -> JobRun:
     return replace(
         run,
         state=state,

@@ -1,4 +1,4 @@
-"""Starts a job run, or says that it would find nothing new."""
+"""Starts a job run, or reports that it would find nothing new."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from pathlib import Path
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_job.process.commit_record import open_arguments
 from tidemark.glue_service.runs.arguments import merge_arguments
-from tidemark.glue_service.runs.inputs import inputs_of, read_inputs, write_inputs, write_text
+from tidemark.glue_service.runs.inputs import inputs_of, read_inputs, try_write, write_inputs
 from tidemark.glue_service.runs.job_run_process import JobProcess, Machine, start_job_run
 from tidemark.glue_service.workflows.nothing_new import (
     Inputs,
@@ -26,17 +26,17 @@ from tidemark.model.assembly.definitions import SPARK, JobDefinition
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint, DatasetRead
 from tidemark.model.clock import now_ms
 
-# In the folder of a run: that it was not started; or why it was, although its job asks to skip it.
+# Files in a run's folder: that it was not started; or why it was, although its job may skip it.
 SKIPPED_FILE, REASON_FILE = "tidemark-nothing-new", "tidemark-not-skipped.txt"
 
 
 @dataclass(frozen=True)
 class NothingNew:
-    """A run that was not started, since it would find nothing new.
+    """A run that was not started, because it would find nothing new.
 
     Attributes:
-        run: as it has ended: SUCCEEDED, with no rows.
-        checkpoint: which says so.
+        run: its final record: SUCCEEDED, with no rows.
+        checkpoint: its checkpoint, with that result.
     """
 
     run: JobRun
@@ -46,7 +46,7 @@ class NothingNew:
 def start_or_skip(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str], run: JobRun
 ) -> JobProcess | NothingNew:
-    """Start the process of a run, unless its job asks for it and it would find nothing new."""
+    """Start the process of a run, unless its job allows a skip and it would find nothing new."""
     merged = merge_arguments(job, arguments)
     if not declared_inputs(merged) or job.command != SPARK:
         return start_job_run(machine, job, arguments, run)
@@ -55,7 +55,7 @@ def start_or_skip(
         return _skipped(run, found.inputs, found.bookmark)
     process = start_job_run(machine, job, arguments, run)
     folder = Path(run.log_path).parent
-    write_text(folder / REASON_FILE, found.reason)
+    try_write(folder / REASON_FILE, found.reason)
     if found.inputs is not None:
         write_inputs(folder, found.inputs)
     return process
@@ -63,12 +63,12 @@ def start_or_skip(
 
 @dataclass(frozen=True)
 class Look:
-    """What is found before a run starts.
+    """The findings before a run starts.
 
     Attributes:
         reason: why it must run, in words; empty if it would find nothing new.
-        inputs: what it would find; None if that cannot be told.
-        bookmark: of its job.
+        inputs: its inputs now; None if unknown.
+        bookmark: the bookmark of its job.
     """
 
     reason: str
@@ -77,7 +77,7 @@ class Look:
 
 
 def look(home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobRun) -> Look:
-    """Look whether a run must be started; what cannot be read is a reason to start it."""
+    """Decide whether a run must start; what cannot be read is a reason to start it."""
     now = None
     try:
         now = inputs_of(home, job.script_location, arguments, declared_inputs(arguments))
@@ -90,7 +90,7 @@ def look(home: Home, job: JobDefinition, arguments: Mapping[str, str], run: JobR
 
 
 def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None) -> LastRun | None:
-    """Return what is known of the newest run of a job that was started, before this one."""
+    """Return the known facts about a job's newest run that was started, before this one."""
     rows = store.query(  # by rowid, the order of starts: clocks are set back
         "SELECT run_id, state FROM job_run WHERE job_name = ? AND run_id != ? ORDER BY rowid DESC",
         (run.job_name, run.run_id),
@@ -111,11 +111,11 @@ def last_run_of(store: Store, home: Home, run: JobRun, bookmark: Bookmark | None
 
 
 def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
-    """Return why a run might find something new in the sources that the last one has opened."""
+    """Return why a run might find something new in the sources that the last run opened."""
     doubts = []
     try:
         sources = sources_of_run(store, bookmark.job_name, bookmark.run_id)
-    except EntityNotFoundError:  # it has read by Spark alone, in full
+    except EntityNotFoundError:  # it was read by Spark alone, in full
         return []
     for opened in sources:
         if reason := _unclear(opened):
@@ -127,12 +127,12 @@ def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
             if reading.files:
                 doubts.append(f"{opened.ctx} has {len(reading.files)} files that are not read yet")
             elif reading.warnings:
-                doubts.append(f"a run has to tell what it skips of {opened.ctx}")
+                doubts.append(f"a run has to report what it skips of {opened.ctx}")
     return doubts
 
 
 def _unclear(opened: OpenedSource) -> str:
-    """Return why it cannot be told what a source reads, in words; empty if it can."""
+    """Return why it is unknown what a source reads, in words; empty if it is known."""
     name = opened.ctx or "a source"
     if not opened.is_of_files:
         return f"{name} reads a database"

@@ -1,6 +1,6 @@
-"""Which datasets Spark has scanned and written, as its event log tells of each execution.
+"""The datasets that Spark has scanned and written, from the executions in its event log.
 
-A write is the command at the root of a plan: it names place and mode. It counts if its execution
+A write is the command at the root of a plan: it has location and mode. It counts if its execution
 ended without an error. Writes of structured streaming have no such command and are not seen.
 """
 
@@ -26,9 +26,9 @@ from tidemark.model.checkpoints.checkpoint import (
 )
 from tidemark.model.checkpoints.writes import merged_writes
 
-DATABASE = "jdbc:#"  # Spark names the table that it scans, and not its database
-A_QUERY = f"{DATABASE}query"  # and of a query neither
-MORE = "s3:#more"  # of many paths that it scans together, it names the first ones
+DATABASE = "jdbc:#"  # Spark names the scanned table, but not its database
+A_QUERY = f"{DATABASE}query"  # for a query Spark names neither
+MORE = "s3:#more"  # of many paths in one scan, Spark names the first ones
 DYNAMIC = "partitionOverwriteMode=dynamic"
 OVERWRITE_CONF = "spark.sql.sources.partitionOverwriteMode"
 FILES_READ, FILES_WRITTEN = "number of files read", "number of written files"
@@ -36,7 +36,7 @@ ROWS = "number of output rows"
 MODES: Mapping[str, WriteMode] = {
     "Append": "append",
     "Overwrite": "overwrite",
-    "ErrorIfExists": "unknown",  # the same again fails
+    "ErrorIfExists": "unknown",  # repeating it fails
     "Ignore": "unknown",
 }
 _FILES = re.compile(
@@ -54,7 +54,7 @@ _SAVE = re.compile(
 _JDBC = re.compile(r"Scan JDBCRelation\((?:(?P<table>[^()\s]+)\))?.*", re.DOTALL)
 _LOCATION = re.compile(r"\[(?P<path>\w+://.*?)(?:, (?:\w+://|\.\.\.).*)?\]$", re.DOTALL)
 _PATHS = re.compile(r", (?=\w+://|\.\.\.)")
-# Writers of tables that are no folder of files, such as those of Iceberg, by the node of the plan.
+# Writers of tables that are not a folder of files, such as Iceberg's, by the node of the plan.
 _V2_MODES: Mapping[str, WriteMode] = {
     "AppendData": "append",
     "OverwritePartitionsDynamic": "overwrite_partitions",
@@ -62,20 +62,20 @@ _V2_MODES: Mapping[str, WriteMode] = {
     "ReplaceData": "merge",  # by MERGE, UPDATE or DELETE; its rows are those of rewritten files
     "WriteDelta": "merge",
 }
-_MAKES_TABLE = ("AtomicCreateTableAsSelect", "CreateTableAsSelect")  # once: again it fails
+_MAKES_TABLE = ("AtomicCreateTableAsSelect", "CreateTableAsSelect")  # repeating it fails
 _V2_TABLE = re.compile(r"\w+Write\(table=(?P<table>[^,)]+)")
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What Spark has read of one place.
+    """A read by Spark from one place.
 
     Attributes:
-        dataset: where, as a checkpoint names it.
-        table: ``database.table``, empty without.
-        rows: after the filters that were pushed down.
-        files: None for what has no files.
-        others: where else this scan has read, which its counts are of too.
+        dataset: the dataset, by its name in checkpoints.
+        table: ``database.table``; empty without.
+        rows: rows after the filters that were pushed down.
+        files: None if the dataset has no files.
+        others: other datasets of the same scan, which its counts include.
         is_of_windows: whether folders of windows were read, and never the folder around them.
     """
 
@@ -97,12 +97,12 @@ class _Write:
 
 
 class SparkDatasets:
-    """Takes the events of a log one by one; then tells what was scanned and written."""
+    """Takes the events of a log one by one; then returns what was scanned and written."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start without events."""
         self._settings: dict[str, str] = {}  # of the application
-        self._conf: dict[str, str] = {}  # and of the session, in the last execution
+        self._conf: dict[str, str] = {}  # of the session, in the last execution
         self._writes: dict[int, _Write] = {}  # by execution
         self._ended: set[int] = set()
         self._makes_table: set[int] = set()
@@ -128,7 +128,7 @@ class SparkDatasets:
             self._see_other(kind, event)
 
     def see_rows_written(self, stage: int, rows: int) -> None:
-        """Take the rows that a task of a stage has written."""
+        """Take the number of rows that a task of a stage has written."""
         execution = self._execution_of_stage.get(stage)
         if execution is not None:
             root = self._root.get(execution, execution)
@@ -159,9 +159,9 @@ class SparkDatasets:
             write = self._write_of(node, text)
             if write is not None:
                 known = self._writes.setdefault(execution, write)
-                for metric in node["metrics"]:  # an adaptive plan may tell of it with others
+                for metric in node["metrics"]:  # an adaptive plan may report it with others
                     known.metrics.setdefault(metric["name"], []).append(metric["accumulatorId"])
-            elif key := _scan_of(node):
+            elif key := _read_scan(node):
                 metrics = {m["name"]: m["accumulatorId"] for m in node["metrics"]}
                 if ROWS in metrics:
                     found = self._scans.setdefault(key, {})
@@ -186,7 +186,7 @@ class SparkDatasets:
         return None
 
     def writes(self) -> tuple[DatasetWritten, ...]:
-        """Return what was written, in the order of the first write."""
+        """Return the writes, in the order of the first write."""
         return merged_writes(
             DatasetWritten(
                 write.dataset,
@@ -209,17 +209,17 @@ class SparkDatasets:
         return self._driver[found[-1]] if found else None
 
     def scans(self, updates: Mapping[int, int]) -> list[Scan]:
-        """Return what was scanned, in the order of the first scan.
+        """Return the scans, in the order of the first scan.
 
-        Of a place that was scanned several times, as by a frame that two actions use, the greatest
-        counts are taken.
+        For a place that was scanned several times, such as a frame in two actions, the greatest
+        counts apply.
         """
         found: dict[tuple[str, str], list[int]] = {}
         others: dict[tuple[str, str], dict[str, None]] = {}
         whole: set[tuple[str, str]] = set()
         for (dataset, table, location), metrics in self._scans.items():
-            others.setdefault((dataset, table), {}).update(_others(location, dataset))
-            if not _is_of_windows(location):
+            others.setdefault((dataset, table), {}).update(_other_datasets(location, dataset))
+            if not _is_window_path(location):
                 whole.add((dataset, table))
             rows = max(updates.get(one, 0) for one in metrics)
             files = max(self._driver.get(one or -1, 0) for one in metrics.values())
@@ -245,7 +245,7 @@ def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _table(name: str) -> str:
-    """Return ``database.table``, without the catalog that a script may leave out."""
+    """Return ``database.table``, without the catalog, which a script may omit."""
     return ".".join(name.replace("`", "").split(".")[-2:])
 
 
@@ -286,7 +286,7 @@ def _save_write(text: str) -> _Write | None:
 
 
 def _scanned_database(name: str) -> str | None:
-    """Return the dataset of a table or a query that is scanned over JDBC; None of another scan."""
+    """Return the dataset of a table or a query in a JDBC scan; None for another scan."""
     match = _JDBC.fullmatch(name)
     if match is None:
         return None
@@ -294,9 +294,9 @@ def _scanned_database(name: str) -> str | None:
     return f"{DATABASE}{table.replace(chr(34), '').replace('`', '')}" if table else A_QUERY
 
 
-def _others(location: str, dataset: str) -> dict[str, None]:
-    """Return the datasets of the paths of a scan, without the one that it is told of."""
-    found = dict.fromkeys(MORE if path == "..." else _place(path) for path in _paths(location))
+def _other_datasets(location: str, dataset: str) -> dict[str, None]:
+    """Return the datasets in a scan's paths, without the one that the scan is named after."""
+    found = dict.fromkeys(MORE if path == "..." else _location(path) for path in _paths(location))
     found.pop(dataset, None)
     return found
 
@@ -305,22 +305,20 @@ def _paths(location: str) -> list[str]:
     return [one for one in _PATHS.split(location.partition("[")[2].removesuffix("]")) if one]
 
 
-def _place(path: str) -> str:
-    """Return the dataset of a path that is scanned; of a window, the folder of all windows."""
+def _location(path: str) -> str:
+    """Return the dataset of a scanned path; for a window, the folder of all windows."""
     of_windows = _WINDOW.sub("", path)
     return table_folder(path) if of_windows == path else _folder(of_windows)
 
 
-def _is_of_windows(location: str) -> bool:
+def _is_window_path(location: str) -> bool:
     paths = [path for path in _paths(location) if path != "..."]
     return bool(paths) and all(_WINDOW.search(path) for path in paths)
 
 
-def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Return dataset, table and location of a scan of files or of a table; None of anything else.
-
-    Of a database the table is known only.
-    """
+def _read_scan(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return dataset, table and location of a scan of files or a table; None for other scans."""
+    # For a database only the table is known.
     name = node["nodeName"].strip()
     if name.startswith("BatchScan "):
         table = _table(name.split()[1])
@@ -333,4 +331,4 @@ def _scan_of(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
         return None
     words = name.split()
     table = _table(words[2]) if len(words) > 2 and "." in words[2] else ""
-    return _place(match["path"]), table, location
+    return _location(match["path"]), table, location

@@ -1,4 +1,4 @@
-"""What a run has done to watermarks, read back from the table, whose word is the truth."""
+"""The watermarks that a run has moved, read back from the table, which is the truth."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from watermarks import WatermarksError as WatermarksError
 
 
 class Recorded(NamedTuple):
-    """What the library has recorded of one run."""
+    """The library's records about one run."""
 
     moves: tuple[WatermarkMove, ...] = ()
     read: tuple[DatasetRead, ...] = ()
@@ -22,7 +22,7 @@ class Recorded(NamedTuple):
 def recorded_by_library(
     endpoint: str, region: str, job_name: str, run_id: str, arguments: Mapping[str, str]
 ) -> Recorded:
-    """Return what a run has recorded in the table of its argument, or in the library's own."""
+    """Return the records of a run in the table of its argument, or in the library's own."""
     table = arguments.get(ARGUMENT) or TABLE_NAME
     with dynamodb_client(endpoint, region) as client:
         try:

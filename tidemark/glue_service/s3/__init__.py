@@ -1,7 +1,7 @@
-"""S3 over the folders of the lake: an object is the very file that Spark sees.
+"""S3 over the folders of the lake: an object is the file that Spark sees.
 
-Own code, and no package: `localbucket` on PyPI maps buckets to folders likewise, and lacks
+This is own code, not a package: `localbucket` on PyPI also maps buckets to folders, but lacks
 DeleteObjects, tags, metadata, conditions and conflicts, walks the bucket again for each page of a
-listing, and brings an HTTP server of its own; emulators such as moto keep objects where Spark
+listing, and brings its own HTTP server; emulators such as moto keep objects where Spark
 cannot see them.
 """

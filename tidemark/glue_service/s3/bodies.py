@@ -27,7 +27,7 @@ HASHES = {
 
 @dataclass(frozen=True)
 class Stored:
-    """A body that was written: its size in bytes and its MD5 in hexadecimal digits."""
+    """A written body: its size in bytes and its MD5 in hexadecimal digits."""
 
     size: int
     md5: str
@@ -65,7 +65,7 @@ def store_body(
 def _check_trailer(said: str, trailers: Mapping[str, str]) -> None:
     names = [name.strip().lower() for name in said.split(",") if name.strip()]
     if missing := [name for name in names if name not in trailers]:
-        text = f"x-amz-trailer says {said!r}, and the body has no {', '.join(missing)}"
+        text = f"x-amz-trailer says {said!r}, but the body has no {', '.join(missing)}"
         raise S3Error("MalformedTrailerError", text)
 
 
@@ -74,9 +74,9 @@ def _check(
 ) -> None:
     for name, digest in digests.items():
         if name in said and said[name] != digest:
-            raise S3Error("BadDigest", f"{name} is {said[name]!r}, and the body has {digest!r}")
+            raise S3Error("BadDigest", f"{name} is {said[name]!r}, but the body has {digest!r}")
     if length is not None and length != str(size):
-        raise S3Error("IncompleteBody", f"the body has {size} bytes, and should have {length}")
+        raise S3Error("IncompleteBody", f"the body has {size} bytes, but should have {length}")
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[bytes]:

@@ -31,9 +31,9 @@ from tidemark.glue_service.s3.xml import (
 )
 
 PAGE = 1000
-MAX_SIZE = 1 << 20  # of the document that makes a bucket
+MAX_SIZE = 1 << 20  # of the document in CreateBucket
 MAX_BUCKETS = 10_000  # of a page
-PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # what neither URLs nor XML write in another way
+PLAIN = re.compile(r"[A-Za-z0-9_./~-]*")  # characters that neither URLs nor XML escape
 OWNER = {"ID": "local", "DisplayName": "local"}
 OWNER_XML = "<Owner><ID>local</ID><DisplayName>local</DisplayName></Owner>"
 
@@ -65,7 +65,7 @@ def list_buckets(lake: Lake, call: Call) -> Reply:
 
 
 def create_bucket(lake: Lake, call: Call) -> Reply:
-    """Make a folder of the lake."""
+    """Create a folder of the lake."""
     body = call.document(MAX_SIZE)
     if body and any(local_name(element) == "Tag" for element in read_xml(body).iter()):
         raise S3Error("NotImplemented", "the local S3 keeps no Tags of buckets: leave them out")
@@ -73,15 +73,15 @@ def create_bucket(lake: Lake, call: Call) -> Reply:
         is_new = lake.home.create_bucket(call.bucket)
     except UsageError as error:
         raise S3Error("InvalidBucketName", str(error)) from error
-    if not is_new and lake.region != US_EAST_1:  # there it is no error, as it was long ago
+    if not is_new and lake.region != US_EAST_1:  # in us-east-1 it is no error, for history's sake
         raise S3Error("BucketAlreadyOwnedByYou", f"there is a bucket {call.bucket} already")
     if is_new:
-        lake.records.tag_bucket(call.bucket, {})  # those of a folder that was deleted by hand
+        lake.records.tag_bucket(call.bucket, {})  # drops those of a folder that was deleted by hand
     return Reply(200, {"Location": f"/{call.bucket}"})
 
 
 def head_bucket(lake: Lake, call: Call) -> Reply:
-    """Tell whether a bucket is there."""
+    """Return whether a bucket exists."""
     bucket_folder(lake.home, call.bucket)
     return Reply(200, {"x-amz-bucket-region": lake.region})
 
@@ -99,7 +99,7 @@ def delete_bucket(lake: Lake, call: Call) -> Reply:
 
 
 def get_bucket_location(lake: Lake, call: Call) -> Reply:
-    """Return the region of the buckets; us-east-1 is an empty one."""
+    """Return the region of the buckets; us-east-1 is an empty string."""
     bucket_folder(lake.home, call.bucket)
     region = "" if lake.region == US_EAST_1 else lake.region
     return xml_reply("LocationConstraint", Markup(escape(region)))
@@ -129,7 +129,7 @@ def list_objects_v2(lake: Lake, call: Call) -> Reply:
 
 
 def list_objects(lake: Lake, call: Call) -> Reply:
-    """Return a page of the objects and common prefixes of a bucket, as the first version has it."""
+    """Return a page of the objects and common prefixes of a bucket, in the form of version 1."""
     marker = call.query.get("marker", "")
     page = _Page(lake, call, marker)
     has_marker = page.is_truncated and call.query.get("delimiter")
@@ -147,7 +147,7 @@ def _quoted(text: str) -> str:
 
 
 class _Page:
-    """One page of a listing: what is behind a key."""
+    """One page of a listing: the keys after a key."""
 
     def __init__(self, lake: Lake, call: Call, after: str, is_continued: bool = False) -> None:
         self._call = call
@@ -166,7 +166,7 @@ class _Page:
         found = lake.snapshots.take(place, is_continued=is_continued) if may_go_on else None
         whole = found or self._walked()
         items = whole.items
-        begin = self._begin(items, after)
+        begin = self._first_after(items, after)
         page = items[begin : begin + self._size]
         self.is_truncated = bool(page) and begin + self._size < len(items)
         self.last = page[-1] if page else ""
@@ -185,11 +185,9 @@ class _Page:
         put = self._lake.records.folders(self._call.bucket, prefix)
         return [key for key in put if (self._folder / key).is_dir()]
 
-    def _begin(self, items: list[str], after: str) -> int:
-        """Return the place of the first item behind a key.
-
-        A common prefix is behind a key in it, if another key is in it behind that one.
-        """
+    def _first_after(self, items: list[str], after: str) -> int:
+        """Return the position of the first item after a key."""
+        # A common prefix is after a key inside it if it contains another key after that one.
         if not after:
             return 0
         behind = bisect.bisect_right(items, after.encode(), key=str.encode)
@@ -206,20 +204,20 @@ class _Page:
         return bool(self._delimiter) and self._delimiter in item[len(self._prefix) :]
 
     def encoded(self, text: str) -> str:
-        """Return a key as the request wants it."""
+        """Return a key in the encoding of the request."""
         if not self._is_encoded:
             return text
         folder, slash, name = text.rpartition("/")
         return f"{_quoted(folder)}{slash}{name if PLAIN.fullmatch(name) else _quoted(name)}"
 
     def _written(self, key: str) -> str:
-        """Return a key as it stands in the XML of the answer."""
+        """Return a key for the XML of the answer."""
         if self._is_encoded:
             return self.encoded(key)
         return key if PLAIN.fullmatch(key) else escaped(key)
 
     def members(self) -> dict[str, Any]:
-        """Return what both versions of the answer have."""
+        """Return the members that both versions of the answer have."""
         return {
             "Prefix": self.encoded(self._prefix),
             "Delimiter": self.encoded(self._delimiter) if self._delimiter else None,

@@ -1,4 +1,4 @@
-"""One request to S3, taken apart; and what its operations work on: the lake, and paths in it."""
+"""One request to S3, parsed; and the state for its operations: the lake, and paths in it."""
 
 import threading
 import urllib.parse
@@ -14,21 +14,21 @@ from tidemark.glue_service.s3.records import Records
 from tidemark.glue_service.s3.xml import S3Error
 from tidemark.local_state.home import NO_BUCKET, UPLOADS, Home
 
-MAX_SIZE = 2**31 - 1  # number of a parameter
+MAX_SIZE = 2**31 - 1  # maximum of a numeric parameter
 US_EAST_1 = "us-east-1"
 MAX_KEY_LENGTH = 1024  # bytes
-MAX_NAME_LENGTH = 255  # bytes of a part of a key: a folder or a file has no longer name
+MAX_NAME_LENGTH = 255  # bytes of a part of a key: the longest name of a folder or a file
 
 
 @dataclass(frozen=True)
 class Lake:
-    """The buckets, and what S3 keeps beside them."""
+    """The buckets, and S3's own records about them."""
 
     home: Home
     records: Records
     region: str = US_EAST_1
     snapshots: Snapshots = field(default_factory=Snapshots)
-    lock: threading.Lock = field(default_factory=threading.Lock)  # of conditional writes
+    lock: threading.Lock = field(default_factory=threading.Lock)  # for conditional writes
 
     @property
     def uploads(self) -> Path:
@@ -42,7 +42,7 @@ class Lake:
 class Call:
     """One request: its bucket and key, parameters of its query, headers in lower case, body.
 
-    `payload` is what the signature says of the body.
+    `payload` is the check of the body by the signature.
     """
 
     method: str
@@ -54,7 +54,7 @@ class Call:
     payload: Payload = UNCHECKED
 
     def document(self, largest: int) -> bytes:
-        """Return the body of a request that sends XML."""
+        """Return the body of a request with XML."""
         body = self.stream.read(largest + 1)
         if len(body) > largest:
             raise S3Error("MaxMessageLengthExceeded", f"the body has more than {largest:,} bytes")
@@ -70,7 +70,7 @@ class Call:
 
     @property
     def is_url_encoded(self) -> bool:
-        """Whether a listing writes its keys as URLs do."""
+        """Whether a listing encodes its keys for URLs."""
         kind = self.query.get("encoding-type")
         if kind not in (None, "url"):
             raise S3Error("InvalidArgument", f"encoding-type is {kind!r}; allowed: url")
@@ -82,7 +82,7 @@ def call_of(environ: Mapping[str, Any], headers: Mapping[str, str]) -> Call:
     try:
         path = environ["PATH_INFO"].encode("latin-1").decode()
     except UnicodeDecodeError as error:
-        raise S3Error("InvalidURI", f"the path is no UTF-8: {error}") from error
+        raise S3Error("InvalidURI", f"the path is not UTF-8: {error}") from error
     name = urllib.parse.urlsplit(f"//{headers.get('host', '')}").hostname or ""
     if name.endswith(".localhost"):
         path = f"/{name.removesuffix('.localhost')}{path}"
@@ -103,9 +103,9 @@ def bucket_folder(home: Home, bucket: str) -> Path:
 
 
 def object_path(home: Home, bucket: str, key: str) -> Path:
-    """Return where an object is or would be; a key that ends with / is a folder."""
+    """Return the path of an object, which may not exist; a key that ends with / is a folder."""
     bucket_folder(home, bucket)
-    if why := why_no_file(key):
+    if why := key_problem(key):
         raise S3Error("InvalidArgument", f"the key {key!r} {why}")
     try:
         return home.existing_path(f"s3://{bucket}/{key}")
@@ -113,15 +113,15 @@ def object_path(home: Home, bucket: str, key: str) -> Path:
         raise S3Error("AccessDenied", str(error)) from error
 
 
-def why_no_file(key: str) -> str | None:
+def key_problem(key: str) -> str | None:
     """Return why a key cannot be a file of the lake; None if it can."""
     try:
         size = len(key.encode())
     except UnicodeEncodeError:
-        return "is no text"
+        return "is not valid Unicode"
     parts = key.removesuffix("/").split("/")
     if size > MAX_KEY_LENGTH or any(len(part.encode()) > MAX_NAME_LENGTH for part in parts):
         return f"is too long; allowed: {MAX_KEY_LENGTH} bytes, {MAX_NAME_LENGTH} between two /"
     if "\0" in key or any(part in ("", ".", "..") for part in parts):
-        return "has an empty part, '.', '..' or a zero byte, which no folder can be called"
+        return "has an empty part, '.', '..' or a zero byte, which cannot be the name of a folder"
     return None

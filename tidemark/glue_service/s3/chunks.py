@@ -1,4 +1,4 @@
-"""Bodies that clients send in chunks of their own, each with a signature, or none.
+"""Bodies that clients send in their own chunks, with or without a signature each.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html
@@ -14,14 +14,14 @@ from tidemark.glue_service.s3.xml import S3Error
 BLOCK = 1 << 20  # bytes
 MAX_LINE_LENGTH = 1 << 14
 LINE_END = b"\r\n"
-OF_CHUNK = b"chunk-signature="
-OF_TRAILER = "x-amz-trailer-signature"
+CHUNK_SIGNATURE = b"chunk-signature="
+TRAILER_SIGNATURE = "x-amz-trailer-signature"
 
 
 def chunks_of(
     stream: IO[bytes], trailers: dict[str, str], signatures: ChunkSignatures | None
 ) -> Iterator[bytes]:
-    """Yield the data of chunks; put what follows them into ``trailers``."""
+    """Yield the data of chunks; put the trailers into ``trailers``."""
     size: int | None = None
     while size != 0:
         size, signed = _head(stream)
@@ -31,11 +31,11 @@ def chunks_of(
                 digest.update(block)
             yield block
         if signatures and not signatures.is_chunk(digest.hexdigest(), signed):
-            raise S3Error("SignatureDoesNotMatch", "the signature of a chunk is not that of it")
+            raise S3Error("SignatureDoesNotMatch", "the signature of a chunk does not match it")
     trailers |= _trailers(stream)
-    given = trailers.pop(OF_TRAILER, "")
+    given = trailers.pop(TRAILER_SIGNATURE, "")
     if signatures and trailers and not signatures.is_trailer(_lines(trailers), given):
-        raise S3Error("SignatureDoesNotMatch", "the signature of the trailer is not that of it")
+        raise S3Error("SignatureDoesNotMatch", "the signature of the trailer does not match it")
 
 
 def _head(stream: IO[bytes]) -> tuple[int, str]:
@@ -47,7 +47,7 @@ def _head(stream: IO[bytes]) -> tuple[int, str]:
         found = -1
     if found < 0:
         raise S3Error("IncompleteBody", f"the chunk head {size[:40]!r} is not a size")
-    signed = rest.removeprefix(OF_CHUNK) if rest.startswith(OF_CHUNK) else b""
+    signed = rest.removeprefix(CHUNK_SIGNATURE) if rest.startswith(CHUNK_SIGNATURE) else b""
     return found, signed.decode("latin-1")
 
 

@@ -14,7 +14,7 @@ RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 
 
 def check_read(headers: Mapping[str, str], etag: str, modified_ns: int, prefix: str = "") -> None:
-    """Refuse a read whose conditions an object does not meet."""
+    """Refuse a read if an object does not meet its conditions."""
     match, none_match = (headers.get(f"{prefix}{name}") for name in ("if-match", "if-none-match"))
     if match is not None and not _names(match, etag):
         raise _failed("If-Match", f"If-Match is {match}, the ETag is {etag}")
@@ -33,7 +33,7 @@ def check_read(headers: Mapping[str, str], etag: str, modified_ns: int, prefix: 
 
 
 def check_write(headers: Mapping[str, str], etag: str | None) -> None:
-    """Refuse a write whose conditions the object that is there does not meet."""
+    """Refuse a write if the existing object does not meet its conditions."""
     match, none_match = headers.get("if-match"), headers.get("if-none-match")
     if none_match not in (None, "*"):
         raise S3Error("NotImplemented", f"If-None-Match of a write is {none_match}; allowed: *")
@@ -41,7 +41,7 @@ def check_write(headers: Mapping[str, str], etag: str | None) -> None:
         raise _failed("If-None-Match", "there is an object of this key already")
     if match is not None:
         if etag is None:
-            raise S3Error("NoSuchKey", "If-Match names an object, and there is none")
+            raise S3Error("NoSuchKey", "If-Match names an object, but there is none")
         if not _names(match, etag):
             raise _failed("If-Match", f"If-Match is {match}, the ETag is {etag}")
 
@@ -61,12 +61,12 @@ def _time(text: str | None) -> int | None:
     try:
         time = parsedate_to_datetime(text)
     except ValueError:
-        return None  # a date that is none counts for nothing, as HTTP has it
+        return None  # an invalid date is ignored, as in HTTP
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
 
 
 def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
-    """Return the first byte and the one behind the last of a range; None for the whole object."""
+    """Return the first byte of a range and the one after its last; None for the whole object."""
     match = RANGE.fullmatch(header or "")
     if match is None or match[0] == "bytes=-":
         return None
@@ -78,10 +78,10 @@ def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
         begin, end = int(first), min(int(last) + 1, size) if last else size
         is_none = bool(last) and int(last) < begin
     if is_none or begin >= size:
-        raise S3Error("InvalidRange", f"the range {header} is none of {size} bytes")
+        raise S3Error("InvalidRange", f"the range {header} is not within {size} bytes")
     return begin, end
 
 
 def http_date(epoch_ns: int) -> str:
-    """Return a time as headers have it."""
+    """Return a time in the form of headers."""
     return datetime.fromtimestamp(epoch_ns // 10**9, UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")

@@ -1,4 +1,4 @@
-"""The keys of a bucket in S3's order, by one walk over its folders for all pages of a listing."""
+"""The keys of a bucket in S3's order, from one walk over its folders for all pages of a listing."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ from pathlib import Path
 from tidemark.glue_service.s3.xml import S3Error
 
 SNAPSHOTS = 16  # listings whose pages are being fetched
-OLDEST_S = 5  # of a walk that a marker gets
+OLDEST_S = 5  # maximum age of a walk for a marker
 CHECK = 12  # bytes
 PURPOSE = b"continuation-token"
 
@@ -33,11 +33,11 @@ def walk(bucket: Path, prefix: str, delimiter: str, folders: list[str]) -> list[
         found += [key for key in _files(root, begin) if key.startswith(prefix)]
     if delimiter:
         found = [rolled_up(key, prefix, delimiter) for key in found]
-    return sorted({key for key in found if key.isascii() or _is_text(key)}, key=str.encode)
+    return sorted({key for key in found if key.isascii() or _is_utf_8(key)}, key=str.encode)
 
 
-def _is_text(name: str) -> bool:
-    """Return whether a name is UTF-8, as every key is; other files have none."""
+def _is_utf_8(name: str) -> bool:
+    """Return whether a name is UTF-8, like every key; other files have no key."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -46,7 +46,7 @@ def _is_text(name: str) -> bool:
 
 
 def rolled_up(key: str, prefix: str, delimiter: str) -> str:
-    """Return the common prefix that a key is told by, or the key itself."""
+    """Return the common prefix that stands for a key, or the key itself."""
     place = key.find(delimiter, len(prefix))
     return key if place < 0 else key[: place + len(delimiter)]
 
@@ -81,7 +81,7 @@ def _entries(folder: Path | str) -> list["os.DirEntry[str]"]:
 
 
 def _is_linked_folder(entry: "os.DirEntry[str]") -> bool:
-    """Return whether an entry is a link to a folder, which may lead out of the lake or around."""
+    """Return whether an entry is a link to a folder, which may leave the lake or make a circle."""
     return entry.is_symlink() and entry.is_dir()
 
 
@@ -92,9 +92,9 @@ def _has_file(folder: Path) -> bool:
 class Snapshots:
     """Keeps the walk of a listing for its next pages; used by any thread.
 
-    A continuation token continues one listing, and gets its walk. A marker of the first version may
-    be any key, of a client that looks for new ones: it gets no walk from before the last upload,
-    and none that has become old, as files come without one too.
+    A continuation token continues one listing, and gets its walk. A marker of version 1 may
+    be any key, from a client that looks for new ones: it gets no walk from before the last upload,
+    and no old one, because files also arrive without an upload.
     """
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Snapshots:
         self._lock = threading.Lock()
 
     def uploads(self, bucket: str) -> int:
-        """Return how many uploads there were; ask before the walk of a bucket."""
+        """Return the number of uploads so far; ask before the walk of a bucket."""
         with self._lock:
             return self._uploads[bucket]
 
@@ -113,7 +113,7 @@ class Snapshots:
             self._uploads[bucket] += 1
 
     def take(self, key: tuple[str, ...], *, is_continued: bool) -> "Walk | None":
-        """Return the walk that a page left for the next one."""
+        """Return the walk that a page left for the next page."""
         with self._lock:
             walk = self._walks.pop(key, None)
             if walk is None or is_continued:
@@ -131,7 +131,7 @@ class Snapshots:
 
 @dataclass(frozen=True)
 class Walk:
-    """What a walk has found, when it began, and how many uploads its bucket had had by then."""
+    """The keys of a walk, when it began, and the number of uploads to its bucket by then."""
 
     items: list[str]
     at_s: float
@@ -139,7 +139,7 @@ class Walk:
 
 
 def written_token(key: str) -> str:
-    """Return the token for what comes after a key; equal for equal keys, also after a restart."""
+    """Return the token for the keys after a key; equal for equal keys, even after a restart."""
     text = key.encode()
     return base64.urlsafe_b64encode(_check(text) + text).decode()
 

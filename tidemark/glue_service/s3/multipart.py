@@ -37,11 +37,11 @@ MAX_PARTS = 10_000
 PART_NAME = re.compile(r"[0-9]{5}-[0-9a-f]{32}")
 UPLOAD_ID = re.compile(r"mpu-[0-9a-f]{32}")
 ABOUT = "upload.json"
-UNFINISHED = ".unfinished"  # how the name of what is being written or deleted ends
+UNFINISHED = ".unfinished"  # suffix of files in progress
 
 
 def delete_dead_uploads(uploads: Path) -> None:
-    """Delete what a killed process was writing; parts of an upload that may go on stay."""
+    """Delete the unfinished files of a killed process; keep parts of uploads that may continue."""
     for path in uploads.iterdir():
         if not UPLOAD_ID.fullmatch(path.name):
             _delete(path)
@@ -66,7 +66,7 @@ def _forget(folder: Path) -> None:
 
 
 def create_multipart_upload(lake: Lake, call: Call) -> Reply:
-    """Begin an upload; return its id."""
+    """Start an upload; return its id."""
     object_path(lake.home, call.bucket, call.key)
     upload_id = f"mpu-{secrets.token_hex(16)}"
     kept = {"headers": kept_headers(call.headers), "tags": tags_of(call.headers)}
@@ -80,7 +80,7 @@ def create_multipart_upload(lake: Lake, call: Call) -> Reply:
 
 
 def find_upload(lake: Lake, call: Call) -> tuple[Path, dict[str, Any]]:
-    """Return the folder of the upload that a request names, and what was said at its begin."""
+    """Return the folder of the upload that a request names, and the data from its start."""
     upload_id = call.query.get("uploadId", "")
     folder = lake.uploads / upload_id
     about = about_upload(folder)
@@ -90,7 +90,7 @@ def find_upload(lake: Lake, call: Call) -> tuple[Path, dict[str, Any]]:
 
 
 def about_upload(folder: Path) -> dict[str, Any] | None:
-    """Return what was said at the begin of an upload; None if there is none in a folder."""
+    """Return the data from the start of an upload; None if a folder has no upload."""
     if not UPLOAD_ID.fullmatch(folder.name):
         return None
     try:
@@ -106,7 +106,7 @@ def _no_such(upload_id: str) -> S3Error:
 
 
 def upload_part(lake: Lake, call: Call) -> Reply:
-    """Store a part, from the body or from an object; one of the same number is replaced."""
+    """Store a part, from the body or from an object; it replaces one with the same number."""
     folder, _ = find_upload(lake, call)
     number = call.number("partNumber", 0)
     if not 1 <= number <= MAX_PARTS:
@@ -157,7 +157,7 @@ def _name(number: int, md5: str) -> str:
 
 
 def parts_of(folder: Path) -> dict[int, Path]:
-    """Return the parts by number; of two of one number, after a kill, the newer one."""
+    """Return the parts by number; the newer one if a kill left two of one number."""
     found = [path for path in folder.glob("[0-9]*-*") if PART_NAME.fullmatch(path.name)]
     try:
         found.sort(key=lambda path: (path.name[:5], path.stat().st_mtime_ns))
@@ -167,7 +167,7 @@ def parts_of(folder: Path) -> dict[int, Path]:
 
 
 def complete_multipart_upload(lake: Lake, call: Call) -> Reply:
-    """Make the object of the parts that the request lists."""
+    """Create the object from the parts in the request."""
     folder, about = find_upload(lake, call)
     document = read_xml(call.document(MAX_SIZE))
     listed = [members_of(e) for e in document if local_name(e) == "Part"]
@@ -211,7 +211,7 @@ def _chosen(there: dict[int, Path], listed: list[dict[str, str]]) -> list[Path]:
 
 
 def abort_multipart_upload(lake: Lake, call: Call) -> Reply:
-    """Forget an upload and its parts."""
+    """Delete an upload and its parts."""
     folder, _ = find_upload(lake, call)
     _forget(folder)
     return Reply(204, {})

@@ -29,8 +29,14 @@ from tidemark.glue_service.s3.xml import (
 )
 
 USER_METADATA = "x-amz-meta-"
-KEPT = ("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires")
-OF_URLS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
+STORED = (
+    "Cache-Control",
+    "Content-Disposition",
+    "Content-Encoding",
+    "Content-Language",
+    "Expires",
+)
+RESPONSE_HEADERS = ("Content-Type", "Content-Disposition", "Content-Encoding", "Content-Language")
 CONTENT_TYPE = "binary/octet-stream"
 MAX_METADATA = 2048  # bytes of names and values
 DIRECTIVES = ("COPY", "REPLACE")
@@ -39,7 +45,7 @@ NO_VERSION = "null"  # the version of an object in a bucket without versions
 
 
 def get_object(lake: Lake, call: Call) -> Reply:
-    """Return an object or a range of it; of a HEAD request the headers only."""
+    """Return an object or a range of it; for a HEAD request the headers only."""
     if call.method != "GET":
         reply, _ = _described(call, see(lake, call.bucket, call.key))
         return reply
@@ -50,16 +56,16 @@ def get_object(lake: Lake, call: Call) -> Reply:
         if not reply.length:
             return reply
         file.seek(begin)
-        stack.pop_all()  # who sends the answer closes it
+        stack.pop_all()  # the sender of the answer closes it
         return Reply(reply.status, reply.headers, file, reply.length)
 
 
 def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
-    """Return the answer without its bytes, and where they begin."""
+    """Return the answer without its bytes, and their start."""
     record, size, written_ns = seen.record, seen.size, seen.stat.st_mtime_ns
     check_read(call.headers, record.etag, written_ns)
     if call.number("partNumber", 1) != 1:
-        raise S3Error("InvalidPartNumber", "an object is kept whole here; allowed: partNumber 1")
+        raise S3Error("InvalidPartNumber", "objects have a single part here; allowed: partNumber 1")
     part = byte_range(call.headers.get("range"), size) if size else None
     begin, end = part or (0, size)
     headers = {
@@ -68,7 +74,7 @@ def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
         "ETag": f'"{record.etag}"',
         "Last-Modified": http_date(written_ns),
         "Accept-Ranges": "bytes",
-        **_asked_for(call.query),
+        **_response_headers(call.query),
     }
     if record.tags:
         headers["x-amz-tagging-count"] = str(len(record.tags))
@@ -77,14 +83,14 @@ def _described(call: Call, seen: Seen) -> tuple[Reply, int]:
     return Reply(206 if part else 200, headers, b"", end - begin), begin
 
 
-def _asked_for(query: Mapping[str, str]) -> dict[str, str]:
+def _response_headers(query: Mapping[str, str]) -> dict[str, str]:
     """Return the headers that a presigned URL sets, such as response-content-type."""
-    found = ((header, query.get(f"response-{header.lower()}")) for header in OF_URLS)
+    found = ((header, query.get(f"response-{header.lower()}")) for header in RESPONSE_HEADERS)
     return {header: value for header, value in found if value is not None}
 
 
 def put_object(lake: Lake, call: Call) -> Reply:
-    """Store an object: it is there whole, or not at all."""
+    """Store an object, whole or not at all."""
     path = object_path(lake.home, call.bucket, call.key)
     part = lake.uploads / secrets.token_hex(16)
     try:
@@ -114,23 +120,23 @@ def _put_folder(lake: Lake, call: Call, path: Path, size: int, record: Record) -
 
 
 def put_file(lake: Lake, call: Call, part: Path, record: Record) -> os.stat_result:
-    """Put a written file into the place of an object, if the conditions of the call hold."""
+    """Move a written file to the place of an object, if the conditions of the call hold."""
     path = object_path(lake.home, call.bucket, call.key)
     with lake.lock:
-        check_write(call.headers, _etag_there(lake, call))
-        _make_way(path, call.key)
+        check_write(call.headers, _current_etag(lake, call))
+        _delete_empty_folders(path, call.key)
         make_folder(path.parent)
         now_ns = time.time_ns()  # the file system gives equal times to files of one moment
         os.utime(part, ns=(now_ns, now_ns))
         stat = part.stat()
         lake.records.put(call.bucket, call.key, stat, record)
         part.replace(path)
-        lake.records.forget_others(call.bucket, call.key, stat)
+        lake.records.delete_others(call.bucket, call.key, stat)
         lake.snapshots.note_upload(call.bucket)
     return stat
 
 
-def _etag_there(lake: Lake, call: Call) -> str | None:
+def _current_etag(lake: Lake, call: Call) -> str | None:
     try:
         return see(lake, call.bucket, call.key).record.etag
     except S3Error as error:
@@ -139,8 +145,8 @@ def _etag_there(lake: Lake, call: Call) -> str | None:
         return None
 
 
-def _make_way(path: Path, key: str) -> None:
-    """Delete folders without a file, which a writer that was killed has left."""
+def _delete_empty_folders(path: Path, key: str) -> None:
+    """Delete folders without a file, which a killed writer has left."""
     if not path.is_dir():
         return
     for folder, _, _ in os.walk(path, topdown=False):
@@ -151,7 +157,7 @@ def _make_way(path: Path, key: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it."""
+    """Create a folder and its parents."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -166,7 +172,7 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
     """
     found = {"Content-Type": headers.get("content-type") or CONTENT_TYPE}
-    found |= {name: headers[name.lower()] for name in KEPT if name.lower() in headers}
+    found |= {name: headers[name.lower()] for name in STORED if name.lower() in headers}
     metadata = {name: value for name, value in headers.items() if name.startswith(USER_METADATA)}
     size = sum(len(name) - len(USER_METADATA) + len(value) for name, value in metadata.items())
     if size > MAX_METADATA:
@@ -179,7 +185,7 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def tags_of(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags that a request gives an object."""
+    """Return the tags that a request sets on an object."""
     text = headers.get("x-amz-tagging", "")
     return checked_tags(urllib.parse.parse_qsl(text, keep_blank_values=True))
 
@@ -237,7 +243,7 @@ def source_of(header: str) -> tuple[str, str]:
 
 
 def delete_object(lake: Lake, call: Call) -> Reply:
-    """Delete an object; one that is not there is no error."""
+    """Delete an object; a missing object is not an error."""
     delete_key(lake, call.bucket, call.key, call.headers.get("if-match"))
     return Reply(204, {})
 
@@ -263,7 +269,7 @@ def delete_objects(lake: Lake, call: Call) -> Reply:
 
 
 def delete_key(lake: Lake, bucket: str, key: str, match: str | None = None) -> None:
-    """Delete the file of a key, its record, and the folders that are empty by that."""
+    """Delete the file of a key, its record, and folders that become empty."""
     with lake.lock:
         try:
             seen = see(lake, bucket, key)
@@ -278,11 +284,11 @@ def delete_key(lake: Lake, bucket: str, key: str, match: str | None = None) -> N
             path.unlink(missing_ok=True)
             path = path.parent
         lake.records.delete(bucket, key)
-        _delete_empty(lake, bucket, path)  # no upload makes a folder meanwhile
+        _delete_empty(lake, bucket, path)  # no upload creates a folder meanwhile
 
 
 def _delete_empty(lake: Lake, bucket: str, folder: Path) -> None:
-    """Delete folders in which nothing is any more, up to one that a client put."""
+    """Delete empty folders, up to one that a client put."""
     root = bucket_folder(lake.home, bucket)
     while folder != root:
         key = f"{folder.relative_to(root)}/"

@@ -1,6 +1,6 @@
-"""What S3 keeps of an object beside its bytes: ETag, headers, user metadata, tags.
+"""S3's record of an object, in addition to its bytes: ETag, headers, user metadata, tags.
 
-A record is of one file, known by its time and size: one that Spark has replaced since has none.
+A record belongs to one file, identified by time and size: a file that Spark has written has none.
 While a writer replaces an object, both files have their records.
 """
 
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS object_file (
     PRIMARY KEY (bucket, key, mtime_ns, size)
 )
 """
-OF_BUCKETS = "CREATE TABLE IF NOT EXISTS bucket_tags (bucket TEXT PRIMARY KEY, tags TEXT NOT NULL)"
+TAGS_TABLE = "CREATE TABLE IF NOT EXISTS bucket_tags (bucket TEXT PRIMARY KEY, tags TEXT NOT NULL)"
 OLDER = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'object'"
 FROM_OLDER = """
 INSERT OR IGNORE INTO object_file
@@ -33,7 +33,7 @@ EMPTY = hashlib.md5(usedforsecurity=False).hexdigest()  # ETag of a folder that 
 
 @dataclass(frozen=True)
 class Record:
-    """What is kept of an object; `headers` are those of an answer, user metadata among them."""
+    """The record of an object; `headers` are those of an answer, including user metadata."""
 
     etag: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -41,23 +41,23 @@ class Record:
 
 
 def etag_of_file(stat: os.stat_result) -> str:
-    """Return the ETag of a file that no client of S3 wrote: its time and size, not its content.
+    """Return the ETag of a file that no S3 client wrote: from its time and size, not its content.
 
-    It has a hyphen, as those of multipart uploads, so that no one takes it for an MD5.
+    It has a hyphen, like those of multipart uploads, so that no one takes it for an MD5.
     """
     text = f"{stat.st_mtime_ns} {stat.st_size} {stat.st_ino}"
     return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}-1"
 
 
 def _identity(key: str, stat: os.stat_result) -> tuple[int, int]:
-    """Return how the file of a key is known; a folder changes with what is put into it."""
+    """Return the identity of a key's file; constant for a folder, whose time changes."""
     return (0, 0) if key.endswith("/") else (stat.st_mtime_ns, stat.st_size)
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables, with the records of the older one, which had one of each key."""
+    """Create the tables, with the records of the older table, which had one per key."""
     connection.execute(TABLE)
-    connection.execute(OF_BUCKETS)
+    connection.execute(TAGS_TABLE)
     if connection.execute(OLDER).fetchone() is None:
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -85,15 +85,15 @@ class Records:
         return found
 
     def put(self, bucket: str, key: str, stat: os.stat_result, record: Record) -> None:
-        """Keep the record of a file, beside those of other files of the key."""
+        """Store the record of a file, next to those of other files of the key."""
         texts = (record.etag, json.dumps(dict(record.headers)), json.dumps(dict(record.tags)))
         self._connection().execute(
             "INSERT OR REPLACE INTO object_file VALUES (?, ?, ?, ?, ?, ?, ?)",
             (bucket, key, *_identity(key, stat), *texts),
         )
 
-    def forget_others(self, bucket: str, key: str, stat: os.stat_result) -> None:
-        """Forget the files of a key but the one that is there."""
+    def delete_others(self, bucket: str, key: str, stat: os.stat_result) -> None:
+        """Delete the records of a key's files except the current one."""
         self._connection().execute(
             "DELETE FROM object_file "
             "WHERE bucket = ? AND key = ? AND NOT (mtime_ns = ? AND size = ?)",
@@ -101,13 +101,13 @@ class Records:
         )
 
     def delete(self, bucket: str, key: str) -> None:
-        """Forget all files of a key."""
+        """Delete the records of all files of a key."""
         self._connection().execute(
             "DELETE FROM object_file WHERE bucket = ? AND key = ?", (bucket, key)
         )
 
     def find(self, bucket: str, key: str, stat: os.stat_result) -> Record | None:
-        """Return the record of a file; None if there is none: S3 did not write it."""
+        """Return the record of a file; None if S3 did not write it."""
         row = (
             self._connection()
             .execute(

@@ -1,7 +1,7 @@
-"""An object at one moment: its file, and the record that belongs to that file.
+"""An object at one moment: its file, and the record of that file.
 
-A writer keeps the record first, then moves the file into its place, then forgets older records.
-So a file that has no record was written by no client of S3, or was replaced meanwhile.
+A writer stores the record first, then moves the file to its place, then deletes older records.
+So a file without a record was not written by an S3 client, or was replaced meanwhile.
 """
 
 import io
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tidemark.glue_service.s3.calls import Lake, bucket_folder, object_path, why_no_file
+from tidemark.glue_service.s3.calls import Lake, bucket_folder, key_problem, object_path
 from tidemark.glue_service.s3.records import EMPTY, Record, etag_of_file
 from tidemark.glue_service.s3.xml import no_such_key
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of an object: its file, its time and size, and its record."""
+    """An object: its file, its time and size, and its record."""
 
     path: Path
     stat: os.stat_result
@@ -26,12 +26,12 @@ class Seen:
 
     @property
     def size(self) -> int:
-        """The number of its bytes; a folder has none."""
+        """The number of its bytes; 0 for a folder."""
         return 0 if modes.S_ISDIR(self.stat.st_mode) else self.stat.st_size
 
 
 def see(lake: Lake, bucket: str, key: str) -> Seen:
-    """Return an object, with the record of exactly the file that is there."""
+    """Return an object, with the record of exactly its current file."""
     while True:
         path, stat = _stat_of(lake, bucket, key)
         record = lake.records.find(bucket, key, stat)
@@ -60,7 +60,7 @@ def open_object(lake: Lake, bucket: str, key: str) -> tuple[Seen, BinaryIO]:
 
 def _stat_of(lake: Lake, bucket: str, key: str) -> tuple[Path, os.stat_result]:
     bucket_folder(lake.home, bucket)
-    if why_no_file(key):
+    if key_problem(key):
         raise no_such_key(key)
     path = object_path(lake.home, bucket, key)
     try:

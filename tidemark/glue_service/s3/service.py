@@ -1,4 +1,4 @@
-"""Finds the operation of S3 that a request is, and does it.
+"""Finds the S3 operation of a request, and runs it.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
 """
@@ -17,7 +17,7 @@ from tidemark.glue_service.s3.xml import S3Error
 from tidemark.local_state.home import OBJECTS_FILE, Home
 
 Operation = Callable[[Lake, Call], Reply]
-# By method and by the parameter of the query that names an operation.
+# By method and by the query parameter that names an operation.
 OF_BUCKET: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("PUT", ""): ("CreateBucket", buckets.create_bucket),
     ("HEAD", ""): ("HeadBucket", buckets.head_bucket),
@@ -53,7 +53,7 @@ OPERATIONS = (
     *(name for name, _ in OF_BUCKET.values()),
     *(name for name, _ in OF_OBJECT.values()),
 )
-# Parameters that say which operation is meant; all others are its parameters.
+# Parameters that select the operation; all others are its parameters.
 NAMING = (
     "accelerate",
     "acl",
@@ -92,14 +92,14 @@ NAMING = (
     "versionId",
 )
 CREATING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
-# Of uploads: what would be lost if it were ignored.
+# Headers of uploads that must not be ignored.
 REFUSED = {
     "x-amz-write-offset-bytes": "nothing is appended to an object here; put it whole",
     "x-amz-server-side-encryption-customer-algorithm": "nothing is encrypted here",
     "x-amz-object-lock-mode": "objects are not locked here",
     "x-amz-object-lock-legal-hold": "objects are not locked here",
     "x-amz-bucket-object-lock-enabled": "objects are not locked here",
-    "x-amz-website-redirect-location": "buckets are no websites here",
+    "x-amz-website-redirect-location": "buckets are not websites here",
 }
 
 
@@ -120,7 +120,7 @@ class S3:
         multipart.delete_dead_uploads(self._lake.uploads)
 
     def answer(self, call: Call) -> Reply:
-        """Do what a request asks for."""
+        """Run the operation of a request."""
         for name, why in REFUSED.items():
             if call.headers.get(name, "false") != "false":
                 raise S3Error("NotImplemented", f"the local S3 does not have {name}: {why}")
@@ -142,10 +142,10 @@ class S3:
         name, operation = found
         answer = operation(self._lake, call)
         if name in CREATING and self._wants_created.is_set():
-            self._tell_of(call, name)
+            self._notify(call, name)
         return answer
 
-    def _tell_of(self, call: Call, reason: str) -> None:
+    def _notify(self, call: Call, reason: str) -> None:
         with contextlib.suppress(S3Error):  # it was deleted meanwhile
             seen = see(self._lake, call.bucket, call.key)
             etag = seen.record.etag

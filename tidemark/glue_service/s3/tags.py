@@ -34,7 +34,7 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict
         raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
     for key, value in tags:
         if key.lower().startswith("aws:"):
-            raise S3Error("InvalidTag", f"the tag {key!r} begins with aws:, which only AWS may do")
+            raise S3Error("InvalidTag", f"the tag {key!r} begins with aws:, for AWS only")
         if not 1 <= len(key) <= MAX_TAG_KEY_LENGTH or len(value) > MAX_TAG_VALUE_LENGTH:
             raise S3Error(
                 "InvalidTag",
@@ -57,7 +57,7 @@ def put_object_tagging(lake: Lake, call: Call) -> Reply:
 
 
 def delete_object_tagging(lake: Lake, call: Call) -> Reply:
-    """Take all tags from an object."""
+    """Remove all tags from an object."""
     _set_tags(lake, call, {})
     return Reply(204, {})
 
@@ -70,7 +70,7 @@ def _set_tags(lake: Lake, call: Call, tags: Mapping[str, str]) -> None:
 
 
 def get_bucket_tagging(lake: Lake, call: Call) -> Reply:
-    """Return the tags of a bucket; one that has none is an error, as on AWS."""
+    """Return the tags of a bucket; an error without tags, as on AWS."""
     bucket_folder(lake.home, call.bucket)
     tags = lake.records.bucket_tags(call.bucket)
     if not tags:
@@ -86,7 +86,7 @@ def put_bucket_tagging(lake: Lake, call: Call) -> Reply:
 
 
 def delete_bucket_tagging(lake: Lake, call: Call) -> Reply:
-    """Take all tags from a bucket."""
+    """Remove all tags from a bucket."""
     bucket_folder(lake.home, call.bucket)
     lake.records.tag_bucket(call.bucket, {})
     return Reply(204, {})

@@ -1,4 +1,4 @@
-"""The listings of uploads that are not finished, and of their parts.
+"""The listings of unfinished uploads, and of their parts.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html
 """
@@ -46,7 +46,7 @@ def list_parts(lake: Lake, call: Call) -> Reply:
 
 
 def list_multipart_uploads(lake: Lake, call: Call) -> Reply:
-    """Return a page of the uploads of a bucket that are not finished."""
+    """Return a page of the unfinished uploads of a bucket."""
     bucket_folder(lake.home, call.bucket)
     is_encoded, size = call.is_url_encoded, min(call.number("max-uploads", PAGE), PAGE)
     query = {name: call.query.get(name, "") for name in ("prefix", "delimiter")}
@@ -54,7 +54,7 @@ def list_multipart_uploads(lake: Lake, call: Call) -> Reply:
     listed = [
         item
         for item in _items(lake, call.bucket, **query)
-        if _is_behind(item, key_marker, id_marker)
+        if _is_after(item, key_marker, id_marker)
     ]
     page = listed[:size]
     is_truncated = 0 < size < len(listed)
@@ -110,7 +110,7 @@ def _uploads(lake: Lake, bucket: str) -> Iterator[dict[str, str]]:
         yield {"Key": about["key"], "UploadId": folder.name, "Initiated": initiated}
 
 
-def _is_behind(item: Mapping[str, str], key_marker: str, id_marker: str) -> bool:
+def _is_after(item: Mapping[str, str], key_marker: str, id_marker: str) -> bool:
     """Return whether an item comes after the markers; an id counts only with a key."""
     key, marker = item["Key"].encode(), key_marker.encode()
     if key != marker or not key_marker:

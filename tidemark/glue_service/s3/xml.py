@@ -1,4 +1,4 @@
-"""The XML that S3 answers and takes, and its errors."""
+"""The XML of S3's requests, answers and errors."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from tidemark.glue_service.protocol.replies import Reply, reply
 from tidemark.glue_service.protocol.service_errors import ServiceError
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
-MAX_SIZE = 2_000_000  # bytes of a document of a request: 1,000 keys, 10,000 parts
+MAX_SIZE = 2_000_000  # bytes of the document in a request: 1,000 keys, 10,000 parts
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 STATUS = {
     "AccessDenied": 403,
@@ -34,7 +34,7 @@ STATUS = {
 
 
 class Markup(str):
-    """Text that is XML already: elements, where a member has thousands of them."""
+    """A string that is XML already: elements, for a member with thousands of them."""
 
     __slots__ = ()
 
@@ -63,12 +63,12 @@ def _element(name: str, value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as it stands in XML; a reader would take a carriage return for a line feed."""
+    """Return a string for XML; a reader would turn a carriage return into a line feed."""
     return escape(text, {"\r": "&#13;"})
 
 
 def error_xml(error: ServiceError, resource: str, request_id: str) -> Reply:
-    """Return an error as S3 sends it."""
+    """Return an error in the form of S3."""
     members = {
         "Code": error.code,
         "Message": str(error),
@@ -81,7 +81,7 @@ def error_xml(error: ServiceError, resource: str, request_id: str) -> Reply:
 
 
 def timestamp(epoch_ns: int) -> str:
-    """Return a time as documents have it, in milliseconds."""
+    """Return a time in the form of documents, in milliseconds."""
     return f"{_second(epoch_ns // 10**9)}.{epoch_ns // 10**6 % 1000:03}Z"
 
 
@@ -93,11 +93,11 @@ def _second(epoch_s: int) -> str:
 def read_xml(body: bytes) -> ElementTree.Element:
     """Return the document of a request."""
     if b"<!" in body:
-        raise S3Error("MalformedXML", "the document has declarations, which S3 does not take")
+        raise S3Error("MalformedXML", "the document has declarations, which S3 does not accept")
     try:
         return ElementTree.fromstring(body)  # noqa: S314 (no entities: see above)
     except ElementTree.ParseError as error:
-        raise S3Error("MalformedXML", f"the body is no XML: {error}") from error
+        raise S3Error("MalformedXML", f"the body is not XML: {error}") from error
 
 
 def local_name(element: ElementTree.Element) -> str:
@@ -106,7 +106,7 @@ def local_name(element: ElementTree.Element) -> str:
 
 
 def members_of(element: ElementTree.Element) -> dict[str, str]:
-    """Return the texts of the elements in an element, by name."""
+    """Return the strings of the elements in an element, by name."""
     return {local_name(child): child.text or "" for child in element}
 
 
@@ -119,5 +119,5 @@ class S3Error(ServiceError):
 
 
 def no_such_key(key: str) -> S3Error:
-    """Return the error for an object that is not there."""
+    """Return the error for a missing object."""
     return S3Error("NoSuchKey", f"The specified key does not exist: {key!r}")

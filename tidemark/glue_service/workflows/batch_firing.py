@@ -1,6 +1,6 @@
-"""Collects the events of EVENT triggers until a batch is whole, which starts its workflow.
+"""Collects the events of EVENT triggers until a batch is complete, which starts its workflow.
 
-Events that wait are kept in the store. One whose workflow cannot be started is used up, as on AWS.
+Waiting events are stored. An event whose workflow cannot start is used up, as on AWS.
 Source: https://docs.aws.amazon.com/glue/latest/dg/starting-workflow-eventbridge.html
 Source: https://docs.aws.amazon.com/glue/latest/dg/viewing-start-event-info.html
 """
@@ -17,9 +17,9 @@ EVENT_IDS = "aws:eventIds"  # the run property
 
 
 def notify(glue: LocalGlue, workflow_name: str, event_id: str) -> None:
-    """Give an event to the EVENT trigger that starts a workflow; a whole batch starts a run.
+    """Pass an event to the EVENT trigger of a workflow; a complete batch starts a run.
 
-    The trigger needs no activation, and takes none while it is DEACTIVATED. AWS says neither.
+    The trigger needs no activation, but ignores events while DEACTIVATED. AWS documents neither.
     """
     triggers = [t for t in triggers_of(glue, workflow_name) if t.definition["Type"] == EVENT]
     if not triggers or triggers[0].definition["State"] == DEACTIVATED:
@@ -37,7 +37,7 @@ def notify(glue: LocalGlue, workflow_name: str, event_id: str) -> None:
 
 
 def fire_batch(glue: LocalGlue, name: str) -> None:
-    """Start the workflow of a trigger with the events that wait; they are used up."""
+    """Start the workflow of a trigger with the waiting events, which are used up."""
     trigger = find_entity(glue.store, Kind.TRIGGER, name)
     event_ids = _waiting(glue.store, name)
     try:

@@ -1,4 +1,4 @@
-"""Which events of EVENT triggers wait for their batch, and until when."""
+"""The events of EVENT triggers that wait for their batch, and their deadlines."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from tidemark.glue_service.entities import Kind, find_entity
 from tidemark.local_state.store.database import Store
 
-SIZE, WINDOW_S = 1, 900  # of a trigger that states none
+SIZE, WINDOW_S = 1, 900  # defaults of a trigger
 MS_PER_S = 1000
 
 
@@ -23,7 +23,7 @@ class Batches:
         self._ends_ms: dict[str, int] = {}
 
     def load(self, store: Store) -> None:
-        """Read which events wait; call it when that, or a trigger, has changed."""
+        """Read the waiting events; call it when these or a trigger have changed."""
         self._ends_ms = {}
         for row in store.query(
             "SELECT trigger_name, min(received_at_ms) AS first_ms, count(*) AS events "

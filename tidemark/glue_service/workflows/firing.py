@@ -13,7 +13,7 @@ from tidemark.glue_service.workflows.trigger_forms import CONDITIONAL, has_crawl
 
 
 def fire(glue: LocalGlue, trigger: Entity) -> str:
-    """Fire a trigger, which starts its workflow if it begins one; return the id of the flow."""
+    """Fire a trigger, which starts its workflow if it is a start trigger; return the flow's id."""
     workflow_name = trigger.definition.get("WorkflowName")
     if workflow_name is not None:
         return start_workflow(glue, workflow_name, {})
@@ -24,7 +24,7 @@ def fire(glue: LocalGlue, trigger: Entity) -> str:
 
 
 def fire_by_clock(glue: LocalGlue, name: str) -> None:
-    """Fire a trigger whose time has come; what cannot start is dropped, as on AWS."""
+    """Fire a trigger at its time; what cannot start is dropped, as on AWS."""
     trigger = find_entity(glue.store, Kind.TRIGGER, name)
     if trigger is None:
         return
@@ -65,7 +65,7 @@ def start_workflow(
 
 
 def check_room(glue: LocalGlue, workflow: Entity) -> None:
-    """Refuse one more run of a workflow that has as many as it may."""
+    """Refuse another run of a workflow that has its maximum of runs."""
     most = workflow.definition.get("MaxConcurrentRuns")
     if most is not None and count_open(glue.store, workflow.name) >= most:
         raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {workflow.name}.")
@@ -78,7 +78,7 @@ def begin(
     snapshot: Definitions,
     together: Callable[[], None] = lambda: None,
 ) -> None:
-    """Record a flow and the runs that its triggers start, together, and start them."""
+    """Record a flow and the runs that its triggers start, in one transaction, and start them."""
     with glue.store.transaction():
         together()
         live = glue.runner.settle(glue.flows.begin(flow, trigger_names, snapshot))

@@ -1,7 +1,7 @@
 """Decides what a firing of a trigger starts, as plain data: no clock, no store.
 
-A flow is what one trigger began: a workflow run, or the firing of a trigger outside workflows. Only
-runs of one flow are looked at together, and a conditional trigger fires once in each.
+A flow is what one trigger started: a workflow run, or the firing of a trigger outside workflows.
+Only runs of one flow are considered together, and a conditional trigger fires once in each.
 Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
 """
 
@@ -23,24 +23,24 @@ class Ended:
     run_id: str
 
 
-CRAWLED = Ended("SUCCEEDED", "")  # of a crawler that is taken as SUCCEEDED
+CRAWLED = Ended("SUCCEEDED", "")  # a skipped crawler counts as SUCCEEDED
 
 
 @dataclass(frozen=True)
 class Flow:
-    """What a trigger began.
+    """A workflow run, or the firing of a trigger outside workflows.
 
     Attributes:
-        flow_id: of a workflow run its id, ``wr_...``.
+        flow_id: for a workflow run its id, ``wr_...``.
         workflow_name: None outside workflows.
         started_at_ms: epoch milliseconds.
-        status: RUNNING, STOPPING, STOPPED or COMPLETED; the last also where jobs failed.
-        ended_at_ms: when nothing ran any more.
-        properties: of a workflow run.
+        status: RUNNING, STOPPING, STOPPED or COMPLETED; the last one even if jobs failed.
+        ended_at_ms: when the last run ended.
+        properties: run properties of a workflow run.
         previous_id: the workflow run that this one resumes.
-        kept: by job, the runs of that one which count here too.
+        kept: by job, the runs of the resumed run that count here too.
         batch: BatchSize and BatchWindow, if events started it.
-        is_of_command: whether it ends with the command that began it, `tidemark run`.
+        is_of_command: whether it ends with the command that started it, `tidemark run`.
     """
 
     flow_id: str
@@ -56,13 +56,13 @@ class Flow:
 
     @property
     def is_open(self) -> bool:
-        """Whether something of it may still happen."""
+        """Whether it can still change."""
         return self.status in (RUNNING, STOPPING)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What has happened in a flow: all of it, or as much as some triggers look at.
+    """The history of a flow: all of it, or the part that concerns some triggers.
 
     Attributes:
         fired: the triggers that have fired, in order.
@@ -80,7 +80,7 @@ def after_end(
     job_name: str,
     ended: Ended,
 ) -> tuple[Progress, list[TriggerDefinition]]:
-    """Return what has happened in a flow once a run has ended, and the triggers that then fire."""
+    """Return the progress of a flow after the end of a run, and the triggers that then fire."""
     progress = replace(progress, final={**progress.final, job_name: ended})
     if flow.status != RUNNING:
         return progress, []
@@ -91,10 +91,10 @@ def after_end(
 def fire(
     progress: Progress, triggers: Iterable[TriggerDefinition], firing: Iterable[TriggerDefinition]
 ) -> tuple[Progress, list[TriggerDefinition]]:
-    """Return what has happened once triggers have fired, and these with those that follow at once.
+    """Return the progress after triggers have fired, and all triggers that fire, at once or next.
 
-    A crawler that one starts counts as SUCCEEDED, without a crawl; only `tidemark run
-    --skip-crawlers` begins a flow with crawlers.
+    A crawler that a trigger starts counts as SUCCEEDED, without a crawl; only `tidemark run
+    --skip-crawlers` starts a flow with crawlers.
     """
     known, todo, fired = list(triggers), list(firing), []
     while todo:
@@ -118,13 +118,13 @@ def _satisfied(
 
 
 def closed(flow: Flow, now_ms: int) -> Flow:
-    """Return a flow of which nothing runs any more."""
+    """Return a flow in which nothing runs any more."""
     status = STOPPED if flow.status == STOPPING else COMPLETED
     return replace(flow, status=status, ended_at_ms=now_ms)
 
 
 def predecessors(trigger: TriggerDefinition, progress: Progress) -> list[dict[str, str]]:
-    """Return the runs whose states made a trigger fire, as JobRun has them."""
+    """Return the runs whose states made a trigger fire, in the form of JobRun."""
     found = {
         condition.job_name: progress.final[condition.job_name].run_id
         for condition in trigger.conditions

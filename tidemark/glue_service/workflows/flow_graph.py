@@ -1,4 +1,4 @@
-"""The graph of a workflow: triggers and jobs as nodes, and what leads to what.
+"""The graph of a workflow: triggers and jobs as nodes, with edges between them.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-workflow.html
 """
@@ -16,7 +16,7 @@ TRIGGER, JOB, CRAWLER_NODE = "TRIGGER", "JOB", "CRAWLER"
 
 
 def node_id(workflow_name: str, kind: str, name: str) -> str:
-    """Return the id of a node, the same in every run of its workflow."""
+    """Return the id of a node, which is the same in every run of its workflow."""
     text = "\0".join((workflow_name, kind, name))
     return f"wnode_{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -52,7 +52,7 @@ def graph(workflow_name: str, triggers: Definitions, runs: Runs | None = None) -
 
 
 def downstream(triggers: Definitions, jobs: Iterable[str]) -> set[str]:
-    """Return the jobs that triggers start behind some jobs, directly or not."""
+    """Return the jobs that triggers start downstream of some jobs, directly or not."""
     found: set[str] = set()
     todo = list(jobs)
     while todo:

@@ -1,6 +1,6 @@
-"""The flows in the store: a row for what each is, and one for each thing that happened in it.
+"""The flows in the store: a row for each flow, and a row for each of its events.
 
-A change writes the rows of what changed, however many others a flow has.
+A change writes only the rows that change, whatever the size of the flow.
 """
 
 import json
@@ -49,7 +49,7 @@ def count_open(store: Store, workflow_name: str) -> int:
 
 
 def add_flow(store: Store, flow: Flow, progress: Progress, snapshot: Definitions) -> None:
-    """Insert a flow, with what has happened in it and the triggers that hold until its end."""
+    """Insert a flow, with its progress and the triggers that are valid until its end."""
     with store.transaction():
         values = (flow.flow_id, flow.workflow_name, flow.is_open, document_of(flow))
         store.query("INSERT INTO flow VALUES (?, ?, ?, ?)", values)
@@ -62,7 +62,7 @@ def add_flow(store: Store, flow: Flow, progress: Progress, snapshot: Definitions
 
 
 def update_flow(store: Store, flow: Flow) -> None:
-    """Replace what a flow is; what has happened in it stays."""
+    """Update the row of a flow, not its progress."""
     with store.transaction():
         store.query(
             "UPDATE flow SET is_open = ?, document = ? WHERE flow_id = ?",
@@ -71,8 +71,8 @@ def update_flow(store: Store, flow: Flow) -> None:
         _put_workflow_run(store, flow)
 
 
-def end_those_of_commands(store: Store, now_ms: int) -> list[str]:
-    """Record that the flows of commands that are gone have STOPPED; return their ids."""
+def stop_command_flows(store: Store, now_ms: int) -> list[str]:
+    """Record that the flows of dead commands have STOPPED; return their ids."""
     left = [flow for flow in open_flows(store) if flow.is_of_command]
     with store.transaction():
         for flow in left:
@@ -88,7 +88,7 @@ def _put_workflow_run(store: Store, flow: Flow) -> None:
 
 
 def snapshot_of_flow(store: Store, flow_id: str) -> dict[str, Any]:
-    """Return the triggers of a flow as they were when it began, by name."""
+    """Return the triggers of a flow at its start, by name."""
     rows = store.query("SELECT definition FROM flow_snapshot WHERE flow_id = ?", (flow_id,))
     found: dict[str, Any] = json.loads(rows[0]["definition"])
     return found
@@ -129,7 +129,7 @@ def has_open(store: Store, flow_id: str) -> bool:
 
 
 def progress_of(store: Store, flow_id: str) -> Progress:
-    """Return all that has happened in a flow."""
+    """Return the whole progress of a flow."""
     fired = store.query(
         "SELECT trigger_name FROM flow_fired WHERE flow_id = ? ORDER BY rowid", (flow_id,)
     )
@@ -158,7 +158,7 @@ def _ended(rows: Iterable[Any]) -> dict[str, Ended]:
 
 
 def document_of(flow: Flow) -> str:
-    """Return what a flow is as JSON, without its id and its workflow."""
+    """Return a flow as JSON, without its id and its workflow."""
     members = {
         "started_at_ms": flow.started_at_ms,
         "status": flow.status,

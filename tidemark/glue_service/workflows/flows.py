@@ -1,4 +1,4 @@
-"""Follows flows from run to run: what a trigger began, until nothing runs."""
+"""Follows flows from run to run, from their trigger until nothing runs."""
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -35,10 +35,9 @@ RUN_SETTINGS = ("SecurityConfiguration", "NotificationProperty")
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The triggers of a workflow run, and by job the names of those that watch it.
+    """The triggers of a workflow run, and by job the names of those that watch it."""
 
-    With crawlers, which count as SUCCEEDED, all triggers are looked at.
-    """
+    # With crawlers, which count as SUCCEEDED, all triggers are evaluated.
 
     definitions: Definitions
     watching: Mapping[str, Sequence[str]]
@@ -46,7 +45,7 @@ class _Snapshot:
 
 
 class Flows:
-    """Begins and follows flows; used by the thread of the store."""
+    """Starts and follows flows; used by the thread of the store."""
 
     def __init__(self, store: Store, now_ms: Callable[[], int]) -> None:
         self._store = store
@@ -54,9 +53,9 @@ class Flows:
         self._snapshots: dict[str, _Snapshot] = {}  # of open workflow runs; they never change
 
     def begin(self, flow: Flow, trigger_names: Sequence[str], snapshot: Definitions) -> list[Start]:
-        """Record a flow in which triggers fire now, and return what they start.
+        """Record a flow in which triggers fire now, and return the starts.
 
-        Call it in a transaction, and record the starts in the same.
+        Call it in a transaction, and record the starts in the same one.
         """
         with_crawlers = any(map(has_crawler, snapshot.values()))
         names = snapshot if with_crawlers else trigger_names
@@ -78,7 +77,7 @@ class Flows:
         return self._started(flow, starts)
 
     def follow(self, run: JobRun, request: RunRequest) -> list[Start]:
-        """Return what the end of a run starts, and record that it does; call it in a transaction.
+        """Return the starts after the end of a run, and record them; call it in a transaction.
 
         A run that a client started fires nothing.
         Source: https://docs.aws.amazon.com/glue/latest/dg/about-triggers.html
@@ -105,7 +104,7 @@ class Flows:
         return self._started(flow, starts)
 
     def _started(self, flow: Flow, starts: list[Start]) -> list[Start]:
-        """Record the runs that a flow starts, or its end if nothing of it runs; return them."""
+        """Record the runs that a flow starts, or its end if nothing runs; return them."""
         ids = [start.request.run_id for start in starts]
         flow_rows.add_open(self._store, flow.flow_id, ids)
         if flow.is_open and not flow_rows.has_open(self._store, flow.flow_id):
@@ -151,7 +150,7 @@ class Flows:
         return start_of(self._store, action["JobName"], request, trigger_name, workflow_run_id)
 
     def _watching(self, flow: Flow, job_name: str) -> Definitions:
-        """Return the triggers that count and watch a job: of a workflow run those of its start."""
+        """Return the triggers that watch a job; for a workflow run, its triggers at its start."""
         if flow.workflow_name is None:
             return {
                 entity.name: entity.definition
@@ -164,7 +163,7 @@ class Flows:
         return {name: snapshot.definitions[name] for name in snapshot.watching.get(job_name, ())}
 
     def snapshot(self, flow_id: str) -> Definitions:
-        """Return the triggers of a workflow run, as they were when it started."""
+        """Return the triggers of a workflow run at its start."""
         found = self._snapshots.get(flow_id)
         return found.definitions if found else flow_rows.snapshot_of_flow(self._store, flow_id)
 
@@ -182,5 +181,5 @@ class Flows:
 
 
 def new_flow_id(workflow_name: str | None) -> str:
-    """Return an id for a flow; of a workflow run one as Glue makes them."""
+    """Return an id for a flow; for a workflow run one like Glue's."""
     return f"{'wf' if workflow_name is None else 'wr'}_{secrets.token_hex(32)}"

@@ -1,4 +1,4 @@
-"""What a killed command has left: its runs are ended and recorded."""
+"""Cleans up after a killed command: its runs are ended and recorded."""
 
 import shutil
 from pathlib import Path
@@ -19,22 +19,22 @@ KILLED = "the command that ran this job was killed"
 def record_warnings(
     store: Store, run: JobRun, job: JobDefinition, warn: ShowWarnings | None
 ) -> None:
-    """Store the warnings of a finished run, then show what no one has seen yet."""
+    """Store the warnings of a finished run, then show those that no one has seen yet."""
     keep_warnings(store, run.run_id, warnings_of(store, run, job))
     show_unseen(store, warn)
 
 
 def record_killed(store: Store, failed: JobRun) -> None:
-    """Record how a run ended whose command was killed, and what it has written if it committed."""
+    """Record the end of a run whose command was killed, and its writes if it committed."""
     found = found_at_end(store, failed)
     with store.transaction():
         record_end(store, failed, found)
 
 
 def recover_interrupted_runs(store: Store, jvms: Jvms) -> list[JobRun]:
-    """Close the books of runs whose command was killed; return the job runs marked FAILED.
+    """Finish the records of runs whose command was killed; return the job runs marked FAILED.
 
-    Their processes are ended first. Nothing they had not committed counts, so the next workflow
+    Their processes are ended first. What they had not committed does not count: the next workflow
     run continues from the committed bookmarks and watermarks.
     """
     recovered = []

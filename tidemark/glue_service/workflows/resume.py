@@ -1,4 +1,4 @@
-"""Resumes a workflow run from some of its jobs: these and what is behind them run again.
+"""Resumes a workflow run from some of its jobs: these and their downstream jobs run again.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/resuming-workflow.html
 """
@@ -29,7 +29,7 @@ Request = Mapping[str, Any]
 
 
 def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
-    """Start a new run of a workflow, in which all but the given nodes stand as they are."""
+    """Start a new run of a workflow, in which all other nodes keep their results."""
     old = find_flow(glue, request)
     _check_state(glue, old)
     triggers = glue.flows.snapshot(old.flow_id)
@@ -66,7 +66,7 @@ def resume_workflow_run(glue: LocalGlue, request: Request) -> dict[str, Any]:
 
 def _check_state(glue: LocalGlue, old: Flow) -> None:
     if old.status != COMPLETED:
-        text = f"workflow run {old.flow_id} is {old.status}; one that is COMPLETED can be resumed"
+        text = f"workflow run {old.flow_id} is {old.status}; only a COMPLETED run can be resumed"
         raise ServiceError("IllegalWorkflowStateException", text)
     runs = flows_of_workflow(glue.store, old.workflow_name or "")
     later = [flow.flow_id for flow in runs if flow.previous_id == old.flow_id]
@@ -79,7 +79,7 @@ def _check_state(glue: LocalGlue, old: Flow) -> None:
 
 
 def _selected(glue: LocalGlue, old: Flow, triggers: Definitions, node_ids: list[str]) -> set[str]:
-    """Return the jobs that run again first: without those behind another of them."""
+    """Return the jobs that run again first: those that are not downstream of another one."""
     jobs = {run.job_name for run in runs_of(glue, old)}
     attempted = {node_id(old.workflow_name or "", JOB, name): name for name in jobs}
     if not node_ids or set(node_ids) - set(attempted):
@@ -88,17 +88,17 @@ def _selected(glue: LocalGlue, old: Flow, triggers: Definitions, node_ids: list[
             f"were started in this run: {', '.join(sorted(attempted))}"
         )
     chosen = {attempted[one] for one in node_ids}
-    return {name for name in chosen if not _is_behind(triggers, name, chosen)}
+    return {name for name in chosen if not _is_downstream(triggers, name, chosen)}
 
 
-def _is_behind(triggers: Definitions, name: str, chosen: set[str]) -> bool:
+def _is_downstream(triggers: Definitions, name: str, chosen: set[str]) -> bool:
     return any(name in downstream(triggers, [other]) for other in chosen - {name})
 
 
 def _starts(
     glue: LocalGlue, flow: Flow, progress: Progress, triggers: Definitions, selected: set[str]
 ) -> list[Start]:
-    """Return the starts of the selected jobs, as the triggers that fired for them start them."""
+    """Return the starts of the selected jobs, by the triggers that fired for them."""
     found = []
     for name in progress.fired:
         definition = triggers[name]

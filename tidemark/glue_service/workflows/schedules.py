@@ -1,4 +1,4 @@
-"""When SCHEDULED triggers fire next; missed times are not caught up.
+"""The next times of SCHEDULED triggers; missed times are not caught up.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-data-warehouse-schedule.html
 """
@@ -11,17 +11,17 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.schedules.schedules import Schedule
 
 MS_PER_S = 1000
-Key = tuple[str, str, int]  # name, expression, when it was changed last
+Key = tuple[str, str, int]  # name, expression, time of the last change
 
 
 class Schedules:
-    """The next times of the triggers that are active."""
+    """The next times of the active triggers."""
 
     def __init__(self) -> None:
         self._next_ms: dict[Key, int] = {}
 
     def load(self, store: Store, now_ms: int) -> None:
-        """Read the triggers; call it when one was changed."""
+        """Read the triggers; call it after a change."""
         keys = [
             (entity.name, entity.definition["Schedule"], entity.changed_at_ms)
             for entity in list_entities(store, Kind.TRIGGER)
@@ -32,7 +32,7 @@ class Schedules:
 
     @property
     def has_any(self) -> bool:
-        """Whether a trigger is to fire by the clock."""
+        """Whether some trigger fires by the clock."""
         return bool(self._next_ms)
 
     def due(self, now_ms: int) -> list[str]:
@@ -48,7 +48,7 @@ class Schedules:
 
 
 def next_ms(expression: str, after_ms: int) -> int | None:
-    """Return the first time behind another at which a schedule fires, epoch milliseconds."""
+    """Return the first time after another at which a schedule fires, in epoch milliseconds."""
     after = datetime.fromtimestamp(after_ms / MS_PER_S, UTC)
     found = Schedule(expression).next_after(after)
     return None if found is None else int(found.timestamp() * MS_PER_S)

@@ -1,4 +1,4 @@
-"""What of a workflow runs: a part of it that was chosen, and triggers whose conditions are met."""
+"""A chosen part of a workflow to run, and triggers whose conditions are met."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,17 +10,17 @@ from tidemark.model.assembly.definitions import Action, Deployment, TriggerDefin
 
 @dataclass(frozen=True)
 class Selection:
-    """The job to begin with, and whether what it fires runs too."""
+    """The job to start with, and whether its downstream jobs run too."""
 
     job_name: str
     has_following: bool
 
 
 def select(deployment: Deployment, workflow_name: str, selection: Selection) -> Deployment:
-    """Return a deployment in which a workflow is a part of itself.
+    """Return a deployment in which a workflow is reduced to a part.
 
-    The job starts with the arguments of its own trigger. All that neither it nor a job behind it
-    leads to does not run, and counts as SUCCEEDED where something waits for both.
+    The job starts with the arguments of its own trigger. Anything that is not downstream of it
+    does not run, and counts as SUCCEEDED if something waits for both.
     """
     triggers = deployment.triggers_of(workflow_name)
     chosen = _part(workflow_name, triggers, selection)
@@ -37,7 +37,7 @@ def _part(
     )
     if not selection.has_following:
         return [start]
-    nodes = _behind(triggers, selection.job_name)
+    nodes = _downstream(triggers, selection.job_name)
     following = [_within(one, nodes) for one in triggers if one.name != trigger.name]
     return [start, *(one for one in following if one is not None)]
 
@@ -55,8 +55,8 @@ def _start(
     raise UsageError(f"workflow {workflow_name} starts no job {job_name!r}; {hint}")
 
 
-def _behind(triggers: Sequence[TriggerDefinition], job_name: str) -> set[str]:
-    """Return a job and all that it leads to."""
+def _downstream(triggers: Sequence[TriggerDefinition], job_name: str) -> set[str]:
+    """Return a job and everything downstream of it."""
     found, todo = {job_name}, [job_name]
     while todo:
         watched = todo.pop()
@@ -69,7 +69,7 @@ def _behind(triggers: Sequence[TriggerDefinition], job_name: str) -> set[str]:
 
 
 def _within(trigger: TriggerDefinition, nodes: set[str]) -> TriggerDefinition | None:
-    """Return a trigger with the conditions that are left; None if it cannot fire in the part."""
+    """Return a trigger with the remaining conditions; None if it cannot fire in the part."""
     inside = tuple(one for one in trigger.conditions if one.job_name in nodes)
     outside = [one for one in trigger.conditions if one.job_name not in nodes]
     is_met = trigger.logical == "ANY" or all(one.state == "SUCCEEDED" for one in outside)
@@ -85,7 +85,7 @@ def is_satisfied(trigger: TriggerDefinition, final_states: Mapping[str, str]) ->
 
 
 def unmet_conditions(trigger: TriggerDefinition, final_states: Mapping[str, str]) -> list[str]:
-    """Return, for people, the conditions of ``trigger`` that do not hold, one text each."""
+    """Return the conditions of ``trigger`` that do not hold, in readable form."""
     return [
         f"{c.job_name} {c.state} (is {final_states.get(c.job_name, 'not started')})"
         for c in trigger.conditions

@@ -1,4 +1,4 @@
-"""Makes the start of a job run from what is defined now."""
+"""Builds the start of a job run from the current definitions."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from tidemark.model.assembly.template import runnable_job
 
 
 def job_to_run(entity: Entity, request: RunRequest) -> JobDefinition:
-    """Return a job as a run of it is to be."""
+    """Return the job as its run will use it."""
     if "ScriptLocation" not in entity.definition["Command"]:
         raise InvalidInputError(f"job {entity.name} has no script: set Command.ScriptLocation")
     job = runnable_job(entity.name, entity.definition)
@@ -29,7 +29,7 @@ def start_of(
     trigger_name: str | None = None,
     workflow_run_id: str | None = None,
 ) -> Start:
-    """Return the start of a run by a trigger; one that cannot be says why.
+    """Return the start of a run by a trigger; with a problem if it cannot start.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
     """

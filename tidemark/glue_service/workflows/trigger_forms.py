@@ -1,4 +1,4 @@
-"""Triggers as requests have them and as decisions need them, and what Glue refuses of them.
+"""Triggers in the forms of requests and of decisions, and Glue's checks of them.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-trigger.html
 """
@@ -20,7 +20,7 @@ CRAWL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
 def trigger_of(name: str, definition: Definition) -> TriggerDefinition:
-    """Return a trigger as decisions need it."""
+    """Return a trigger in the form of decisions."""
     predicate = definition.get("Predicate", {})
     return TriggerDefinition(
         name=name,
@@ -40,7 +40,7 @@ def trigger_of(name: str, definition: Definition) -> TriggerDefinition:
 
 
 def definition_of(trigger: TriggerDefinition) -> dict[str, Any]:
-    """Return a trigger as requests have it; `trigger_of` reads it back."""
+    """Return a trigger in the form of requests; `trigger_of` reads it back."""
     conditions = [
         {**_member(one.job_name), "LogicalOperator": "EQUALS", **_state(one)}
         for one in trigger.conditions
@@ -106,15 +106,15 @@ def _faults(definition: Definition) -> Iterator[str]:
     if kind == ON_DEMAND and definition.get("StartOnCreation"):
         yield "StartOnCreation is not supported for ON_DEMAND triggers"
     if kind == SCHEDULED:
-        yield from _of_schedule(definition.get("Schedule"))
+        yield from _schedule_faults(definition.get("Schedule"))
     if kind == EVENT and "WorkflowName" not in definition:
         yield "an EVENT trigger starts a workflow: give WorkflowName"
     if "EventBatchingCondition" in definition and kind != EVENT:
         yield f"EventBatchingCondition is for EVENT triggers; the type is {kind}"
-    yield from _of_predicate(definition)
+    yield from _predicate_faults(definition)
 
 
-def _of_schedule(schedule: str | None) -> Iterator[str]:
+def _schedule_faults(schedule: str | None) -> Iterator[str]:
     if schedule is None:
         yield "a SCHEDULED trigger needs Schedule, such as cron(0 12 * * ? *)"
         return
@@ -124,7 +124,7 @@ def _of_schedule(schedule: str | None) -> Iterator[str]:
         yield str(error)
 
 
-def _of_predicate(definition: Definition) -> Iterator[str]:
+def _predicate_faults(definition: Definition) -> Iterator[str]:
     predicate = definition.get("Predicate", {})
     conditions = predicate.get("Conditions", [])
     if definition["Type"] != CONDITIONAL:
@@ -136,13 +136,13 @@ def _of_predicate(definition: Definition) -> Iterator[str]:
     if len(conditions) > 1 and "Logical" not in predicate:
         yield "a Predicate with several Conditions needs Logical: AND or ANY"
     for condition in conditions:
-        yield from _of_condition(condition)
+        yield from _condition_faults(condition)
     started = {action.get("JobName") for action in definition["Actions"]} - {None}
     if any(condition.get("JobName") in started for condition in conditions):
         yield "Job cannot be a Predicate and Action for Conditional Trigger."
 
 
-def _of_condition(condition: Mapping[str, Any]) -> Iterator[str]:
+def _condition_faults(condition: Mapping[str, Any]) -> Iterator[str]:
     if ("JobName" in condition) == ("CrawlerName" in condition):
         yield "a condition has one of JobName and CrawlerName"
         return

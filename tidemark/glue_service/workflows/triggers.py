@@ -41,7 +41,7 @@ from tidemark.glue_service.workflows.trigger_forms import (
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
 PAGE = 100
-NOT_DEFINED = ("Name", "Tags", "StartOnCreation")  # members of CreateTrigger that are kept apart
+NOT_DEFINED = ("Name", "Tags", "StartOnCreation")  # members of CreateTrigger stored separately
 NOT_UPDATED = ("Type", "WorkflowName", "State")
 
 
@@ -87,7 +87,7 @@ def _check_references(glue: LocalGlue, name: str, definition: Request) -> None:
 
 
 def update_trigger(glue: LocalGlue, request: Request) -> Answer:
-    """Replace the whole definition of a trigger but its type, its workflow and its state."""
+    """Replace the whole definition of a trigger except its type, its workflow and its state."""
     update = {key: value for key, value in request["TriggerUpdate"].items() if key != "Name"}
     with glue.store.transaction():
         old = get_entity(glue.store, Kind.TRIGGER, request["Name"])
@@ -113,7 +113,7 @@ def get_triggers(glue: LocalGlue, request: Request) -> Answer:
 
 
 def list_triggers(glue: LocalGlue, request: Request) -> Answer:
-    """Return a page of the names of the triggers that have all the tags asked for."""
+    """Return a page of the names of triggers that have all the given tags."""
     found, token = _page(glue, request)
     return {"TriggerNames": [entity.name for entity in found], "NextToken": token}
 
@@ -137,7 +137,7 @@ def _starts(entity: Entity, job_name: str) -> bool:
 
 
 def batch_get_triggers(glue: LocalGlue, request: Request) -> Answer:
-    """Return the triggers of a list of names, and the names that none has."""
+    """Return the triggers of a list of names, and the unknown names."""
     found = {name: find_entity(glue.store, Kind.TRIGGER, name) for name in request["TriggerNames"]}
     return {
         "Triggers": [trigger_member(entity) for entity in found.values() if entity],
@@ -146,7 +146,7 @@ def batch_get_triggers(glue: LocalGlue, request: Request) -> Answer:
 
 
 def delete_trigger(glue: LocalGlue, request: Request) -> Answer:
-    """Delete a trigger; one that is not there is no error."""
+    """Delete a trigger; a missing trigger is not an error."""
     old = find_entity(glue.store, Kind.TRIGGER, request["Name"])
     if old is not None:
         delete_entity(glue.store, Kind.TRIGGER, old.name)
@@ -155,7 +155,7 @@ def delete_trigger(glue: LocalGlue, request: Request) -> Answer:
 
 
 def start_trigger(glue: LocalGlue, request: Request) -> Answer:
-    """Fire an ON_DEMAND trigger; activate one of another type."""
+    """Fire an ON_DEMAND trigger; activate a trigger of another type."""
     entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
     if entity.definition["Type"] == ON_DEMAND:
         fire(glue, entity)
@@ -166,7 +166,7 @@ def start_trigger(glue: LocalGlue, request: Request) -> Answer:
 
 
 def stop_trigger(glue: LocalGlue, request: Request) -> Answer:
-    """Deactivate a trigger; runs that it started go on."""
+    """Deactivate a trigger; runs that it started continue."""
     entity = get_entity(glue.store, Kind.TRIGGER, request["Name"])
     if entity.definition["Type"] == ON_DEMAND:
         raise InvalidInputError(f"trigger {entity.name} is ON_DEMAND: it is never active")
@@ -183,7 +183,7 @@ def _set_state(glue: LocalGlue, entity: Entity, state: str) -> None:
 
 
 def _reload(glue: LocalGlue, entity: Entity) -> None:
-    """Read the schedules or the batches again, if a trigger that was changed has one."""
+    """Read the schedules or the batches again, if a changed trigger has one."""
     if entity.definition["Type"] == EVENT:
         glue.batches.load(glue.store)
     if entity.definition["Type"] == SCHEDULED:
@@ -191,5 +191,5 @@ def _reload(glue: LocalGlue, entity: Entity) -> None:
 
 
 def trigger_member(entity: Entity) -> Answer:
-    """Return a trigger as answers have it."""
+    """Return a trigger in the form of answers."""
     return {**entity.definition, "Name": entity.name}

@@ -26,16 +26,16 @@ from tidemark.model.assembly.definitions import (
     TriggerDefinition,
 )
 
-FRAME_S = 0.1  # between two pictures on a terminal
-LOOK_S = 0.5  # an engine that tells nothing is asked all the same: it may have a problem
+FRAME_S = 0.1  # between two frames on a terminal
+LOOK_S = 0.5  # a silent engine is asked anyway: it may have a problem
 
 
 @dataclass(frozen=True)
 class WorkflowResult:
     """How a workflow run ended.
 
-    `blocked` maps a job never started to the conditions not met; `deleted_jobs` are those that had
-    a bookmark and that the template no longer defines; `begun_by` is the type of the start trigger.
+    `blocked` maps a job that never started to its unmet conditions; `deleted_jobs` had a bookmark
+    and are no longer in the template; `begun_by` is the type of the start trigger.
     """
 
     run_id: str
@@ -54,13 +54,13 @@ class WorkflowResult:
 
 @dataclass
 class Watch:
-    """What a command sees of the runs of an engine, which tells of them in its own thread.
+    """A command's view of an engine's runs; the engine reports them in its own thread.
 
     Attributes:
-        observe: called in the command's thread with a job run on each change of its state, and
+        observe: called in the command's thread with a job run at each change of its state, and
             with None in between.
         has_ended: called in the command's thread after `observe`, with a run that has ended.
-        deaths: the error that the engine ended by, if it did.
+        deaths: the error that ended the engine, if any.
     """
 
     observe: Callable[[JobRun | None], None]
@@ -70,15 +70,15 @@ class Watch:
     shown: set[str] = field(default_factory=set)
 
     def wait(self) -> None:
-        """Hand over what the engine tells next; return after a while if that is nothing."""
+        """Pass on the engine's next report; return after a while without one."""
         until = time.monotonic() + LOOK_S
         while not self.show_changes(FRAME_S) and time.monotonic() < until:
             self.observe(None)
 
     def show_changes(self, wait_s: float = 0) -> bool:
-        """Hand over what the engine has told since the last call; return whether it told a thing.
+        """Pass on the engine's reports since the last call; return whether there were any.
 
-        The first change is waited for, so long at most.
+        Waits for the first change, at most this long.
         """
         try:
             self._show(self.changes.get(timeout=wait_s))
@@ -92,7 +92,7 @@ class Watch:
         if run.state == RUNNING:
             self.shown.add(run.run_id)
         elif run.state == "STOPPED" and run.run_id not in self.shown:
-            return  # it waited for a core, and never began
+            return  # it waited for a core, and never started
         self.observe(run)
         if run.state in FINAL_STATES:
             self.has_ended(run)
@@ -103,7 +103,7 @@ def run_to_its_end(
 ) -> WorkflowResult:
     """Fire the start trigger, and wait until nothing runs and nothing more fires.
 
-    Runs that its jobs or other clients have started beside it are waited for too.
+    Waits also for runs that its jobs or other clients have started meanwhile.
 
     A crawler that the workflow starts counts as SUCCEEDED, without a crawl.
     """
@@ -113,7 +113,7 @@ def run_to_its_end(
     snapshot = {trigger.name: definition_of(trigger) for trigger in triggers}
     flow_id = engine.ask(lambda glue: _begin(glue, workflow_name, start.name, snapshot))
     try:
-        while engine.ask(lambda glue: _goes_on(glue, flow_id)):
+        while engine.ask(lambda glue: _is_running(glue, flow_id)):
             watch.wait()
         watch.show_changes()
         progress = engine.ask(lambda glue: progress_of(glue.store, flow_id))
@@ -142,7 +142,7 @@ def _begin(glue: LocalGlue, name: str, start: str, snapshot: Definitions) -> str
     return flow_id
 
 
-def _goes_on(glue: LocalGlue, flow_id: str) -> bool:
+def _is_running(glue: LocalGlue, flow_id: str) -> bool:
     if glue.runner.problem is not None:
         raise glue.runner.problem
     flow = find_flow(glue.store, flow_id)
@@ -155,7 +155,7 @@ def _stop(engine: Engine, flow_id: str) -> None:
         if flow is not None and flow.status == RUNNING:
             stop_flow(glue, flow)
 
-    with contextlib.suppress(TidemarkError):  # an engine that has died runs nothing
+    with contextlib.suppress(TidemarkError):  # a dead engine runs nothing
         engine.ask(stop)
 
 

@@ -37,13 +37,13 @@ from tidemark.local_state.store.database import JobRun
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
 PAGE = 25
-PAGE_OF_RUNS = 100
+RUNS_PER_PAGE = 100
 NOT_DEFINED = ("Name", "Tags")
 
 
 def create_workflow(glue: LocalGlue, request: Request) -> Answer:
     """Define a workflow; triggers name it."""
-    _check_most(request)
+    _check_maximum(request)
     check_tags(request.get("Tags", {}))
     definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
     now_ms = glue.now_ms()
@@ -52,7 +52,7 @@ def create_workflow(glue: LocalGlue, request: Request) -> Answer:
     return {"Name": request["Name"]}
 
 
-def _check_most(request: Request) -> None:
+def _check_maximum(request: Request) -> None:
     most = request.get("MaxConcurrentRuns", 1)
     if most < 1:
         raise InvalidInputError(
@@ -61,8 +61,8 @@ def _check_most(request: Request) -> None:
 
 
 def update_workflow(glue: LocalGlue, request: Request) -> Answer:
-    """Replace the members of a workflow that the request gives."""
-    _check_most(request)
+    """Replace the given members of a workflow."""
+    _check_maximum(request)
     update = {key: value for key, value in request.items() if key != "Name"}
     with glue.store.transaction():
         old = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
@@ -78,7 +78,7 @@ def delete_workflow(glue: LocalGlue, request: Request) -> Answer:
 
 
 def get_workflow(glue: LocalGlue, request: Request) -> Answer:
-    """Return a workflow, with its last run, and its graph if that is asked for."""
+    """Return a workflow with its last run, and on request with its graph."""
     entity = get_entity(glue.store, Kind.WORKFLOW, request["Name"])
     return {"Workflow": _member(glue, entity, request.get("IncludeGraph", False))}
 
@@ -91,7 +91,7 @@ def list_workflows(glue: LocalGlue, request: Request) -> Answer:
 
 
 def batch_get_workflows(glue: LocalGlue, request: Request) -> Answer:
-    """Return the workflows of a list of names, and the names that none has."""
+    """Return the workflows of a list of names, and the unknown names."""
     found = {name: find_entity(glue.store, Kind.WORKFLOW, name) for name in request["Names"]}
     with_graph = request.get("IncludeGraph", False)
     return {
@@ -119,7 +119,7 @@ def start_workflow_run(glue: LocalGlue, request: Request) -> Answer:
 
 
 def get_workflow_run(glue: LocalGlue, request: Request) -> Answer:
-    """Return a run of a workflow, with its graph if that is asked for."""
+    """Return a run of a workflow, on request with its graph."""
     flow = find_flow(glue, request)
     with_graph = request.get("IncludeGraph", False)
     return {"Run": run_of_workflow(glue, flow, with_graph=with_graph)}
@@ -129,7 +129,7 @@ def get_workflow_runs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the runs of a workflow, the newest first."""
     get_entity(glue.store, Kind.WORKFLOW, request["Name"])
     flows = flows_of_workflow(glue.store, request["Name"])
-    found, token = glue_page(flows, request, PAGE_OF_RUNS, lambda one: one.flow_id)
+    found, token = glue_page(flows, request, RUNS_PER_PAGE, lambda one: one.flow_id)
     with_graph = request.get("IncludeGraph", False)
     runs = [run_of_workflow(glue, flow, with_graph=with_graph) for flow in found]
     return {"Runs": runs, "NextToken": token}
@@ -141,7 +141,7 @@ def get_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
 
 
 def put_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
-    """Add properties to a run, or change them; those of other runs stay."""
+    """Add or change properties of a run; other runs keep theirs."""
     flow = find_flow(glue, request)
     update_flow(
         glue.store, replace(flow, properties={**flow.properties, **request["RunProperties"]})
@@ -150,12 +150,12 @@ def put_workflow_run_properties(glue: LocalGlue, request: Request) -> Answer:
 
 
 def stop_workflow_run(glue: LocalGlue, request: Request) -> Answer:
-    """Stop the jobs of a run; nothing of it starts any more."""
+    """Stop the jobs of a run; none of its jobs starts any more."""
     flow = find_flow(glue, request)
     if flow.status != RUNNING:
         raise ServiceError(
             "IllegalWorkflowStateException",
-            f"workflow run {flow.flow_id} is {flow.status}; one that is RUNNING can be stopped",
+            f"workflow run {flow.flow_id} is {flow.status}; only a RUNNING run can be stopped",
         )
     stop_flow(glue, flow)
     return {}
@@ -179,13 +179,13 @@ def find_flow(glue: LocalGlue, request: Request) -> Flow:
 
 
 def runs_of(glue: LocalGlue, flow: Flow) -> list[JobRun]:
-    """Return the job runs of a workflow run, and those of the run it resumes that count here."""
+    """Return the job runs of a workflow run, and those of the resumed run that count here."""
     kept = [glue.store.job_run(run_id) for ids in flow.kept.values() for run_id in ids]
     return [*(run for run in kept if run), *glue.store.job_runs_of(flow.flow_id)]
 
 
 def run_of_workflow(glue: LocalGlue, flow: Flow, *, with_graph: bool) -> Answer:
-    """Return a workflow run as answers have it."""
+    """Return a workflow run in the form of answers."""
     triggers = glue.flows.snapshot(flow.flow_id)
     runs = runs_of(glue, flow)
     last = {(run.job_name, run.run_id.split(ATTEMPT)[0]): run.state for run in runs}

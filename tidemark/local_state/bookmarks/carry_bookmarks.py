@@ -45,7 +45,7 @@ def carry_bookmark(store: Store, from_job: str, to_job: str) -> str:
 
 
 def rename_ctx(store: Store, job: str, ctx: str, to_ctx: str, at_ms: int) -> str:
-    """Put the position of one ctx under another name, as one more version; return it in words."""
+    """Store the position of one ctx under another name, as a new version; return it in words."""
     with store.transaction():
         latest = latest_bookmark(store, job)
         if latest is None or ctx not in latest.states:

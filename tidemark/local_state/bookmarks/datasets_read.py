@@ -46,7 +46,7 @@ def dataset_of_database(url: str, table: str) -> str:
 
 
 def position_of(state: Mapping[str, Any] | None) -> Position | None:
-    """Return how far a state of a bookmark says that a source was read; None for nothing."""
+    """Return how far a source was read by a state of a bookmark; None for nothing."""
     if not state:
         return None
     if "high_ms" in state:

@@ -31,7 +31,7 @@ from tidemark.local_state.bookmarks.versions import (
     unpack,
 )
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.known_jobs import why_no_source
+from tidemark.local_state.store.known_jobs import no_source_reason
 from tidemark.model.assembly.arguments import DISABLE
 from tidemark.model.clock import now_ms
 
@@ -100,7 +100,7 @@ def sources_of_next_run(store: Store, job_name: str, option: str | None) -> list
         (job_name, job_name),
     )
     if not rows:
-        raise EntityNotFoundError(why_no_source(store, job_name))
+        raise EntityNotFoundError(no_source_reason(store, job_name))
     bookmark = latest_bookmark(store, job_name)
     states = bookmark.states if bookmark else {}
     found: dict[tuple[str, str], OpenedSource] = {}

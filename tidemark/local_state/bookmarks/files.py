@@ -81,8 +81,8 @@ class Limits:
     Attributes:
         max_band_ms: how far back before the mark late-visible files are looked for.
         max_files_in_band: how many versions of the band are remembered; AWS documents no default.
-        bounded_files: stop once so many files are chosen, oldest first.
-        bounded_size: stop once the chosen files have so many bytes; the last one may go beyond.
+        bounded_files: stop at this number of chosen files, oldest first.
+        bounded_size: stop at this many bytes of chosen files; the last one may go beyond.
     """
 
     max_band_ms: int = DEFAULT_MAX_BAND_MS

@@ -134,7 +134,7 @@ def key_type(column: str, spark_type: str) -> str:
 
 
 def is_sequence(count: int, least: int | None, greatest: int | None) -> bool:
-    """Return whether so many different integers between two leave no gap.
+    """Return whether this many different integers between two leave no gap.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html (a primary key is
     the default key only if it is sequential, rising or falling, without gaps)
@@ -209,7 +209,7 @@ def microseconds(text: str) -> int:
 
 
 def has_other_table(source: JdbcSource, state: Mapping[str, Any] | None) -> bool:
-    """Return whether the bookmark of this context was made by another table."""
+    """Return whether the bookmark of this context belongs to another table."""
     return state is not None and state.get("table") != source.table
 
 

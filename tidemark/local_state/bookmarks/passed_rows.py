@@ -72,7 +72,7 @@ def is_passed(source: JdbcSource, keys: Bound) -> Alternatives:
     return conditions(asked, KeyRange(high=keys))[0]
 
 
-def skip_to_tell(
+def skip_to_report(
     before: Sequence[Cut], now: Sequence[Cut], low: Bound, *, is_there: bool
 ) -> tuple[RunWarning, int] | None:
     """Return what to warn of and how many rows it is about; None if no skip is seen."""
@@ -88,7 +88,7 @@ def skip_to_tell(
 
 
 def day_ahead(bound: Bound | None, order: str, now_ms: int) -> str:
-    """Return the first key of a bound if it is a time more than a day ahead; else an empty text.
+    """Return the first key of a bound if it is a time more than a day ahead; else an empty string.
 
     Keys that fall are passed downwards, so that none hides later rows.
     """

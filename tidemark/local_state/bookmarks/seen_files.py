@@ -33,7 +33,7 @@ class SeenFiles:
         return (file.modified_ms, _digest(file.path)) in self.files
 
     def has_come_since(self, file: FileVersion) -> bool:
-        """Return whether a file is later than the floor and was not there when runs looked."""
+        """Return whether a file is later than the floor and runs did not list it."""
         return file.modified_ms > self.floor_ms and not self.has(file)
 
     def with_files(self, files: Iterable[FileVersion]) -> "SeenFiles":

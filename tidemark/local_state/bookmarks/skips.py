@@ -51,7 +51,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Look:
-    """A source as a run looks at it: see `reading.read_s3_source`."""
+    """A source in the view of a run: see `reading.read_s3_source`."""
 
     source: S3Source
     folder_of: FolderOf
@@ -155,7 +155,7 @@ def _left_out_before(
 
 
 def _source_before(source: S3Source, low: Mapping[str, Any]) -> S3Source:
-    """Return the source as the last run asked for it; older states know less of it."""
+    """Return the source as the last run defined it; older states know less of it."""
     has_all = "opened_at_ms" in low
     return replace(
         source,

@@ -109,7 +109,7 @@ def list_source(
     predicate: Predicate | None = None,
     unlisted: Unlisted = EVERYTHING,
 ) -> Listing:
-    """Return the files of a source that its filters let through, but for those to leave out."""
+    """Return the files of a source that pass its filters, except those to leave out."""
     found = Listing()
     seen: set[str] = set()
     paths = [match for path in source.paths for match in matches_of(path, folder_of)]
@@ -167,10 +167,8 @@ def partition_values(relative: str) -> dict[str, str]:
 
 
 def _folder_chooser(predicate: Predicate | None, seen: set[str]) -> ChooseFolders | None:
-    """Return a chooser that asks the predicate of a folder once all its columns are known there.
-
-    The partition columns that it comes across are added to `seen`.
-    """
+    """Return a chooser of folders by a predicate; adds partition columns to `seen`."""
+    # A predicate is evaluated in a folder once all its columns are known there.
     if predicate is None:
         return None
 
@@ -191,7 +189,7 @@ def _is_first_to_know(folder: str, columns: frozenset[str]) -> bool:
 
 
 def _is_in_partition(uri: str, path: str, predicate: Predicate | None) -> bool:
-    """Tell whether a file lies in a partition, as it must where a predicate chooses partitions."""
+    """Return whether a file lies in a partition, which is required with a predicate."""
     if predicate is None:
         return True
     relative = uri.removeprefix(path.rstrip("/") + "/").rpartition("/")[0]

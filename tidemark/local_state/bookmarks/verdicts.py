@@ -33,7 +33,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class FileVerdict:
-    """What happens to one file; time and size are 0 for a file that is not there."""
+    """What happens to one file; time and size are 0 for a missing file."""
 
     path: str
     modified_ms: int
@@ -152,4 +152,4 @@ def _unlisted_reason(
         return Reason.NOT_RECURSED, f"it lies in the folder {plain[0]!r} and recurse is not set"
     if has_predicate:
         return Reason.PREDICATE, f"the predicate {source.push_down_predicate!r} leaves it out"
-    return Reason.MISSING, "it was not there when the folder was listed"
+    return Reason.MISSING, "it did not exist when the folder was listed"

@@ -32,7 +32,7 @@ def catalog_databases(store: Store) -> list[CatalogDatabase]:
 
 
 def find_database(store: Store, name: str) -> CatalogDatabase | None:
-    """Return a database, None if it is not there."""
+    """Return a database; None if it is missing."""
     rows = store.query("SELECT * FROM catalog_database WHERE name = ?", (name,))
     if rows:
         return CatalogDatabase(name, json.loads(rows[0]["definition"]))

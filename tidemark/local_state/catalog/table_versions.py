@@ -33,7 +33,7 @@ def keep_version(store: Store, table: CatalogTable) -> None:
 
 
 def version_of(store: Store, table: CatalogTable) -> TableVersion:
-    """Return the version that a table has, which is there."""
+    """Return the current version of a table."""
     (row,) = store.query(
         "SELECT * FROM catalog_table WHERE database = ? AND name = ?", (table.database, table.name)
     )

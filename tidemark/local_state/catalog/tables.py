@@ -43,7 +43,7 @@ def catalog_tables(store: Store, database: str | None = None) -> list[CatalogTab
 
 
 def table_or_none(store: Store, database: str, name: str) -> CatalogTable | None:
-    """Return one table, None if it is not there."""
+    """Return one table; None if it is missing."""
     wanted = (database.lower(), name.lower())
     rows = store.query("SELECT * FROM catalog_table WHERE database = ? AND name = ?", wanted)
     return _table(rows[0]) if rows else None

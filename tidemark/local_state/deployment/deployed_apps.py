@@ -110,7 +110,7 @@ def changed_sources(app: DeployedApp) -> list[str]:
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
 
 
-def changes_text(app: DeployedApp, changed: Sequence[str]) -> str:
+def render_changes(app: DeployedApp, changed: Sequence[str]) -> str:
     """Return which files have changed and when, for people."""
     named = [f"{name} ({_changed_at(Path(app.project, name))})" for name in changed[:MAX_NAMED]]
     more = len(changed) - len(named)

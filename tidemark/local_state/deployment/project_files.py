@@ -45,7 +45,7 @@ def files_like(project: Path, scripts: Mapping[str, Path]) -> dict[str, str]:
 
 
 def code_files(project: Path) -> Iterator[Path]:
-    """Yield the files of a project that its jobs and templates can be made of; no tests."""
+    """Yield the files of a project that can affect its jobs and templates; no tests."""
     for path in _files(project):
         is_test = "tests" in path.relative_to(project).parts[:-1]
         is_code = path.suffix in CODE_SUFFIXES or path.name in CDK_FILES

@@ -126,7 +126,7 @@ class ClosedPort:
 
 
 def _take_listener(pid: int, port: int) -> socket.socket | None:
-    """Return the listening socket of the engine; None where the kernel does not give it."""
+    """Return the listening socket of the engine; None if the kernel does not show it."""
     with suppress(OSError), _sockets(pid) as found:
         for candidate in found:
             is_listening = candidate.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)

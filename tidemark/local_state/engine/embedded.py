@@ -21,7 +21,7 @@ from tidemark.local_state.engine.executable import find_engine
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home import TABLES_FILE, Home
 from tidemark.local_state.machine import child
-from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.machine.local_requests import LOOPBACK
 from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.store.store_errors import check_database
@@ -100,7 +100,7 @@ def _start(engine: Path, folder: Path) -> tuple[subprocess.Popen[bytes], ClosedP
     text = log.read_text(encoding="utf-8", errors="replace").strip()
     if not has_room(folder):
         raise DiskFullError(
-            f"{full_disk_text(folder)}, so the embedded DynamoDB engine does not start; nothing "
+            f"{full_disk_line(folder)}, so the embedded DynamoDB engine does not start; nothing "
             "was changed: make room, then run again"
         )
     raise TidemarkError(
@@ -122,7 +122,7 @@ def _closed_port(process: subprocess.Popen[bytes], host: str, port: int) -> Clos
         process.wait()
         raise TidemarkError(
             f"another program connected to the embedded DynamoDB engine at {host}:{port} while it "
-            "started, and may have changed the tables; the engine was ended: look at the "
+            "started, and may have changed the tables; the engine was ended: check the "
             "watermarks (`tidemark watermark show`), then run again"
         ) from error
 
@@ -149,7 +149,7 @@ def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
 
 
 def _stop_left_over_engines(folder: Path) -> None:
-    """End engines whose command was killed, where the kernel did not do it already."""
+    """End engines whose command was killed, if the kernel has not done it."""
     for pid_file in folder.glob("*.pid"):
         owner, engine = (int(part) for part in pid_file.stem.split("-"))
         if not is_running(owner):

@@ -22,7 +22,7 @@ Item = dict[str, Any]
 
 
 def check_features(client: "DynamoDBClient", url: str) -> None:
-    """Try everything, in a table that is made if it is not there."""
+    """Try everything, in a table that is created if it is missing."""
     for feature, trial in TRIALS.items():
         with _naming(feature, url):
             trial(client, f"trial-{uuid.uuid4().hex}")

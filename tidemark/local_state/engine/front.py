@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Protocol
 
 from tidemark.local_state.engine.closed_port import Answer
-from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, why_refused
+from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, refusal_reason
 from tidemark.local_state.machine.secrets_in_text import FRONT
 
 MAX_BODY_BYTES = 20_000_000
@@ -79,7 +79,7 @@ def is_front(url: str) -> bool:
 
 def refusal(path: str, secret_path: str, headers: dict[str, str]) -> str | None:
     """Return why a request is not answered; None if it is."""
-    if why := why_refused(headers, LOOPBACK_NAMES):
+    if why := refusal_reason(headers, LOOPBACK_NAMES):
         return why
     if not hmac.compare_digest(path.rstrip("/").encode(), secret_path.encode()):
         return f"the URL lacks the secret path of this DynamoDB; {REMEDY}"

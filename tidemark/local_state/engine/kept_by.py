@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 MARK = "kept-by.json"
-SAID = "watermarks are kept by the DynamoDB at {url}, as long as that keeps them ({variable})\n"
+MESSAGE = "watermarks are kept by the DynamoDB at {url}, as long as that keeps them ({variable})\n"
 HAS_TABLES = (
     "warning: the DynamoDB at {url}, which this home uses for the first time, has tables already: "
     "{tables}; jobs continue from the watermarks in them\n"
@@ -36,7 +36,7 @@ class KeptBy:
     """The DynamoDB that keeps the watermarks of a home.
 
     Attributes:
-        url: where it was when it was used last.
+        url: its address when it was last used.
         home: the key of the home's row there.
         starts: how many commands have used it.
     """
@@ -87,7 +87,7 @@ def keep_in(home: Home, engine: OtherEngine, client: "DynamoDBClient") -> None:
     _count_up(home, mark, client, engine.url)
     if os.access(home.dynamodb, os.W_OK):
         _write(home.dynamodb, replace(mark, url=engine.url, starts=mark.starts + 1))
-    _say(SAID.format(url=engine.url, variable=ENDPOINT_VARIABLE))
+    _say(MESSAGE.format(url=engine.url, variable=ENDPOINT_VARIABLE))
 
 
 @cache

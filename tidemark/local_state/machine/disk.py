@@ -23,7 +23,7 @@ def has_room(folder: Path) -> bool:
     return disk.f_bavail * disk.f_frsize >= LITTLE and has_inodes
 
 
-def full_disk_text(folder: Path) -> str:
+def full_disk_line(folder: Path) -> str:
     """Return one sentence that names the full disk by a folder on it, with its free space."""
     text = f"the disk of {folder} is full"
     try:
@@ -31,10 +31,10 @@ def full_disk_text(folder: Path) -> str:
     except OSError:
         return text
     free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
-    return f"{text}: {size_text(free)} of {size_text(size)} are free"
+    return f"{text}: {render_size(free)} of {render_size(size)} are free"
 
 
-def size_text(count: int) -> str:
+def render_size(count: int) -> str:
     """Return a number of bytes for people."""
     size = float(count)
     for unit in ("bytes", "KB", "MB"):

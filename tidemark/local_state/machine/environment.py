@@ -22,7 +22,7 @@ UTF_8 = re.compile(r"utf-?8\b", re.IGNORECASE)
 def inherited() -> dict[str, str]:
     """Return the variables of this process that its job processes and JVMs get too.
 
-    As on Glue, text is UTF-8, also under cron, where Java finds no file whose name is not ASCII.
+    As on Glue, strings are UTF-8, even under cron, where Java finds no file with a non-ASCII name.
     """
     found = {
         name: value

@@ -89,7 +89,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 def java_major(java: Path) -> int | None:
     """Return the major version of a Java, or None if it does not run.
 
-    Its file `release` says it, as in every JDK from 9 on; else ``java -version`` does.
+    Read from its file `release`, as in every JDK from 9 on, else from ``java -version``.
     """
     with contextlib.suppress(OSError):
         release = (java.parent.parent / "release").read_text(encoding="utf-8")

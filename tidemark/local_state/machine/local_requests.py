@@ -7,7 +7,7 @@ LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = frozenset((LOOPBACK, "localhost", "::1"))
 
 
-def why_refused(headers: Mapping[str, str], hosts: frozenset[str]) -> str | None:
+def refusal_reason(headers: Mapping[str, str], hosts: frozenset[str]) -> str | None:
     """Return why a request is not answered; None if it is.
 
     Web pages that a browser on this machine shows could reach a port. Their requests carry an

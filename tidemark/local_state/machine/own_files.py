@@ -1,4 +1,4 @@
-"""Files with which one user's processes find each other; no other user reads or writes them."""
+"""Files with which the processes of one user find each other; no other user has access."""
 
 import json
 import os

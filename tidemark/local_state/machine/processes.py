@@ -1,4 +1,4 @@
-"""Tells whether a process is there."""
+"""Checks whether a process exists."""
 
 import os
 

@@ -1,1 +1,1 @@
-"""What was rewound on this machine, and a rewind that has not come to its end."""
+"""Rewinds on this machine, and a rewind that is not complete."""

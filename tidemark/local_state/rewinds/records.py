@@ -33,7 +33,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class RewindRecord:
-    """One rewind, or the undoing of one; that of a stage too, where a table keeps it.
+    """One rewind, or the undoing of one; also of a stage, if a table keeps it.
 
     Attributes:
         rewind_id: counts up.
@@ -67,7 +67,7 @@ def rewinds(store: Store) -> list[RewindRecord]:
 
 
 def open_rewind(store: Store) -> RewindRecord | None:
-    """Return the rewind that was begun and has not come to its end, None if there is none."""
+    """Return the rewind that has started but not finished; None without one."""
     return next((one for one in rewinds(store) if one.state == BEGUN), None)
 
 
@@ -104,11 +104,11 @@ def end(store: Store, rewind_id: int, state: str) -> None:
 def check_none_is_open(store: Store) -> None:
     """Refuse while a rewind is half done."""
     if (found := open_rewind(store)) is not None:
-        raise UsageError(unfinished_text(found.rewind_id))
+        raise UsageError(unfinished_message(found.rewind_id))
 
 
 def check_still_open(store: Store, record: RewindRecord) -> None:
-    """Refuse to go on with a rewind that another process has ended since it was looked up."""
+    """Refuse to continue a rewind that another process has ended meanwhile."""
     state = next((one.state for one in rewinds(store) if one.rewind_id == record.rewind_id), "gone")
     if state != BEGUN:
         raise UsageError(
@@ -117,7 +117,7 @@ def check_still_open(store: Store, record: RewindRecord) -> None:
         )
 
 
-def unfinished_text(rewind_id: int) -> str:
+def unfinished_message(rewind_id: int) -> str:
     """Return what to say of a rewind that is half done."""
     return (
         f"rewind {rewind_id} was interrupted and is half done; `tidemark rewind --resume` finishes "
@@ -132,7 +132,7 @@ def refuse_half_rewound(home: Home) -> None:
     with home.alone_to_rewind(), Store(home.database) as store:
         found = open_rewind(store)
     if found is not None:
-        raise TidemarkError(unfinished_text(found.rewind_id))
+        raise TidemarkError(unfinished_message(found.rewind_id))
 
 
 def refuse_unfinished(home: Home, store: Store) -> None:

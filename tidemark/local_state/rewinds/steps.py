@@ -18,7 +18,7 @@ class BookmarkStep:
 class WatermarkStep:
     """A watermark: the version that holds and its run, and the run that is to hold (empty: none).
 
-    `windows` are the open windows as they are stored: what a way back brings back.
+    `windows` are the stored open windows that an undo restores.
     """
 
     table: str
@@ -40,7 +40,7 @@ class Steps:
     files: tuple[tuple[str, str], ...] = ()
 
     def backwards(self) -> "Steps":
-        """Return the steps that make everything as it was before these."""
+        """Return the steps that undo these."""
         return Steps(
             tuple(BookmarkStep(s.job, s.expected + 1, s.expected) for s in self.bookmarks),
             tuple(

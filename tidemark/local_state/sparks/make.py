@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.sparks.installed import (
     ENVIRONMENTS,
     PYTHON_OF_ENVIRONMENT,
@@ -67,7 +67,7 @@ def make_environment(glue_version: str, say: Say = _say_nothing) -> Spark:
                 _install(uv, python, folder, requirements_of(pyspark))
                 made = _named(folder, pyspark)
             except (OSError, TidemarkError) as error:
-                why = str(error) if has_room(ENVIRONMENTS) else full_disk_text(ENVIRONMENTS)
+                why = str(error) if has_room(ENVIRONMENTS) else full_disk_line(ENVIRONMENTS)
                 raise TidemarkError(
                     f"the environment of Glue {glue_version} could not be made: {why}"
                 ) from error

@@ -10,7 +10,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 def put_checkpoint(store: Store, checkpoint: Checkpoint) -> None:
     """Store the checkpoint of a run in place of an earlier one.
 
-    Call it in the transaction that it records, so that both are there or neither.
+    Call it in the transaction that it records, so that both are stored or neither.
     """
     values = (checkpoint.run_id, checkpoint.job_name, checkpoint.committed_at_ms)
     document = json.dumps(checkpoint.to_json(), separators=(",", ":"))

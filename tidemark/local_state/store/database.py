@@ -156,7 +156,7 @@ class Store:
         return self._job_runs(where, (job_name, started_after_ms))
 
     def job_runs_of_job(self, job_name: str) -> list[JobRun]:
-        """Return every run of a job, the one that was asked for last first: their order stays."""
+        """Return every run of a job, the last requested one first: their order is fixed."""
         where = "WHERE job_name = ? ORDER BY rowid DESC"
         return self._job_runs(where, (job_name,))
 

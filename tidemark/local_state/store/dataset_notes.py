@@ -25,7 +25,7 @@ def note_written(written: DatasetWritten) -> None:
 
 
 def note_files(names: Sequence[str], *, is_bookmarked: bool) -> None:
-    """Note the files that a source reads, where a test asks for them."""
+    """Note the files that a source reads, if a test asks for them."""
     if os.environ.get(FILES_VARIABLE):
         _note({"files": names, "is_bookmarked": is_bookmarked})
 

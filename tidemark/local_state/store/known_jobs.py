@@ -31,8 +31,8 @@ def has_bookmark_job(store: Store, name: str) -> bool:
     return is_enabled or latest_bookmark(store, name) is not None
 
 
-def why_no_bookmark(store: Store, name: str) -> str:
-    """Return why a job has no bookmark, and where it may keep its place instead."""
+def no_bookmark_reason(store: Store, name: str) -> str:
+    """Return why a job has no bookmark, and what it may keep instead."""
     names = known_jobs(store)
     if name not in names:
         return f"job {name} has no bookmark and never ran here: {name_hint(name, names)}"
@@ -44,7 +44,7 @@ def why_no_bookmark(store: Store, name: str) -> str:
     )
 
 
-def why_no_source(store: Store, name: str) -> str:
+def no_source_reason(store: Store, name: str) -> str:
     """Return why the input of a job's next run is not known."""
     text = f"no run of job {name} has opened a source here, so its input is not known: "
     names = known_jobs(store)

@@ -1,4 +1,4 @@
-"""A home that cannot be written, looked at through a copy of its databases."""
+"""A read-only home, read through a copy of its databases."""
 
 import atexit
 import os
@@ -16,7 +16,7 @@ PROCESS_FILES = ("jvms", "jvm-pool.json", "port.json")  # of commands that run n
 
 
 def is_read_only(root: Path) -> bool:
-    """Return whether a folder is there and cannot be written by this user."""
+    """Return whether a folder exists and this user cannot write to it."""
     return root.is_dir() and not os.access(root, os.W_OK)
 
 
@@ -42,7 +42,7 @@ def copy_to_look_at(root: Path, databases: Collection[str]) -> Path:
             (copy / name).parent.mkdir(exist_ok=True)
             _copy(root / name, copy / name)
     sys.stderr.write(
-        f"note: {root} cannot be written: this command looks at a copy of its state, and leaves "
+        f"note: {root} cannot be written: this command reads a copy of its state, and leaves "
         "nothing behind\n"
     )
     return copy

@@ -29,7 +29,7 @@ def pick_run(text: str, listed: Sequence[str], known: Iterable[str], whose: str,
     ids = list(dict.fromkeys([*listed, *known]))
     if text in ids:
         return text
-    if text.isdecimal() and len(text) <= MAX_NUMBER_LENGTH:  # never the id that happens to start so
+    if text.isdecimal() and len(text) <= MAX_NUMBER_LENGTH:  # never an id that starts like this
         if 1 <= int(text) <= len(listed):
             return listed[int(text) - 1]
         numbers = f"the numbers are 1 to {len(listed)}" if listed else "its list is empty"

@@ -42,7 +42,7 @@ CREATE TABLE run_warning (
     run_id TEXT NOT NULL, text TEXT NOT NULL, seen_at_ms INTEGER, PRIMARY KEY (run_id, text)
 )
 """
-# The Data Catalog; a row of catalog_registration says that the partitions of a table are those of
+# The Data Catalog; a row of catalog_registration means that the partitions of a table are those of
 # catalog_partition, each with the time of its registration, 0 for a folder that counted.
 CATALOG = """
 CREATE TABLE catalog_table (

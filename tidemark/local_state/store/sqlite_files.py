@@ -1,4 +1,4 @@
-"""SQLite files as files: looked at for damage, and copied while others use them."""
+"""SQLite files as files: checked for damage, and copied while others use them."""
 
 import contextlib
 import sqlite3
@@ -8,7 +8,7 @@ from pathlib import Path
 DATABASE_IS_DAMAGED = "database disk image is malformed"
 SIDE_FILES = ("-wal", "-shm")  # SQLite keeps them next to a database in use
 
-LARGE_BYTES = 256 * 1024**2  # looked at in some tenths of a second if it is in memory
+LARGE_BYTES = 256 * 1024**2  # checked in some tenths of a second if it is in memory
 
 _sound: dict[Path, tuple[int, int]] = {}  # databases that this process has checked
 

@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 
 from tidemark.errors import DamagedDatabaseError, DiskFullError, TidemarkError, UsageError
-from tidemark.local_state.machine.disk import full_disk_text, has_room
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.store.sqlite_files import DATABASE_IS_DAMAGED, check_soundness
 
 UNCHANGED = "nothing was stored and the bookmark is unchanged"
@@ -15,7 +15,7 @@ _PRIMARY = 0xFF  # an extended result code has the primary one in its lowest byt
 
 
 def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
-    """Return the error to raise for one of SQLite; what has been stored before is never touched.
+    """Return the error to raise for an SQLite error; stored data is never touched.
 
     Source: https://www.sqlite.org/rescode.html
     """
@@ -25,7 +25,7 @@ def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
     # With no room for its files next to the database, SQLite speaks of I/O or of opening.
     if code == sqlite3.SQLITE_FULL or not has_room(database.parent):
         return DiskFullError(
-            f"{full_disk_text(database.parent)}; cannot write the state database {database}: "
+            f"{full_disk_line(database.parent)}; cannot write the state database {database}: "
             f"{error}; {UNCHANGED}: make room, then run again"
         )
     if code == sqlite3.SQLITE_BUSY:
@@ -45,7 +45,7 @@ def error_of(database: Path, error: sqlite3.Error) -> TidemarkError:
 
 
 def check_database(database: Path) -> None:
-    """Check an SQLite file, if it is there."""
+    """Check an SQLite file, if it exists."""
     if not database.exists():
         return
     try:

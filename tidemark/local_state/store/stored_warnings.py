@@ -17,7 +17,7 @@ class RunWarning:
         run_id: the run.
         job_name: its job.
         started_at_ms: when it was started, epoch milliseconds.
-        text: the problem, and what to do.
+        text: the problem, and the remedy.
     """
 
     run_id: str
@@ -29,7 +29,7 @@ class RunWarning:
 ShowWarnings: TypeAlias = Callable[[Sequence[RunWarning]], None]
 """Shows warnings to somebody; after a return without an error they count as seen.
 
-A BrokenPipeError says that no one reads any more: they stay unseen, and nothing else happens.
+A BrokenPipeError means that no one reads any more: they stay unseen, and nothing else happens.
 """
 
 

@@ -51,7 +51,7 @@ class FileAsset:
 class Assembly:
     """A synthesized app: stacks with dependencies first, and the assets they need.
 
-    `stages` are the folders of its `cdk.Stage`s, each an assembly by itself.
+    `stages` are the folders of its `cdk.Stage`s, each a separate assembly.
     """
 
     stacks: tuple[Stack, ...]

@@ -1,4 +1,4 @@
-"""Every argument that Glue itself reads: who sets it, for which jobs, and how it works here.
+"""Every argument that Glue itself reads: how to set it, for which jobs, and its effect here.
 
 The documented list, and what Glue passes or reads beyond it. The constructs, the local Glue, the
 linter and docs/glue-arguments.md decide by this table.
@@ -30,7 +30,7 @@ class GlueArgument:
         field: of `GlueArguments` that sets it; empty if something else does.
         instead: if no field sets it: what does, or why nothing does.
         here: how the local Glue treats it.
-        remedy: what to do instead where it is refused here.
+        remedy: the alternative if it is refused here.
         commands: kinds of jobs that know it, by the name of their command.
         since: the first version of Glue that knows it; empty: every one.
         until: the last version of Glue that knows it; empty: every one.
@@ -83,7 +83,7 @@ _TABLE = (
     GlueArgument("--continuous-log-logGroup", instead=_LOGS, until="4.0"),
     GlueArgument("--continuous-log-logStreamPrefix", instead=_LOGS, until="4.0"),
     GlueArgument(
-        "--custom-logGroup-prefix", instead="the pipeline, which makes the groups", since="5.0"
+        "--custom-logGroup-prefix", instead="the pipeline, which creates the groups", since="5.0"
     ),
     GlueArgument("--custom-logStream-prefix", "log_stream_prefix", since="5.0"),
     GlueArgument("--customer-driver-env-vars", "driver_variables", here=_HONOURED),

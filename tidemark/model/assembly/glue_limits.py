@@ -17,7 +17,7 @@ JOB = "AWS::Glue::Job"
 
 
 def refused_by_glue(kind: str, properties: Mapping[str, Any]) -> list[str]:
-    """Return the reasons for which Glue refuses a resource of a template.
+    """Return the reasons why Glue refuses a resource of a template.
 
     What only a deployment knows is not judged.
     """

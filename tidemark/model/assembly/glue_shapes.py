@@ -43,7 +43,7 @@ RENAMED = {
     "AWS::Glue::Schema": {"Name": "SchemaName"},
 }
 TRUE = ("true", "yes", "on")
-LATE = object()  # stands for a value that is not known or does not have the form of the shape
+LATE = object()  # stands for an unknown value, or one that does not fit the shape
 
 
 def shape_of(name: str) -> Shape:

@@ -33,10 +33,10 @@ class Grants:
     """The permissions that the role of one job needs.
 
     Attributes:
-        role: its ARN, or what stands for it until a deployment.
+        role: its ARN, or its stand-in until a deployment.
         statements: of an IAM policy.
         is_missing: True if the app cannot give them to the role.
-        unknown: what stands in `${}` in them, since only a deployment knows it.
+        unknown: the names in `${}`, which are known at deployment only.
     """
 
     role: str
@@ -144,7 +144,7 @@ class _Renderer:
         return value
 
     def render(self, stack: str, value: Any) -> str:
-        """Return a value as a string; parts that a deployment fills in stand in `${}`."""
+        """Return a value as a string; parts that a deployment fills in are in `${}`."""
         match value:
             case str():
                 return value

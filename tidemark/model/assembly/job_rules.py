@@ -22,10 +22,10 @@ OLDER_VERSIONS = ("0.9", "1.0", "2.0", "3.0", "4.0")
 VERSIONS = (*OLDER_VERSIONS, *GLUE_VERSIONS, AUTO)
 MAX_RETRIES = 10
 MAX_MINUTES = 10_080  # seven days
-DPU_OF_SHELL, DPU_OF_SPARK = (0.0625, 1.0), (2, 100)
+SHELL_DPU, DPU_OF_SPARK = (0.0625, 1.0), (2, 100)
 SPARK_COMMANDS = (SPARK, STREAMING)
 MIN_WORKERS = 2  # of the types for Spark, whose names start with
-WORKERS_OF_SPARK = ("G.", "R.")
+SPARK_WORKERS = ("G.", "R.")
 # By worker type: the commands that may have it, and the least version of Glue.
 WORKERS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "Standard": (SPARK_COMMANDS, "0.9"),
@@ -124,9 +124,9 @@ def _of_capacity(command: str, version: str | None, members: Members) -> Iterato
             "set Worker Type and Number of Workers"
         )
         return
-    (least, most), (small, large) = DPU_OF_SPARK, DPU_OF_SHELL
+    (least, most), (small, large) = DPU_OF_SPARK, SHELL_DPU
     for name, dpu in members.items():
-        if name == "MaxCapacity" and command == SHELL and dpu not in DPU_OF_SHELL:
+        if name == "MaxCapacity" and command == SHELL and dpu not in SHELL_DPU:
             yield f"{name} is {dpu}; allowed for {SHELL}: {small} or {large:g}"
         elif name in stated and command in SPARK_COMMANDS and (dpu % 1 or not least <= dpu <= most):
             yield f"{name} is {dpu}; allowed for {command}: {least} to {most}, in whole DPUs"
@@ -138,7 +138,7 @@ def _of_workers(command: str, version: str | None, members: Members) -> Iterator
         yield f"Worker Type is not supported for Job Command {SHELL}"
         return
     if number is not None:
-        least = MIN_WORKERS if str(kind).startswith(WORKERS_OF_SPARK) else 1
+        least = MIN_WORKERS if str(kind).startswith(SPARK_WORKERS) else 1
         if number < least:
             text = "minimum allowed value of Number of Workers is"
             yield f"To use Worker Type {kind}, {text} {least}."

@@ -76,7 +76,7 @@ def _has_action(statement: Statement, action: str) -> bool:
 
 
 def covers(pattern: str, text: str) -> bool:
-    """Return whether a pattern of IAM matches all that another one, or a text, does."""
+    """Return whether a pattern of IAM matches everything that another one, or a string, matches."""
     parts = re.split(r"([*?])", pattern)
     rules = {"*": ".*", "?": "[^*]"}  # a * of the other stands for more than one character
     return bool(

@@ -10,9 +10,9 @@ METADATA = "Tidemark"  # key of a job's metadata: facts of the constructs that G
 PIPELINE_TAG = "tidemark:pipeline"  # of all resources of a pipeline: the name of its workflow
 MISSING_GRANTS = "TidemarkMissingGrants"  # likewise: the statements that a job's role lacks
 STARTS_WORKFLOW = ":aws-sdk:glue:startWorkflowRun"  # the end of the ARN of a schedule's target
-# The event with which a schedule, or a person, starts a pipeline that events start.
+# The event with which a schedule, or a person, starts a pipeline with an EVENT trigger.
 REQUEST_SOURCE, REQUEST_TYPE = "tidemark", "Pipeline Start Requested"
-# The property with the name of a resource, which is also what a reference to it returns.
+# The property with the name of a resource, which is also the value of a reference to it.
 NAME_PROPERTIES = {
     "AWS::DynamoDB::Table": "TableName",
     "AWS::Glue::Crawler": "Name",
@@ -28,7 +28,7 @@ NAME_PROPERTIES = {
 
 
 def stated_name(resource: Mapping[str, Any]) -> Any:
-    """Return the name that a resource states, as it stands in the template; None if it has none."""
+    """Return the name of a resource in the template; None if it has none."""
     stated: Any = resource.get("Properties", {})
     for step in NAME_PROPERTIES.get(resource.get("Type", ""), "").split("."):
         stated = stated.get(step) if isinstance(stated, Mapping) else None

@@ -1,4 +1,4 @@
-"""Reads intrinsic functions as far as they are known before a deployment, and compares names."""
+"""Reads intrinsic functions as far as known before a deployment, and compares names."""
 
 import json
 import re
@@ -69,7 +69,7 @@ class SymbolicNames:
         return self.text(stack, stated) if stated is not None else f"{stack}.{id_}"
 
     def text(self, stack: str, value: object) -> str:
-        """Return a value of a template of `stack` as text."""
+        """Return a value of a template of `stack` as a string."""
         match value:
             case {"Ref": id_}:
                 return self.own(stack, str(id_))

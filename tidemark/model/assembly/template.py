@@ -36,7 +36,7 @@ from tidemark.model.assembly.resources import (
 SSM_PREFIX = (
     "AWS::SSM::Parameter::"  # prefix of parameter types whose default is the name of the value
 )
-# NotificationProperty only says when Glue notifies EventBridge: `tidemark run` notifies nobody.
+# NotificationProperty only sets when Glue notifies EventBridge: `tidemark run` notifies nobody.
 ACTION_PROPERTIES = {"JobName", "Arguments", "Timeout", "NotificationProperty"}
 TABLE_REQUEST_PROPERTIES = (
     "AttributeDefinitions",
@@ -202,7 +202,7 @@ def _schedules(stack: Stack, scope: Scope) -> Iterator[ScheduleDefinition]:
 
 
 def _with_local_table(arguments: Mapping[str, str]) -> Mapping[str, str]:
-    """Return arguments with the name of the watermark table, where they give its ARN."""
+    """Return arguments with the name of the watermark table instead of its ARN."""
     # DynamoDB takes both; a table on this machine has only a name.
     table = arguments.get(WATERMARK_TABLE)
     if not isinstance(table, str) or ":table/" not in table:

@@ -1,4 +1,4 @@
-"""The connection types and formats that run here, for what looks at scripts without Spark.
+"""The connection types and formats that run here, for checks of scripts without Spark.
 
 Tests compare them with the tables that readers and writers use.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect.html

@@ -72,7 +72,7 @@ PAGE = "docs/awsglue-coverage.md"
 WITH_SPARK = "convert with toDF() and use Spark"
 _STREAM = "streaming jobs do not run locally; read the source as a batch"
 _GOVERNED = "AWS ended governed tables; write to a table of Iceberg, Hudi or Delta Lake"
-_JVM = "it makes an object of Glue's JVM, which only Glue has"
+_JVM = "it creates an object of Glue's JVM, which only Glue has"
 # What to do instead, by a part of a name, the last one first.
 INSTEAD = {
     **dict.fromkeys(("getStreamingSource", "StreamingDataSource"), _STREAM),

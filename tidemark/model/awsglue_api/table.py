@@ -9,7 +9,7 @@ from pathlib import Path
 from tidemark.model.awsglue_api.differences import DIFFERS
 from tidemark.model.awsglue_api.not_yet import NOT_YET, PAGE, members_of, names_of, remedy_of
 
-__all__ = ["API", "PAGE", "Entry", "State", "beside_the_library", "entries"]
+__all__ = ["API", "PAGE", "Entry", "State", "entries", "outside_library"]
 
 API = Path(__file__).with_name("awsglue_api.json")
 
@@ -67,7 +67,7 @@ def _entry(module: str, name: str, signature: str | None) -> Entry:
     return Entry(module, name, signature, State.PARTIAL if differs else State.FULL, differs or "")
 
 
-def beside_the_library() -> Iterator[tuple[str, str, str]]:
+def outside_library() -> Iterator[tuple[str, str, str]]:
     """Yield module, name and remedy of what raises and is in no package of AWS's library."""
     for module in NOT_YET:
         if not module.startswith("awsglue."):

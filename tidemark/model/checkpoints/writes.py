@@ -13,7 +13,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
 )
 
-# The earlier mode of two writes here says what repeating both does: one that replaces all is
+# The earlier mode of two writes here decides what repeating both does: one that replaces all is
 # safe whatever else was written there, and one that doubles rows makes all others double them.
 _STRONGEST = (OVERWRITE, APPEND, UNKNOWN, PARTITIONS, MERGE, WINDOW)
 

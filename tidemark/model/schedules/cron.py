@@ -41,7 +41,7 @@ class _Field:
         )
 
     def number(self, text: str) -> int:
-        """Return the number that a number or a name stands for."""
+        """Return the number of a number or a name."""
         value = self.low + self.words.index(text) if text in self.words else -1
         value = int(text) if text.isdigit() else value
         if not self.low <= value <= self.high:

@@ -69,7 +69,7 @@ def _suffix(operand: Any, value: Any) -> bool:
 
 
 def _folded(operand: Any, value: Any) -> tuple[str, str | None]:
-    """Return the wanted string and the one to search, in one case if the operand says so."""
+    """Return the wanted string and the string to search, in one case if the operand says so."""
     text = value if isinstance(value, str) else None
     if isinstance(operand, Mapping):
         return operand["equals-ignore-case"].casefold(), text.casefold() if text else text
@@ -81,7 +81,7 @@ def _equals_ignore_case(operand: Any, value: Any) -> bool:
 
 
 def _wildcard(operand: Any, value: Any) -> bool:
-    """Return whether a text is as a wildcard says: ``*`` is any text, a backslash takes it back."""
+    """Return whether a string matches a wildcard: ``*`` is any string, a backslash escapes it."""
     parts = re.findall(r"\\[*\\]|\*|[^*\\]+|\\", operand)
     steps = [
         ".*" if part == "*" else re.escape(re.sub(r"^\\([*\\])", r"\1", part)) for part in parts

@@ -49,7 +49,7 @@ def faults_of_pattern(pattern: object) -> list[str]:
     return []
 
 
-def wrong_with(pattern: object) -> str | None:
+def find_problems(pattern: object) -> str | None:
     """Return why EventBridge or a template cannot take a pattern; None if they can."""
     if faults := faults_of_pattern(pattern):
         return f"which is not an event pattern: {'; '.join(faults)}"
@@ -111,7 +111,7 @@ def _of_alternatives(wanted: object, at: str) -> Iterator[str]:
 def _of_value(at: str, one: object) -> Iterator[str]:
     if not isinstance(one, Mapping):
         if not (one is None or isinstance(one, (str, bool)) or _is_number(one, None)):
-            yield f"{at} has {one!r}; allowed: a text, a number, true, false, null, or an operator"
+            yield f"{at} has {one!r}; allowed: a string, number, true, false, null, or an operator"
         return
     operator, operand = next(iter(one.items()), ("", None))
     if len(one) != 1 or operator not in OPERANDS:
@@ -184,7 +184,7 @@ OPERANDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "prefix": (_is_end, f'a string, or {{"{IGNORE_CASE}": a string}}'),
     "suffix": (_is_end, f'a string, or {{"{IGNORE_CASE}": a string}}'),
     IGNORE_CASE: (_is_string, "a string"),
-    "wildcard": (_is_wildcard, "a string without **; a backslash stands before * or a backslash"),
+    "wildcard": (_is_wildcard, "a string without **; a backslash only before * or a backslash"),
     "anything-but": (
         _is_excluded,
         f"strings only, numbers only, or one of {', '.join(IN_ANYTHING_BUT)} with strings",

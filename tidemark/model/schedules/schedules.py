@@ -28,7 +28,7 @@ _UNIT_MINUTES = {"minute": 1, "hour": 60, "day": cron.DAY_MINUTES}
 
 @dataclass(frozen=True)
 class Rate:
-    """A firing every so many minutes, the first at once."""
+    """A firing at a fixed interval in minutes, the first at once."""
 
     finest_minutes: int
 
@@ -118,7 +118,7 @@ def parse(expression: str) -> Cron | Rate:
 def first_clash(one: Schedule, other: Schedule, *, since: datetime) -> datetime | None:
     """Return when two schedules first fire less than five minutes apart; None if it is not seen.
 
-    Their next `MAX_FIRINGS` firings are looked at. When a rate first fires only AWS knows.
+    Their next `MAX_FIRINGS` firings are checked. Only AWS knows when a rate first fires.
     """
     if any(isinstance(parse(it.expression), Rate) for it in (one, other)):
         return None
@@ -153,7 +153,7 @@ def _known_zones() -> set[str]:
 
 
 def zone_of(name: str) -> tzinfo:
-    """Return the time zone of a name; UTC is known also where there is no database."""
+    """Return the time zone of a name; UTC is known even without a database."""
     check_string(name)
     if name == "UTC":
         return UTC

@@ -27,7 +27,7 @@ class StageConfig:
         region: AWS region, a newer one named in TIDEMARK_NEW_REGIONS; None takes
             the one of the deploying credentials.
         schedule: cron or rate expression; None means the workflow is started by hand.
-        runtime: the runtime of every job, unless a job says otherwise.
+        runtime: the default runtime of jobs.
         termination_protection: True lets CloudFormation refuse to delete each stack that holds a
             pipeline or a lake.
         metrics: True publishes Glue's job metrics; alarms and dashboard need them.

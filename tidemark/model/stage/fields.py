@@ -101,7 +101,7 @@ class Fields:
         return tuple(value)
 
     def refuse_the_rest(self) -> None:
-        """Raise when a field is left that no one took."""
+        """Raise if a field is left that was not read."""
         for key in self.left:
             raise ConfigError(
                 f"{self.where} has an unknown key '{key}'; allowed: {', '.join(self._known)}; "

@@ -34,8 +34,8 @@ class StreamingRuntime:
         max_retries: number of retries of a failed run.
         maintenance_window: day and hour in GMT, `Sun:10`; within three hours of it Glue starts a
             run of more than 7 days again. None leaves the hour to Glue.
-        timeout_minutes: minutes after which Glue stops a run, for a stream that is to end.
-            None: a run does not end by itself.
+        timeout_minutes: minutes after which Glue stops a run, for a finite stream.
+            None: a run has no timeout.
         glue_version: Glue version, which brings Spark and Python.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Which jobs downstream of a backfill do not see what it loads."""
+"""The jobs downstream of a backfill that do not see what it loads."""
 
 from collections.abc import Iterable, Sequence
 

@@ -12,7 +12,7 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, DISABLE, ENABLE
 from tidemark.model.checkpoints.filling import FROM, NOT_GIVEN, TO
-from tidemark.operate.backfill.ranges import Range, Unit, point_in_text
+from tidemark.operate.backfill.ranges import Range, Unit, point_of_string
 
 BY, SOURCE = "--backfill_by", "--backfill_source"
 WATERMARK_TABLE = "--watermark_table"
@@ -62,7 +62,7 @@ class Fillable:
             )
 
     def arguments(self, part: Range, unit: Unit) -> dict[str, str]:
-        """Return what a run gets to fill a range; its bookmark is neither read nor moved."""
+        """Return a run's arguments to fill a range; its bookmark is neither read nor moved."""
         bookmark = {BOOKMARK_OPTION: DISABLE} if self.has_bookmark else {}
         return {FROM: unit.text(part.low), TO: unit.text(part.high), **bookmark}
 
@@ -88,7 +88,7 @@ def fillable_of(member: Mapping[str, Any]) -> Fillable:
 def filled_range(arguments: Mapping[str, str]) -> tuple[Unit, Range] | None:
     """Return the range that a run with these arguments fills; None for an incremental run."""
     low, high = arguments.get(FROM, NOT_GIVEN), arguments.get(TO, NOT_GIVEN)
-    first, end = point_in_text(low), point_in_text(high)
+    first, end = point_of_string(low), point_of_string(high)
     if first is None or end is None or first[0] is not end[0] or first[1] >= end[1]:
         return None
     return first[0], Range(first[1], end[1])

@@ -8,12 +8,12 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 from tidemark.operate.backfill.contract import Fillable, filled_range
 from tidemark.operate.backfill.folders import Late, folders_of
 from tidemark.operate.backfill.ledger import Evidence, Folder, Loaded
-from tidemark.operate.backfill.ranges import Range, Unit, point_in_text, point_of
+from tidemark.operate.backfill.ranges import Range, Unit, point_of, point_of_string
 from tidemark.operate.job_runs import Run
 
 FILES, KEYS = "files", "keys"  # kinds of a Position
 Arrived: TypeAlias = Callable[[str], int | None]
-"""When a file came to where it is, in epoch milliseconds, by its URI; None if it is gone."""
+"""When a file arrived, in epoch milliseconds, by its URI; None if it is gone."""
 END = 2**63  # after every day and number
 
 
@@ -38,9 +38,9 @@ class Facts:
 
     Attributes:
         job: the job.
-        runs: all of which Glue knows.
+        runs: all runs that Glue knows.
         checkpoints: of its runs.
-        bookmark: in force; None if there is none.
+        bookmark: the current one; None without one.
         watermarks: the values in force, by source and name; the source of a job without is empty.
     """
 
@@ -94,7 +94,7 @@ class Known:
     """The evidence of a job, in one unit.
 
     Attributes:
-        unit: of its ranges; None if nothing tells any.
+        unit: unit of its ranges; None if unknown.
         evidence: of them.
         open_runs: the runs that have not ended.
         ended_runs: the ids of the others.
@@ -113,7 +113,7 @@ def known_of(
     files: Mapping[str, Iterable[tuple[str, int]]],
     arrived: Arrived | None = None,
 ) -> Known:
-    """Return what the facts of a job mean."""
+    """Return the evidence in the facts of a job."""
     sources = facts.sources()
     folders = [
         folder
@@ -134,7 +134,7 @@ def known_of(
         running=tuple(it for _, (its, it) in running if its is unit),
         folders=tuple(folders),
         is_listed=bool(folders or facts.job.source),
-        ahead=tuple(_ahead(facts, folders, [it for its, it in moving if its is unit])),
+        ahead=tuple(_upcoming(facts, folders, [it for its, it in moving if its is unit])),
     )
     return Known(
         unit,
@@ -146,7 +146,7 @@ def known_of(
 
 
 def _late(facts: Facts, read: DatasetRead, arrived: Arrived | None) -> Late:
-    """Return what tells when a file arrived that no incremental run reads; None of others."""
+    """Return a function for the arrival times of files that no incremental run reads; else None."""
     bookmark = facts.bookmark if facts.job.has_bookmark else None
     if arrived is None or bookmark is None or read.source not in bookmark.low_ms:
         return lambda key, modified_ms: None
@@ -161,8 +161,8 @@ def _late(facts: Facts, read: DatasetRead, arrived: Arrived | None) -> Late:
     return late
 
 
-def _ahead(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) -> Iterator[Range]:
-    """Yield what the next incremental run reads, by the bookmark and the watermark in force."""
+def _upcoming(facts: Facts, folders: Iterable[Folder], moving: Iterable[Loaded]) -> Iterator[Range]:
+    """Yield what the next incremental run reads, by the current bookmark and watermark."""
     if facts.job.has_bookmark:
         for folder in folders:
             if folder.is_late:
@@ -188,11 +188,9 @@ def _filled(facts: Facts) -> list[tuple[Unit, Loaded]]:
 
 
 def _windows(facts: Facts) -> list[tuple[Unit, Loaded]]:
-    """Return what the watermarks in force have behind them.
-
-    The day that a watermark lies in counts as loaded: what comes after it is the next run's. Of
-    several sources or values the one that is furthest behind counts.
-    """
+    """Return the ranges before the current watermarks."""
+    # The day of a watermark counts as loaded: the next run reads from there. Of several sources or
+    # values the earliest counts.
     values = [point_of(it) for of in facts.watermarks.values() for it in of.values()]
     points = [it for it in values if it]
     if not points or len({unit for unit, _ in points}) > 1:
@@ -215,7 +213,7 @@ def _timed_windows(facts: Facts, unit: Unit, head: int) -> list[Loaded]:
     for checkpoint in facts.checkpoints:
         at_ms = started.get(checkpoint.run_id, checkpoint.committed_at_ms)
         for window in (it for move in checkpoint.watermarks for it in move.windows):
-            ends = [point_in_text(str(window.get(name) or "")) for name in ("low", "high")]
+            ends = [point_of_string(str(window.get(name) or "")) for name in ("low", "high")]
             if any(it is None or it[0] is not unit for it in ends):
                 continue
             low, high = (it[1] for it in ends if it)
@@ -238,18 +236,18 @@ def _between(
 
 
 def _beginning(facts: Facts, unit: Unit) -> int | None:
-    """Return where the first window began, as far as the checkpoints go back; None at the first."""
+    """Return the start of the first window, as far as checkpoints go back; None at the first."""
     lows = []
     for checkpoint in facts.checkpoints:
         for move in checkpoint.watermarks:
             if move.before is None and move.windows:
-                point = point_in_text(str(move.windows[0].get("low") or ""))
+                point = point_of_string(str(move.windows[0].get("low") or ""))
                 lows.append(point[1] if point and point[0] is unit else None)
     return None if None in lows else min((it for it in lows if it is not None), default=None)
 
 
 def _keys(facts: Facts) -> list[tuple[Unit, Loaded]]:
-    """Return what a bookmark on an integer key has behind it."""
+    """Return the range before the bookmark on an integer key."""
     if facts.bookmark is None:
         return []
     found = []

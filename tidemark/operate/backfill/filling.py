@@ -42,7 +42,7 @@ def room_for(job: Fillable, unit: Unit, asked: Range, open_runs: Sequence[Run]) 
     if room < 1:
         ids = ", ".join(run.run_id for run in open_runs[:3])
         raise UsageError(
-            f"{job.name} runs now ({ids}), and {job.most_runs} of its runs may go on at once: wait "
+            f"{job.name} runs now ({ids}), and {job.most_runs} of its runs may run at once: wait "
             f"for it, or `tidemark stop {job.name}`"
         )
     return room
@@ -71,7 +71,7 @@ def fill(
                 break
             time.sleep(glue.poll_s)
             _look(glue, state, tell)
-    except BaseException:  # Ctrl-C too: what was started does not continue unseen
+    except BaseException:  # Ctrl-C too: started runs must not continue unseen
         for run in state.open.values():
             stop_runs(glue, job.name, run)
         raise

@@ -37,7 +37,7 @@ class Loaded:
 
     Attributes:
         low: the first point; None from the beginning.
-        high: the point after the last one; None if there is no end.
+        high: the point after the last one; None without an end.
         at_ms: files modified up to then were there when it was read, epoch milliseconds; None
             takes those that came later for the next run's, not for a change.
     """
@@ -110,7 +110,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Interval:
-    """Points next to each other of which the same is known.
+    """Adjacent points with the same state.
 
     Attributes:
         range: these points.
@@ -159,7 +159,7 @@ def _folders_at(edges: Sequence[int], folders: Iterable[Folder]) -> dict[int, li
 
 
 def _interval(between: Range, folders: Sequence[Folder], evidence: Evidence) -> Interval:
-    """Return what is known of what lies between two edges."""
+    """Return the state of the points between two edges."""
     is_empty = evidence.is_listed and not folders
     state = _state(between, folders, evidence)
     is_ahead = state in TO_RUN and not is_empty and any(map(between.common, evidence.ahead))

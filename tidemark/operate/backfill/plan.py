@@ -1,4 +1,4 @@
-"""The plan of a backfill: the ranges of its job runs, and what they do to rows that are there."""
+"""The plan of a backfill: the ranges of its job runs, and their effect on existing rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ class Plan:
     Attributes:
         job: whose range is filled.
         unit: of the ranges.
-        asked: the range that was asked for.
+        asked: the requested range.
         parts: the range of each job run, in order.
         warnings: what becomes of rows that the targets hold, and which downstream jobs do not see
             those that are loaded; sentences for people.
-        skipped: intervals of the asked range that no run loads, as they are done or empty.
-        is_only_missing: whether only what is missing or stale is loaded.
+        skipped: intervals of the requested range that no run loads, because they are done or empty.
+        is_only_missing: whether only missing or stale data is loaded.
     """
 
     job: str
@@ -57,7 +57,7 @@ class Targets:
 
 
 def targets_of(checkpoints: Iterable[Checkpoint]) -> Targets:
-    """Return what the checkpoints of a job tell of its targets."""
+    """Return the targets in the checkpoints of a job."""
     newest: dict[bool, Checkpoint] = {}
     for it in sorted(checkpoints, key=lambda it: it.committed_at_ms):
         if it.written:
@@ -139,6 +139,6 @@ def _warnings_of_next(unit: Unit, wanted: Sequence[Interval], targets: Targets) 
 def _warnings_of_blind(blind: Sequence[Flow]) -> Iterator[str]:
     for reader, dataset in dict.fromkeys((flow.reader, flow.read.dataset) for flow in blind):
         yield (
-            f"{reader} reads {dataset} by a key and sees no row behind its position: fill this "
+            f"{reader} reads {dataset} by a key and sees no row before its position: fill this "
             f"range of {reader} too, after those before it"
         )

@@ -53,7 +53,7 @@ class Range:
         return self.high - self.low
 
     def common(self, other: "Range") -> "Range | None":
-        """Return the points that both have; None if there is none."""
+        """Return the points in both; None if there are none."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         return Range(low, high) if low < high else None
 
@@ -64,7 +64,7 @@ class Range:
 
 
 def parse_point(option: str, text: str) -> tuple[Unit, int]:
-    """Return what a text on the command line means."""
+    """Return the value of a string on the command line."""
     if _NUMBER.fullmatch(text):
         return Unit.NUMBER, int(text)
     try:
@@ -105,8 +105,8 @@ def point_of(value: Any) -> tuple[Unit, int] | None:
     return None
 
 
-def point_in_text(text: str) -> tuple[Unit, int] | None:
-    """Return the same of a value that a checkpoint holds as text."""
+def point_of_string(text: str) -> tuple[Unit, int] | None:
+    """Return the same for a value that a checkpoint stores as a string."""
     if _NUMBER.fullmatch(text):
         return Unit.NUMBER, int(text)
     try:

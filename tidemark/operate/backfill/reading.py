@@ -1,4 +1,4 @@
-"""Reads what the ledger of a job is made of: its runs, bookmark, watermarks and source files."""
+"""Reads the data for the ledger of a job: its runs, bookmark, watermarks and source files."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def read_job(target: Target, name: str) -> Fillable:
 
 
 def read_positions(target: Target, job: Fillable) -> Positions:
-    """Return the bookmark and the watermarks of a job as they are."""
+    """Return the current bookmark and watermarks of a job."""
     head = target.bookmark(job.name) if job.has_bookmark else None
     version = head.version if head else None
     if not job.watermark_table:
@@ -57,7 +57,7 @@ def read_positions(target: Target, job: Fillable) -> Positions:
 def read_known(
     target: Target, job: Fillable, checkpoints: Sequence[Checkpoint], positions: Positions
 ) -> Known:
-    """Return what is known of the ranges of a job."""
+    """Return the known ranges of a job."""
     facts = Facts(
         job,
         tuple(target.runs([job.name])),
@@ -71,7 +71,7 @@ def read_known(
 
 
 def has_other_runs(target: Target, job: str, known: Known) -> bool:
-    """Return whether a run that fills no range went on since `read_known` looked, or still does."""
+    """Return whether an incremental run was in progress since `read_known` looked, or still is."""
     seen = set(known.ended_runs)
     return any(
         filled_range(run.arguments) is None for run in target.runs([job]) if run.run_id not in seen

@@ -1,4 +1,4 @@
-"""What a plan says beside its numbers: what to do, and what it cannot know."""
+"""Advice in a plan, in addition to its numbers: what to do, and what it cannot know."""
 
 from collections.abc import Sequence
 
@@ -42,8 +42,8 @@ def _about_doubles(plan: JobPlan, effect: Effect, clears: bool) -> str:
     return f"{where}: delete the partitions that are written again before it runs"
 
 
-def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
-    """Return what a plan cannot know, each in one line."""
+def unknowns(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
+    """Return what a plan cannot know, one line each."""
     found: list[str] = []
     for plan in plans:
         found += [
@@ -66,7 +66,7 @@ def what_is_unknown(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
 
 
 def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
-    """Return who reads what is written again and is not a job of the app."""
+    """Return the readers of rewritten data that are not jobs of the app."""
     again = [DatasetWritten(e.dataset) for plan in plans for e in plan.effects if e.is_written]
     readers = dict.fromkeys(
         f"{one.job_name} ({facts.others[one.job_name]})"
@@ -76,7 +76,7 @@ def _readers_elsewhere(facts: Facts, plans: Sequence[JobPlan]) -> list[str]:
     )
     if not readers:
         return []
-    return [f"what becomes of others that read what is written again: {listed(readers)}"]
+    return [f"what happens to other readers of rewritten data: {listed(readers)}"]
 
 
 def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
@@ -90,7 +90,7 @@ def _half_written(facts: Facts, plan: JobPlan) -> list[str]:
 def half_written(facts: Facts, job: str, since_ms: int | None) -> str:
     """Return which run has failed since and may have left rows; empty for none."""
     failed = (
-        f"run {run.run_id} {run.state}: what it wrote before that is not known"
+        f"run {run.run_id} {run.state}: its output before that is unknown"
         for run in facts.runs_of(job)
         if since_ms is not None and run.state in ENDED_BADLY and run.started_at_ms > since_ms
     )

@@ -16,10 +16,10 @@ class Reread:
     Attributes:
         dataset: which one.
         source: its transformation_ctx, or the name of its watermark.
-        files: how many; None if not known, or for what has no files.
+        files: how many; None if unknown, or if it has no files.
         rows: how many; None if not known.
         why: why the numbers are not those of the next run; empty if they are.
-        bytes: of the files; None if not known, or for what has no files.
+        bytes: size of the files; None if unknown, or if it has no files.
     """
 
     dataset: str
@@ -33,16 +33,16 @@ class Reread:
 def rereads(
     facts: Facts, cuts: Sequence[Cut], rewritten: Mapping[tuple[str, str], str]
 ) -> list[Reread]:
-    """Return what a job reads again, source by source, in the order in which they are read.
+    """Return what a job reads again, source by source, in the order of its reads.
 
-    What has come since its last run is read beside it, as it would have been anyway.
+    New data since its last run is read as well, as it would have been anyway.
     """
     found: dict[tuple[str, str], Reread] = {}
     for cut in cuts:
         checkpoints = {one.run_id: one for one in facts.checkpoints_of(cut.track.job)}
         runs = dict.fromkeys(move.run_id for move in cut.undone)
         missing = [run_id for run_id in runs if run_id not in checkpoints]
-        why = _why(cut, missing)
+        why = _unknown_reason(cut, missing)
         for run_id in reversed(runs):
             for read in _reads(checkpoints.get(run_id), cut, len(cuts) > 1):
                 key = (read.dataset, read.source)
@@ -53,7 +53,7 @@ def rereads(
     return [_rewritten(one, rewritten.get((one.dataset, job), "")) for one in found.values()]
 
 
-def _why(cut: Cut, missing: Sequence[str]) -> str:
+def _unknown_reason(cut: Cut, missing: Sequence[str]) -> str:
     if not cut.is_known:
         return "it has been rewound since that run"
     if missing:
@@ -63,11 +63,11 @@ def _why(cut: Cut, missing: Sequence[str]) -> str:
 
 
 def _about(read: DatasetRead) -> str:
-    return "" if is_tracked(read) else "by its watermark, and this is what Spark has looked at"
+    return "" if is_tracked(read) else "by its watermark, and this is what Spark has scanned"
 
 
 def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:
-    """Return what a run has read by a state; a job with several has sources of each."""
+    """Return what a run has read by a state; a job with several states has sources for each."""
     track = cut.track
     tracked = [read for read in one.read if is_tracked(read)] if one else []
     if not has_others:

@@ -75,7 +75,7 @@ class CarryOut:
             return self._finish(record, asked.at_ms)
 
     def finish(self, record: RewindRecord, at_ms: int) -> RewindRecord:
-        """Do what is left of a rewind that was begun; return its record."""
+        """Finish a rewind that has started; return its record."""
         with self.home.alone_to_rewind():
             check_still_open(self.store, record)
             return self._finish(record, at_ms)
@@ -115,7 +115,7 @@ class CarryOut:
         return replace(record, state=DONE)
 
     def take_back(self, record: RewindRecord) -> RewindRecord:
-        """Make everything as it was before a rewind that was begun and not finished.
+        """Undo a rewind that has started but not finished.
 
         May be repeated, as each of its steps may.
         """
@@ -173,7 +173,7 @@ def _move(home: Home, from_: str, to: str) -> None:
     source, target = home.root / from_, home.root / to
     if target.exists():
         if source.exists():  # a crash leaves it at one place: this is another file
-            raise FileExistsError(f"{to} is there already, and {from_} would replace it")
+            raise FileExistsError(f"{to} exists, and {from_} would replace it")
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     source.rename(target)
@@ -200,7 +200,7 @@ def _reason(record: RewindRecord, what: str) -> str:
 def _rewind_back(
     admin: WatermarkAdmin, pairs: list[tuple[WatermarkStep, WatermarkStep]], record: RewindRecord
 ) -> None:
-    """Take back what was applied; one that was not, or was taken back already, is left alone."""
+    """Undo applied steps; others are not touched."""
     moved = []
     for step, back in pairs:
         last = next(admin.history(step.job, 1, source=step.source), None)

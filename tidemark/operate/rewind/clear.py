@@ -10,7 +10,7 @@ from tidemark.operate.rewind.datasets import meets
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Clear
 
-HIDDEN = ("_", ".")  # what Spark writes beside the data
+HIDDEN = ("_", ".")  # files that Spark writes in addition to data
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class FileSeen:
 
 
 def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> list[str]:
-    """Return the URIs of what is to be deleted of a target."""
+    """Return the URIs of files to delete in a target."""
     by_run = {one.run_id: one for one in facts.checkpoints_of(clear.job)}
     data = [one for one in files if not one.uri.rpartition("/")[2].startswith(HIDDEN)]
     if clear.mode == WINDOW:

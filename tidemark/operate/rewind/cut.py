@@ -1,4 +1,4 @@
-"""Where each state goes back to: to a run, to a moment, or to before what is read again."""
+"""The target of each state: a run, a moment, or the point before data that is read again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ class Target:
     Attributes:
         run_id: the run at whose end its job is to be.
         at_ms: epoch milliseconds: as things were then.
-        text: as it was given.
+        text: the option's value.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Cut:
         track: the state.
         to: the commit whose position is to hold; None for the beginning.
         undone: the commits in force that are read again, newest first.
-        is_known: whether ``undone`` is all; not so where the state was rewound since.
+        is_known: whether ``undone`` is complete; not so if the state was rewound since.
     """
 
     track: Track

@@ -42,7 +42,7 @@ class Datasets:
 
 
 def meets(written: DatasetWritten, read: DatasetRead) -> bool:
-    """Return whether a reader gets what a writer writes: one folder in the other, or one table."""
+    """Return whether a reader reads a writer's output: one folder in the other, or one table."""
     if written.table and written.table == read.table:
         return True
     one, other = _place(written.dataset), _place(read.dataset)
@@ -80,7 +80,7 @@ def datasets_of(facts: Facts) -> Datasets:
 def last_datasets(
     jobs: Iterable[str], checkpoints: Sequence[Checkpoint]
 ) -> tuple[dict[str, list[DatasetRead]], dict[str, list[DatasetWritten]]]:
-    """Return what each job reads, and what it writes, as its checkpoints tell."""
+    """Return what each job reads and writes, by its checkpoints."""
     checkpoints = _of_next_runs(checkpoints)
     by_watermark = {one.job_name for one in checkpoints if one.watermarks}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
@@ -102,7 +102,7 @@ def last_datasets(
 def joined(
     read: Mapping[str, Sequence[DatasetRead]], written: Mapping[str, Sequence[DatasetWritten]]
 ) -> Datasets:
-    """Return what the same jobs read and write, with each pair of a write and a read that meet."""
+    """Return the reads and writes of the same jobs, with each pair of a write and its read."""
     flows = [
         Flow(writer, reader, w, r)
         for writer in written
@@ -116,7 +116,7 @@ def joined(
 
 
 def _declared_reads(facts: Facts, job: str) -> list[DatasetRead]:
-    """Return what the template says a job reads; one with a bookmark is taken to read by that."""
+    """Return the reads of a job in the template; one with a bookmark is taken to read by that."""
     tracks = facts.tracks_of(job)
     position: Position | None = {"kind": "keys", "values": {}} if tracks else None
     if any(track.is_bookmark for track in tracks):
@@ -134,7 +134,7 @@ def _of_next_runs(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
 
 
 def _with_positions(one: Checkpoint, *, is_by_watermark: bool) -> list[DatasetRead]:
-    """Return what a run has read; a job with watermarks reads by them what nobody else keeps."""
+    """Return the reads of a run; a job with watermarks reads untracked data by them."""
     if not is_by_watermark:
         return list(one.read)
     by_keys = {"kind": "keys", "values": {}}
@@ -142,7 +142,7 @@ def _with_positions(one: Checkpoint, *, is_by_watermark: bool) -> list[DatasetRe
 
 
 def is_tracked(read: DatasetRead) -> bool:
-    """Return whether a bookmark or a watermark says how far it has been read."""
+    """Return whether a bookmark or a watermark records how far it has been read."""
     return read.before is not None or read.after is not None
 
 

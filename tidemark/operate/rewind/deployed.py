@@ -86,11 +86,11 @@ class StageRewinds:
         check_none_is_open(self.glue.names.stage, self._records(), now_ms())
 
     def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
-        """Return the plan as it is, and its steps: no file is among them."""
+        """Return the plan unchanged, and its steps: there are no files among them."""
         return plan, steps_of_plan(plan, windows)
 
     def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
-        """Carry a plan out; return its record, None where no table keeps one."""
+        """Carry a plan out; return its record, None if no table keeps one."""
         bookmarks = [one for one in plan.states if one.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
             raise UsageError(
@@ -98,7 +98,7 @@ class StageRewinds:
                 "rewound in one step that survives a crash: rewind one job after the other, or "
                 "give a job of the pipeline watermark=True"
             )
-        records = self._records()  # before all that is checked: who begins since has the number
+        records = self._records()  # before all checks: a later command cannot get this number
         check_none_is_open(self.glue.names.stage, records, now_ms())
         for state in bookmarks:
             entry = entry_of(self.glue, state.job)
@@ -140,8 +140,8 @@ class StageRewinds:
         Claim(self.dynamodb, self.table, record, "").put_new()
 
     def _finish(self, record: StageRecord, claim: Claim | None) -> None:
-        """Do what a record says, all of which may be repeated."""
-        with claim.until_it_fails() if claim else nullcontext():
+        """Carry out a record, whose steps may be repeated."""
+        with claim.until_failure() if claim else nullcontext():
             self._reset([(job, to) for job, _, to in record.runs], claim)
             self._rewind(record, record.watermarks, "rewind", claim)
             if claim:
@@ -186,7 +186,7 @@ class StageRewinds:
         return found
 
     def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
-        """Take a rewind back; its own record says so."""
+        """Undo a rewind; its own record says so."""
         records = self._records()
         found = self._to_undo(records, number)
         check_nobody_is_at_work(found, now_ms())
@@ -198,17 +198,15 @@ class StageRewinds:
         check_may_be_undone(found, now)
         claim = self._claim(found, UNDOING)
         self._check_alone(claim, found.state)
-        with claim.until_it_fails():
+        with claim.until_failure():
             self._rewind(found, now.watermarks, "undo of rewind", claim)
             self._reset(now.bookmarks[::-1], claim)
             claim.end(UNDONE)
         return replace(found, state=UNDONE).to_record(), now.moved
 
     def _check_alone(self, claim: Claim, before: str) -> None:
-        """Refuse to go on, as before it began, if another rewind or a run began at the same time.
-
-        Of two commands that begin at once each sees the other, and both may be refused.
-        """
+        """Refuse to continue, as at the start, if another rewind or a run began meanwhile."""
+        # Two commands that start at once see each other, and both may be refused.
         others = [one for one in self._records() if one.number != claim.record.number]
         try:
             check_none_is_open(self.glue.names.stage, others, now_ms())

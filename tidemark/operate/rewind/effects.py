@@ -51,7 +51,7 @@ class Effect:
             already, ``stale`` keeps rows that are corrected before it, or ``unknown``.
         why: for people.
         is_written: whether the next runs write it again.
-        committed: the verdict for who reads the committed windows of it alone; None if the same.
+        committed: the verdict for readers of committed windows only; None if the same.
     """
 
     dataset: str
@@ -127,7 +127,7 @@ def _effect(
     elif is_rewound:
         own = _as_committed(settings, job, _rewound(settings, job, target))
     elif again:
-        own = _behind(target, again)
+        own = _target_effect(target, again)
     else:
         own = Effect(target.dataset, target.mode, RIGHT, "", is_written=False)
     wrong = [
@@ -147,18 +147,15 @@ def _effect(
 
 
 def _holds_one_run(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:
-    """Return whether a job replaces everything by the new rows that a run has read of a dataset.
-
-    One that looks up something in another dataset beside does so too; not one that reads the same
-    dataset as a whole, once it knows that there is something new.
-    """
+    """Return whether a job replaces its target by the new rows that a run has read."""
+    # A lookup in another dataset does not change that; a read of the whole same dataset does.
     whole = {read.dataset for read in reads if not is_tracked(read)}
     only_new = any(is_tracked(read) and read.dataset not in whole for read in reads)
     return target.mode == OVERWRITE and only_new
 
 
 def _reads_itself(target: DatasetWritten, reads: Sequence[DatasetRead]) -> bool:
-    """Return whether a job makes a target of what it has written there before, and of new rows."""
+    """Return whether a job computes a target from its own earlier output and new rows."""
     replaces = target.mode in (OVERWRITE, PARTITIONS)
     return replaces and any(meets(target, read) for read in reads)
 
@@ -176,7 +173,7 @@ def _of(found: Mapping[str, list[Effect]], flow: Flow) -> Effect | None:
 
 
 def _new_to(settings: _Settings, job: str, target: DatasetWritten, *, is_written: bool) -> Effect:
-    verdict, why = RIGHT, "has read nothing of what is undone"
+    verdict, why = RIGHT, "has read nothing that is undone"
     if job in settings.filled:  # but this has; what replaces or merges corrects it
         why = REPLACING.get(target.mode, settings.filled[job])
         verdict = RIGHT if target.mode in REPLACING else NOT_KNOWN
@@ -190,14 +187,14 @@ def _rewound(settings: _Settings, job: str, target: DatasetWritten) -> Effect:
     if target.mode in REPLACING:
         return Effect(target.dataset, target.mode, RIGHT, REPLACING[target.mode])
     if target.mode == UNKNOWN:
-        why = "nobody recorded how it is written: if it appends, rows are there twice"
+        why = "nobody recorded how it is written: if it appends, rows are duplicated"
         return Effect(target.dataset, target.mode, NOT_KNOWN, why)
     if clears and staying:
         return Effect(target.dataset, target.mode, NOT_KNOWN, staying)
     if clears:
-        why = "what the undone runs wrote is deleted first"
+        why = "output of the undone runs is deleted first"
         return Effect(target.dataset, target.mode, RIGHT, why)
-    why = "appends: rows that are written again are there twice"
+    why = "appends: rows that are written again are duplicated"
     if target.mode == WINDOW:
         why = (
             "windows that count no longer keep their folders: only a reader of committed windows "
@@ -212,11 +209,11 @@ def _as_committed(settings: _Settings, job: str, own: Effect) -> Effect:
         return own
     if own.dataset not in settings.windows.only_committed:
         return replace(own, committed=RIGHT)
-    why = "windows that are undone count no longer, and all who read it read committed windows"
+    why = "undone windows no longer count, and all its readers read committed windows"
     return Effect(own.dataset, own.mode, RIGHT, why)
 
 
-def _behind(target: DatasetWritten, reads: list[DatasetRead]) -> Effect:
+def _target_effect(target: DatasetWritten, reads: list[DatasetRead]) -> Effect:
     found = [_read_again(target, read) for read in reads]
     return max(found, key=lambda one: _ORDER.index(one.verdict))
 
@@ -225,21 +222,21 @@ def _read_again(target: DatasetWritten, read: DatasetRead) -> Effect:
     """Return what becomes of a target whose job reads a dataset that is written again."""
     how = how_read(read)
     if how == "keys":
-        why = "its position is behind the rows that are corrected, so it does not see them"
+        why = "its position is after the rows that are corrected, so it does not see them"
         return Effect(target.dataset, target.mode, STALE, why, is_written=False)
     if target.mode in REPLACING:
         return Effect(target.dataset, target.mode, RIGHT, REPLACING[target.mode])
-    why = "nobody recorded how it is written: if it appends, rows are there twice"
+    why = "nobody recorded how it is written: if it appends, rows are duplicated"
     if target.mode != UNKNOWN and how == "whole":
         why = "appends all that it reads in every run, as it always did"
     if target.mode == UNKNOWN or how == "whole":
         return Effect(target.dataset, target.mode, NOT_KNOWN, why)
-    why = "appends: it sees the files that are written again as new, and rows are there twice"
+    why = "appends: it sees the files that are written again as new, and rows are duplicated"
     return Effect(target.dataset, target.mode, DOUBLES, why)
 
 
 def how_read(read: DatasetRead) -> Literal["files", "keys", "whole"]:
-    """Return how a run finds what is new: by files, by keys, or not at all."""
+    """Return how a run finds new data: by files, by keys, or not at all."""
     position = read.after or read.before
     if position is None:
         return "whole"
@@ -249,12 +246,10 @@ def how_read(read: DatasetRead) -> Literal["files", "keys", "whole"]:
 def _merges_new_only(
     settings: _Settings, flow: Flow, effect: Effect, target: DatasetWritten, sees_all: bool
 ) -> bool:
-    """Return whether a job gets only what was just written of rows that are there twice.
-
-    Then merging by key makes one of them. A job that replaces partitions may read them whole.
-    """
+    """Return whether a job gets only the newly written copy of duplicated rows."""
+    # Then merging by key makes one row of them. A job that replaces partitions may read both.
     datasets = settings.datasets
-    if sees_all or not effect.is_written:  # what is not written again stays uncorrected
+    if sees_all or not effect.is_written:  # rows that are not written again stay uncorrected
         return False
     if flow.writer in settings.filled:
         return False

@@ -1,4 +1,4 @@
-"""What a plan is made of, as plain data: the jobs, what moved their state, what their runs did."""
+"""The data for a plan, as plain data: the jobs, the moves of their state, and their runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ class Move:
 
     Attributes:
         version: that it made; they count up.
-        kind: what made it: a commit of a run, or somebody who set it.
+        kind: its cause: a commit of a run, or somebody who set it.
         run_id: the run whose position held from then on; empty for the beginning.
         at_ms: epoch milliseconds.
-        value: the watermarks as text by name; empty for a bookmark.
+        value: the watermarks as strings by name; empty for a bookmark.
     """
 
     version: int
@@ -34,7 +34,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Track:
-    """A state of a job that can be rewound by itself: its bookmark, or one of its watermarks.
+    """A state of a job that can be rewound separately: its bookmark, or one of its watermarks.
 
     Attributes:
         job: whose it is.
@@ -104,7 +104,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Start:
-    """A trigger: jobs that it starts after others, or by itself if it waits for none."""
+    """A trigger: jobs that it starts after others, or at the start if it waits for none."""
 
     name: str
     jobs: tuple[str, ...]
@@ -114,7 +114,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that a plan is made of.
+    """All data for a plan.
 
     Attributes:
         jobs: those of the template, in its order.
@@ -123,10 +123,10 @@ class Facts:
         tracks: the bookmarks and watermarks there are.
         checkpoints: what runs have read and written, in the order of their commits.
         runs: the runs that are known, in the order of their starts.
-        in_flight: the runs that go on.
+        in_flight: the runs in progress.
         now_ms: epoch milliseconds.
-        keeps_since_ms: what is older is not kept; 0 for everything.
-        others: jobs that are known here and not of the template, with where they are from.
+        keeps_since_ms: older history is not kept; 0 for everything.
+        others: known jobs outside the template, with their origin.
         declared_reads: the URIs that the template says a job reads, by job: what counts where no
             checkpoint says it.
         declared_writes: likewise.
@@ -150,7 +150,7 @@ class Facts:
         return [track for track in self.tracks if track.job == job]
 
     def checkpoints_of(self, job: str) -> list[Checkpoint]:
-        """Return what the runs of a job did, in the order of their commits."""
+        """Return the records of a job's runs, in the order of their commits."""
         return self._checkpoints_by_job.get(job, [])
 
     def run(self, run_id: str) -> Run | None:
@@ -190,5 +190,5 @@ class Facts:
 
 
 def text_of(value: Any) -> str:
-    """Return a value of a watermark as text, times as ISO 8601."""
+    """Return a value of a watermark as a string, times in ISO 8601."""
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)

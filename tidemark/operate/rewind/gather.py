@@ -1,4 +1,4 @@
-"""Gathers what a plan is made of, at a target."""
+"""Gathers the data for a plan at a target."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ def facts_of(
     writes: Mapping[str, Sequence[str]],
     now_ms: int,
 ) -> tuple[Facts, Windows]:
-    """Return what is known of the jobs of an app, and the open windows.
+    """Return the known facts about the jobs of an app, and the open windows.
 
     ``reads`` and ``writes`` are the datasets that the template declares, by job.
     """

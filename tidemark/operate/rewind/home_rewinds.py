@@ -22,7 +22,7 @@ from tidemark.operate.rewind.clear import FileSeen, files_to_clear
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
 from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
-from tidemark.operate.rewind.sources_now import with_sources_as_they_are
+from tidemark.operate.rewind.sources_now import with_current_sources
 from tidemark.operate.rewind.undoing import record_to_undo, undo
 from tidemark.operate.rewind.watermark_tracks import Windows
 
@@ -36,8 +36,8 @@ class HomeRewinds(CarryOut):
         refuse_unfinished(self.home, self.store)
 
     def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
-        """Return a plan that says what of its sources has changed, and its steps with all files."""
-        found = with_sources_as_they_are(self.home, self.store, plan)
+        """Return a plan with the changes of its sources, and its steps with all files."""
+        found = with_current_sources(self.home, self.store, plan)
         return found, steps_of(self.home, facts, found, windows)
 
     def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord:
@@ -54,7 +54,7 @@ class HomeRewinds(CarryOut):
         return record_to_undo(rewinds(self.store), number)
 
     def undo(self, number: int, asked: Asked) -> tuple[RewindRecord, Sequence[str]]:
-        """Take a rewind back, by a record of its own unless it was interrupted."""
+        """Undo a rewind, with a separate record unless it was interrupted."""
         return undo(self, number, asked), ()
 
     def resume(self, at_ms: int) -> RewindRecord:

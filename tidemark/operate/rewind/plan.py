@@ -1,4 +1,4 @@
-"""The plan of a rewind: what moves, what is read again, what becomes of everything downstream."""
+"""The plan of a rewind: what moves, what is read again, and the effect on everything downstream."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -22,7 +22,7 @@ class StateMove:
         from_run: whose position that is; empty for the beginning.
         to_run: whose position is to hold; empty for the beginning.
         to_version: the one whose position is to hold; 0 for the beginning.
-        before: the watermarks as text; None for a bookmark.
+        before: the watermarks as strings; None for a bookmark.
         after: likewise.
         open_windows: how many are discarded.
         undone: the runs whose input is read again, oldest first.
@@ -62,7 +62,7 @@ class JobPlan:
         reads_again: how much; for one whose state stays, nothing is listed.
         sees: for one whose state stays: whether its next run sees what is written again.
         effects: what becomes of its targets.
-        is_known: whether anything says which targets it has.
+        is_known: whether its targets are known.
     """
 
     job: str
@@ -79,9 +79,9 @@ class Plan:
     """What a rewind does, and what follows from it.
 
     Attributes:
-        to: where to, as it was asked for.
+        to: the requested target.
         jobs: the rewound ones and those downstream of them, in the order of the template.
-        clears: what is deleted.
+        clears: files to delete.
         advice: what to do about what would not be right.
         unknown: what cannot be known.
         schedules: what starts runs meanwhile.
@@ -101,7 +101,7 @@ class Plan:
 
     @property
     def is_right(self) -> bool:
-        """Whether every target is as if computed anew once the jobs have run."""
+        """Whether every target is correct, as if recomputed, once the jobs have run."""
         verdicts = [effect.verdict for job in self.jobs for effect in job.effects]
         return all(job.is_known for job in self.jobs) and set(verdicts) <= {RIGHT}
 
@@ -111,7 +111,7 @@ class Plan:
 
 
 def steps_of_plan(plan: Plan, windows: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Steps:
-    """Return what a plan moves, with the open windows that an undo brings back."""
+    """Return the moves of a plan, with the open windows that an undo restores."""
     return Steps(
         tuple(
             BookmarkStep(one.job, one.from_version, one.to_version)

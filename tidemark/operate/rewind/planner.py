@@ -1,10 +1,10 @@
-"""Works a rewind out: what moves, what is read again, and what becomes of everything downstream."""
+"""Plans a rewind: what moves, what is read again, and the effect on everything downstream."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tidemark.model.checkpoints.filling import FROM, TO, is_filling
 from tidemark.operate.job_runs import Run
-from tidemark.operate.rewind.advice import advice_on, half_written, what_is_unknown
+from tidemark.operate.rewind.advice import advice_on, half_written, unknowns
 from tidemark.operate.rewind.amounts import rereads
 from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
 from tidemark.operate.rewind.datasets import Datasets, datasets_of, downstream_of
@@ -24,7 +24,7 @@ def plan_rewind(
     clears: bool = False,
     accepts_changes: bool = False,
 ) -> Plan:
-    """Return what a rewind would do."""
+    """Return the plan of a rewind."""
     check_request(facts, jobs, to)
     datasets = datasets_of(facts)
     following = downstream_of(facts, datasets, jobs)
@@ -37,7 +37,7 @@ def plan_rewind(
     left = [job for job in following if job not in names]
     unmoved = set(jobs) - set(names)
     new_to = _new_to(facts, found, left)
-    filled = _filled_behind(facts, found, left)
+    filled = _filled_downstream(facts, found, left)
     filled |= _filled_since(facts, [cut for cut in all_cuts if cut.track.job not in left])
     again = _reading_again(facts, datasets, found, filled)
     seen = effects(
@@ -72,7 +72,7 @@ def plan_rewind(
         tuple(cleared),
         tuple(advice_on(plans, with_downstream=with_downstream, clears=clears)),
         (
-            *what_is_unknown(facts, plans),
+            *unknowns(facts, plans),
             *(f"{job}: {filled[job]}" for job in filled if job in unmoved),
         ),
         tuple(facts.schedules),
@@ -82,11 +82,9 @@ def plan_rewind(
 def _reading_again(
     facts: Facts, datasets: Datasets, found: Sequence[Cut], filled: Container[str]
 ) -> list[str]:
-    """Return the jobs that read something again, as far as is known.
-
-    The undone runs of the others are known to have found nothing, no backfill has written since,
-    and no job before them that goes back gives them anything.
-    """
+    """Return the jobs that read something again, as far as known."""
+    # The undone runs of the others have found nothing, no backfill has written since, and no
+    # upstream job that goes back gives them anything.
     undone = list(dict.fromkeys(cut.track.job for cut in found if cut.undone))
     return [
         job
@@ -123,7 +121,7 @@ def _since(found: Sequence[Cut]) -> dict[str, int]:
 
 
 def _filled_since(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
-    """Return by rewound job which backfill has written since then, and stays as it is."""
+    """Return by rewound job the backfills that have written since then, and are kept."""
     filled: dict[str, str] = {}
     for job, at_ms in _since(found).items():
         for run, arguments in _fills(facts, job, at_ms):
@@ -134,13 +132,13 @@ def _filled_since(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
     return filled
 
 
-def _filled_behind(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
-    """Return by job whose state stays which backfill may have read what is undone."""
+def _filled_downstream(facts: Facts, found: Sequence[Cut], jobs: Sequence[str]) -> dict[str, str]:
+    """Return by job whose state stays the backfills that may have read undone data."""
     since = _first_undone(facts, found)
     return {
         job: (
-            f"run {run.run_id} of a backfill may have read what is undone, and what it has written "
-            "stays: delete that, or see that rows are not there twice"
+            f"run {run.run_id} of a backfill may have read undone data, and its output "
+            "stays: delete that, or check that rows are not duplicated"
         )
         for job in jobs
         for run, _ in _fills(facts, job, since)
@@ -187,7 +185,7 @@ def _rewritten(
 def _after_uncommitted(facts: Facts, datasets: Datasets) -> dict[tuple[str, str], str]:
     """Return why it is not known what jobs find that follow one which has run and not committed."""
     return {
-        (read.dataset, reader): f"{job} has never committed: what it has left is not known"
+        (read.dataset, reader): f"{job} has never committed: what it has left is unknown"
         for start in facts.starts
         for job in start.after
         if facts.runs_of(job) and not facts.checkpoints_of(job)
@@ -253,12 +251,12 @@ def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
         )
     ]
     if not facts.checkpoints_of(job) and not datasets.read[job]:
-        return "it has no checkpoint: what it reads is not known"
+        return "it has no checkpoint: what it reads is unknown"
     if not reads:
-        return "only a trigger puts it downstream: it reads none of what is written again"
+        return "only a trigger puts it downstream: it reads none of the rewritten data"
     texts = {
         "files": "sees the files that are written again as new, and reads them",
-        "keys": "does not see what is written again: its own state would have to go back too",
+        "keys": "does not see rewritten data: its own state would have to go back too",
         "whole": "reads everything in every run",
     }
     hows = dict.fromkeys((flow.writer, how_read(flow.read)) for flow in reads)

@@ -25,7 +25,7 @@ def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
             "rewind one pipeline after the other"
         )
     if to.at_ms is not None and to.at_ms > facts.now_ms:
-        raise UsageError(f"--to {to.text} is to come; give a moment that is past, or a run")
+        raise UsageError(f"--to {to.text} is in the future; give a past moment, or a run")
     if to.run_id:
         _check_run(facts, jobs, to.run_id)
     check_none_in_flight((run.job, run.run_id) for run in facts.in_flight)
@@ -81,10 +81,10 @@ def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
 
 
 def check_none_in_flight(runs: Iterable[tuple[str, str]]) -> None:
-    """Refuse while runs go on, each a job and an id: they would commit what is undone."""
+    """Refuse while runs are in progress, each a job and an id: they would commit undone data."""
     if going := [f"{job} {run_id}" for job, run_id in runs]:
         raise UsageError(
-            f"runs go on: {listed(going)}; wait until they have ended, or `tidemark stop`, then "
+            f"runs in progress: {listed(going)}; wait until they end, or `tidemark stop`, then "
             "rewind"
         )
 

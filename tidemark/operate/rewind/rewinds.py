@@ -1,4 +1,4 @@
-"""What carries the rewinds of a target out, and what it has recorded of them.
+"""Carries the rewinds of a target out, and records them.
 
 What a place can promise differs, and only here: a home does a rewind in one transaction at its end
 (`home_rewinds`), a stage by calls that may each be repeated (`deployed`). Both record the steps
@@ -22,10 +22,10 @@ class Rewinds(Protocol):
         """Refuse while a rewind is carried out, or is half done."""
 
     def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
-        """Return a plan with what only this place can look at, and its steps."""
+        """Return a plan with facts that only this place can read, and its steps."""
 
     def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
-        """Carry a plan out; return its record, None where nothing keeps one."""
+        """Carry a plan out; return its record, None if nothing keeps one."""
 
     def note_nothing(self, plan: Plan, asked: Asked) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""

@@ -1,4 +1,4 @@
-"""Looks at the files of this machine that a rewind reads again: are they as they were read?
+"""Checks local files that a rewind reads again: are they unchanged since they were read?
 
 Checkpoints say how many files the undone runs have read. Since then some may have been deleted,
 replaced, or have come with an older time, which no run has read. What lies there decides.
@@ -24,14 +24,14 @@ from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
 
 @dataclass(frozen=True)
 class Found:
-    """What lies at a source of what the undone runs have read: files, and their size."""
+    """The files at a source of undone runs, and their size."""
 
     files: int
     bytes: int
 
 
-def with_sources_as_they_are(home: Home, store: Store, plan: Plan) -> Plan:
-    """Return a plan that says where files are not as the undone runs have read them."""
+def with_current_sources(home: Home, store: Store, plan: Plan) -> Plan:
+    """Return a plan with the files that differ from what the undone runs have read."""
     jobs = tuple(_checked(home, store, job) for job in plan.jobs)
     new = [
         f"{after.job}: {effect.dataset}: {effect.why}"
@@ -49,13 +49,13 @@ def _checked(home: Home, store: Store, job: JobPlan) -> JobPlan:
 
 
 def amended(job: JobPlan, found: Mapping[str, Found]) -> JobPlan:
-    """Return the plan of a job by what was found of its sources, by transformation_ctx.
+    """Return the plan of a job with the findings about its sources, by transformation_ctx.
 
-    Rows of files that are gone do not come back: what is deleted or replaced loses them.
+    Rows of missing files do not come back: deleting or replacing data loses them.
     """
     reads = tuple(_read(one, found.get(one.source)) for one in job.reads_again)
     less = [
-        f"{now.files} of the {one.files} files of {one.dataset} that were read are there unchanged"
+        f"{now.files} of the {one.files} files of {one.dataset} that were read are unchanged"
         for one in job.reads_again
         if not one.why and (now := found.get(one.source)) and now.files < (one.files or 0)
     ]
@@ -74,12 +74,12 @@ def amended(job: JobPlan, found: Mapping[str, Found]) -> JobPlan:
 def _read(one: Reread, now: Found | None) -> Reread:
     if now is None or one.why or (now.files, now.bytes) == (one.files, one.bytes):
         return one
-    there = f"{now.files} file{'' if now.files == 1 else 's'}, {now.bytes:,} bytes, are there now"
+    there = f"{now.files} file{'' if now.files == 1 else 's'}, {now.bytes:,} bytes, exist now"
     return replace(one, why=f"files were deleted, replaced or came late since: {there}")
 
 
 def _found(home: Home, store: Store, move: StateMove) -> Iterator[tuple[str, Found]]:
-    """Yield by context what lies there of what the undone runs have read of files."""
+    """Yield by context the files that exist now of those that the undone runs have read."""
     sources = _sources(store, move.job, move.undone[-1])
     lower, upper = (_states(store, move.job, at) for at in (move.to_version, move.from_version))
     for ctx, source in sources.items():

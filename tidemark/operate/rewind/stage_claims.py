@@ -3,7 +3,7 @@
     wmHolder   a random text of the command; not there while nobody is at work
     wmHeldMs   when it last said that it is at work
 
-AWS has no lock: a command that says nothing for a minute is taken for dead.
+AWS has no lock: a command that is silent for a minute counts as dead.
 """
 
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ class Claim:
         )
 
     def end(self, state: str) -> None:
-        """Record the state in which the work ends."""
+        """Record the final state of the work."""
         self._update(
             "SET wmState = :state REMOVE wmHolder, wmHeldMs",
             "wmHolder = :holder",
@@ -98,12 +98,12 @@ class Claim:
         )
 
     @contextmanager
-    def until_it_fails(self) -> Iterator[None]:
+    def until_failure(self) -> Iterator[None]:
         """Let others take over at once, if the block fails or is interrupted."""
         try:
             yield
         except BaseException:
-            with suppress(Exception):  # what failed is told; the minute passes by itself
+            with suppress(Exception):  # the failure is reported; the minute passes anyway
                 self._update("REMOVE wmHolder, wmHeldMs", "wmHolder = :holder", {}, self._lost)
             raise
 

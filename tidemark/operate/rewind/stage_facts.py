@@ -1,4 +1,4 @@
-"""The bookmark of a deployed job as a track: made of Glue's one entry and its runs."""
+"""The bookmark of a deployed job as a track: from Glue's one entry and its runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

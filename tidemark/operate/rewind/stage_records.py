@@ -1,4 +1,4 @@
-"""A rewind of a deployed stage as it is recorded: one row of a watermark table."""
+"""The record of a rewind of a deployed stage: one row of a watermark table."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ NOTHING = "nothing to do"  # so that an undo after it undoes none before it
 
 @dataclass(frozen=True)
 class StageRecord:
-    """A rewind of a stage as it is recorded; `runs` are those of bookmarks: job, from, to.
+    """The record of a rewind of a stage; `runs` are those of bookmarks: job, from, to.
 
     ``holder`` is the command that works on it, and ``held_ms`` when it last said so: see
     `stage_claims`.
@@ -55,7 +55,7 @@ class StageRecord:
         return list(dict.fromkeys(names))
 
     def to_record(self) -> RewindRecord:
-        """Return it as every target tells its rewinds."""
+        """Return it in the common form of all targets."""
         bookmarks = [{"job": job, "from_run": run, "to_run": to} for job, run, to in self.runs]
         steps = {**Steps(watermarks=self.watermarks).to_json(), "bookmarks": bookmarks}
         about = (self.number, self.state, self.at_ms, self.actor, self.why)

@@ -25,7 +25,7 @@ class Standing:
     """What a rewind has moved.
 
     Attributes:
-        bookmarks: that it has moved: the job and the run to which it goes back.
+        bookmarks: moved bookmarks: the job, and the run to which it goes back.
         watermarks: that it has moved, as the steps back.
         moved: jobs that somebody else has moved since: a run that committed, as a rule.
     """
@@ -101,7 +101,7 @@ def check_may_be_undone(record: StageRecord, found: Standing) -> None:
 
 
 def check_may_be_finished(record: StageRecord, found: Standing) -> None:
-    """Refuse to finish a rewind of which a job has moved on since."""
+    """Refuse to finish a rewind if one of its jobs has moved on since."""
     if found.moved:
         raise UsageError(
             f"{found.moved[0]} has committed since rewind {record.number} began, and to finish it "

@@ -18,7 +18,7 @@ State: TypeAlias = tuple[str, ...]
 def undo(work: CarryOut, rewind_id: int | None, asked: Asked) -> RewindRecord:
     """Take a rewind back, the last one if none is named; return the record of what was done.
 
-    One that was interrupted is given up; one that was carried out is undone by a record of its own.
+    An interrupted one is taken back; a complete one is undone by a separate record.
     """
     records = rewinds(work.store)
     record = record_to_undo(records, rewind_id)
@@ -65,7 +65,7 @@ def _version_now(
 
 
 def _moved(record: RewindRecord) -> Iterator[tuple[State, int]]:
-    """Yield what a rewind has moved, and from which version."""
+    """Yield the moves of a rewind, and their old versions."""
     steps = Steps.from_json(record.document["steps"])
     yield from ((_key(step), step.expected) for step in steps.bookmarks)
     yield from ((_key(step), step.expected) for step in steps.watermarks)

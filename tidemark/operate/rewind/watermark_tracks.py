@@ -7,7 +7,7 @@ from tidemark.operate.rewind.facts import Move, Track, text_of
 from watermarks import WatermarkAdmin
 
 Windows: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
-"""Open windows as they are stored, by table, job and source."""
+"""The stored open windows, by table, job and source."""
 
 
 def tracks_of_table(

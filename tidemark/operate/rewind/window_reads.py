@@ -29,7 +29,7 @@ NO_WINDOWS = WindowReads()
 
 
 def window_reads(facts: Facts, datasets: Datasets, found: Sequence[Cut]) -> WindowReads:
-    """Return how a rewind meets who reads targets of windows."""
+    """Return the effect of a rewind on readers of targets with windows."""
     by_bookmark = {cut.track.job for cut in found if cut.track.is_bookmark}
     filled = {one.job_name for one in facts.checkpoints if is_filling(one.arguments)}
     filled |= {run.job for run in facts.runs if is_filling(run.arguments)}

@@ -83,7 +83,7 @@ def transport_of(option: str, environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def settings_of(environment: Mapping[str, str], folder: Path, user: Path) -> str | None:
-    """Return the name of the setting of openlineage-python that says where events go, or None.
+    """Return the name of openlineage-python's setting for the destination of events, or None.
 
     Source: https://openlineage.io/docs/client/python/configuration
     """

@@ -36,7 +36,7 @@ class Emitter:
         self._runs.put(run)
 
     def close(self) -> None:
-        """Send the rest, for a few seconds at most; say so if that is too short."""
+        """Send the rest, for a few seconds at most; report it if that is too short."""
         self._runs.put(None)
         self._thread.join(CLOSE_S)
         if self._thread.is_alive():
@@ -56,12 +56,12 @@ class Emitter:
         if time.monotonic() < self._silent_until:
             return
         # Here: it takes half a second to load, and only this thread waits.
-        from tidemark.operate.recorded_runs import as_it_started, facts_of
+        from tidemark.operate.recorded_runs import facts_of, initial_run
         from tidemark.report.lineage.events import event_of
 
         facts = facts_of(self._home, run)
         if run.state in FINAL_STATES and run.run_id not in self._started:
-            self._destination.client.emit(event_of(as_it_started(facts)))
+            self._destination.client.emit(event_of(initial_run(facts)))
         self._started.add(run.run_id)
         self._destination.client.emit(event_of(facts))
 

@@ -66,7 +66,7 @@ def test_missing_file_is_an_empty_plan(tmp_path):
         ([rename("a", "c"), rename("b", "c")], "two renames have 'c' on the same side"),
         ([rename("a", "b"), rename("b", "a")], "lead from 'a' back to it"),
         ([rename("x", "a"), rename("a", "b"), rename("b", "a")], "two renames|back to it"),
-        ([rename("a", "b"), rename("a", "b")], "is there twice"),
+        ([rename("a", "b"), rename("a", "b")], "is repeated"),
         (
             [rename_ctx("a", "x", "y"), rename("a", "b"), rename_ctx("b", "y", "x")],
             "lead from 'b: x' back to it",
@@ -90,7 +90,7 @@ def test_entry_that_is_hidden_by_another_of_its_kind_is_refused(tmp_path):
     path = tmp_path / "state-carry-over.json"
     path.write_text('[{"discard": {"job": "a"}, "discard": {"job": "b"}}]', encoding="utf-8")
 
-    with pytest.raises(UsageError, match="the key 'discard' is there 2 times"):
+    with pytest.raises(UsageError, match="the key 'discard' occurs 2 times"):
         read_plan(path)
 
 

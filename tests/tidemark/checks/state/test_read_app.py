@@ -216,7 +216,7 @@ def test_file_that_is_not_text_is_refused(tmp_path):
             "<<<<<<< HEAD",
             "after a merge that of the branch you merge into, and run `tidemark state write`",
         ),
-        ('{"version": 1, "jobs": {"a": 1, "a": 2}}', "the key 'a' is there 2 times in one object"),
+        ('{"version": 1, "jobs": {"a": 1, "a": 2}}', "the key 'a' occurs 2 times in one object"),
         ('{"version": 1}', "is not a state manifest"),
         ('{"version": 7}', "has version 7, this Tidemark knows 1"),
     ],

@@ -76,7 +76,7 @@ def test_folders_of_hive_need_no_template():
         (lambda: DateProjection("2020-01-01", format="yyyy-MM-DD"), "format 'yyyy-MM-DD'"),
         (lambda: DateProjection("01-01", format="MM-dd"), "coarser ones too"),
         (lambda: DateProjection("2020", format="yyyy"), "unit .*allowed: DateUnit.YEARS"),
-        (lambda: DateProjection("2020-01-01", unit=DateUnit.HOURS), "shows every step"),
+        (lambda: DateProjection("2020-01-01", unit=DateUnit.HOURS), "must show every step"),
         (lambda: DateProjection("2020-01-01", interval=0), "interval 0"),
         (lambda: Projection({"a": InjectedProjection()}, "${a}"), r"folders '\$\{a\}'"),
         (lambda: Projection({"a": InjectedProjection()}, "x/"), "allowed: each of a once"),

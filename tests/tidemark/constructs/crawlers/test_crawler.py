@@ -268,7 +268,7 @@ def test_targets_that_exclude_each_other_are_refused(crawl, data):
         crawl(targets=[data("raw/"), CrawledTable("a.b", data("b/"))])
     iceberg = CrawledOpenTables(data("i/"), OpenFormat.ICEBERG)
     for other in (CrawledDatabase("shop-db", "shop/%"), CrawledDynamoDB("orders"), iceberg):
-        with pytest.raises(JobDefinitionError, match="targets that are no data in S3"):
+        with pytest.raises(JobDefinitionError, match="targets that are not data in S3"):
             crawl(targets=[other], options=new_only)
 
 
@@ -283,7 +283,10 @@ def test_options_and_targets_that_glue_refuses_are_refused(data):
 
     for make, text in (
         (lambda: CrawlerOptions(table_prefix="Raw"), "table_prefix 'Raw'"),
-        (lambda: CrawlerOptions(recrawl=Recrawl.NEW_FOLDERS_ONLY), "wants on_change SchemaUpdate"),
+        (
+            lambda: CrawlerOptions(recrawl=Recrawl.NEW_FOLDERS_ONLY),
+            "requires on_change",
+        ),
         (lambda: CrawlerOptions(description=""), "description ''; allowed"),
         (lambda: CrawledData(data("a/"), sampled_files=250), "sampled_files 250; allowed"),
         (lambda: CrawledTable("orders", data("a/")), "CrawledTable has table 'orders'; allowed"),

@@ -92,7 +92,7 @@ def test_its_arguments_are_checked_as_those_of_the_job(add, arguments, fact):
 def test_what_another_job_writes_is_an_argument_of_jobs_that_wait_for_it_only(add):
     first = add("first")
 
-    with pytest.raises(JobDefinitionError, match="'first', which it does not wait for"):
+    with pytest.raises(JobDefinitionError, match="'first', but does not wait for it"):
         add("second", started=ActionOptions({"path": first}))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.constructs.jobs.glue_arguments import GlueArguments, base_of, merged
+from tidemark.constructs.jobs.glue_arguments import GlueArguments, merged, pipeline_arguments
 from tidemark.errors import JobDefinitionError
 from tidemark.glue_service.runs.arguments import spark_settings, variables
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Here
@@ -204,11 +204,11 @@ def test_nothing_is_merged_with_nothing(some):
 def test_a_kind_of_job_gets_of_the_default_only_what_it_knows():
     base = GlueArguments(conf={"spark.a": "1"}, python_modules_installer_option="--no-deps")
 
-    assert base_of(base, "glueetl") == base
-    assert base_of(base, "pythonshell") == GlueArguments(
+    assert pipeline_arguments(base, "glueetl") == base
+    assert pipeline_arguments(base, "pythonshell") == GlueArguments(
         python_modules_installer_option="--no-deps"
     )
-    assert base_of(None, "glueetl") is None
+    assert pipeline_arguments(None, "glueetl") is None
 
 
 TEXT = st.text(st.characters(codec="ascii", exclude_categories=["C", "Z"]), min_size=1).filter(

@@ -229,6 +229,6 @@ def test_two_pipelines_do_not_make_one_log_group(declared):
     third = declared.pipeline("claims", security=security, log_groups=LogGroups.EXISTING)
     first.add_shell_job("one", script="job.py", role=role)
 
-    with pytest.raises(JobDefinitionError, match=r"is made by stack/Orders.* already"):
+    with pytest.raises(JobDefinitionError, match=r"is created by stack/Orders.* already"):
         second.add_shell_job("two", script="job.py", role=role)
     third.add_shell_job("three", script="job.py", role=role)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.tidemark.constructs.monitoring.watched import STAGE, alarms
-from tidemark.constructs.monitoring.dashboard import Shown, dashboard_body
+from tidemark.constructs.monitoring.dashboard import DashboardContent, dashboard_body
 
 pytestmark = pytest.mark.synth
 
@@ -150,7 +150,7 @@ def test_the_budget_is_mailed_when_it_is_passed_or_will_be(watched):
 
 
 def test_the_dashboard_shows_runs_alarms_jobs_watermarks_and_errors():
-    shown = Shown(
+    shown = DashboardContent(
         pipeline="flights",
         region="eu-west-1",
         jobs=["a", "b"],

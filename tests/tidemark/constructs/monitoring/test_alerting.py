@@ -241,7 +241,7 @@ def fifo_queue(declared):
         ),
         (
             lambda d: told(d, constructs.Email("a@b.c"), alert_email="a@b.c"),
-            "tells a@b.c, which the stage has as alertEmail",
+            "alerts a@b.c, which is the stage's alertEmail",
         ),
         (lambda d: slack(d, channel="#alerts"), "has channel_id '#alerts'; allowed: the id"),
     ],

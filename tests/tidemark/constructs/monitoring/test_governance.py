@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tidemark.constructs.monitoring.dashboard import Shown, dashboard_body
+from tidemark.constructs.monitoring.dashboard import DashboardContent, dashboard_body
 
 pytestmark = pytest.mark.synth
 
@@ -92,7 +92,7 @@ def test_the_identity_provider_of_the_account_is_not_part_of_a_stage(watched):
 
 def test_a_dashboard_of_many_jobs_stays_within_what_a_widget_can_show():
     jobs = [f"job-{number}" for number in range(99)]
-    shown = Shown(
+    shown = DashboardContent(
         pipeline="flights",
         region="eu-west-1",
         jobs=jobs,

@@ -47,7 +47,7 @@ WRONG = {
             stage=stage_of(alert_email="ops@acme.com"),
             alerts=tc.Alerting(subscribers=[tc.Email("ops@acme.com")]),
         ).add_job("one", script="job.py", bookmark=tc.BookmarkOption.ENABLE),
-        "pipeline 'x' tells ops@acme.com, which the stage has as",
+        "pipeline 'x' alerts ops@acme.com, which is the stage's alertEmail",
     ),
     "email": (lambda w: tc.Email("nobody"), "Email has the address 'nobody'"),
     "email newline": (lambda w: tc.Email("a@b.ch\n"), "Email has the address 'a@b.ch\\n'"),

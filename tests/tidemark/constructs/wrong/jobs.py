@@ -50,11 +50,11 @@ WRONG = {
     ),
     "after job twice": (
         lambda w: (lambda a: w.job("second", after=[a, a]))(w.job("first")),
-        "all_of(...) names 'first' twice, and a run ends in one state",
+        "all_of(...) names 'first' twice, but a run ends in one state",
     ),
     "after any_of nested": (
         lambda w: (lambda a: w.job("second", after=tc.all_of(tc.any_of(a))))(w.job("first")),
-        "all_of(...) and any_of(...) stand within one another, and a",
+        "all_of(...) and any_of(...) are nested, but a",
     ),
     "after any_of crawler TIMEOUT": (
         lambda w: w.job("second", after=tc.any_of(w.crawler(), on=tc.JobState.TIMEOUT)),
@@ -70,7 +70,7 @@ WRONG = {
         lambda w: tc.all_of([w.job("first")]),
         "allowed: what add_job or add_crawler returned, or",
     ),
-    "any_of none": (lambda w: tc.any_of(None), "None is no job that can be waited for"),
+    "any_of none": (lambda w: tc.any_of(None), "None is not a job that can be waited for"),
     "any_of class": (lambda w: tc.any_of(tc.IncrementalJob), "<class"),
     "Predicate by hand": (
         lambda w: w.job(
@@ -84,7 +84,7 @@ WRONG = {
     ),
     "skip without data": (
         lambda w: w.job(skip_if_nothing_new=True),
-        "declares no data that it reads, so that nothing says whether they have changed",
+        "declares no data that it reads, so that nothing shows whether it has changed",
     ),
     "skip without bookmark": (
         lambda w: w.job(

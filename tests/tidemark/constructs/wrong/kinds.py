@@ -16,7 +16,7 @@ WRONG = {
     ),
     "delta exclusions": (
         lambda w: tc.CrawledOpenTables(w.data(), tc.OpenFormat.DELTA, exclusions=["x"]),
-        "CrawledOpenTables has exclusions ['x']; allowed: none of Delta Lake",
+        "CrawledOpenTables has exclusions ['x']; allowed: none for Delta Lake",
     ),
     "dynamodb arn": (
         lambda w: tc.CrawledDynamoDB("arn:aws:dynamodb:eu-west-1:123456789012:table/t"),
@@ -157,14 +157,14 @@ WRONG = {
             targets=[tc.CrawledTable("db.orders", w.data())],
             options=tc.CrawlerOptions(on_missing=tc.MissingData.DELETE),
         ),
-        "crawler 'crawl' brings tables of the Data Catalog up to date",
+        "crawler 'crawl' updates tables of the Data Catalog",
     ),
     "crawler table prefix": (
         lambda w: w.crawler(
             targets=[tc.CrawledTable("db.orders", w.data())],
             options=tc.CrawlerOptions(table_prefix="x_"),
         ),
-        "crawler 'crawl' brings tables of the Data Catalog up to date",
+        "crawler 'crawl' updates tables of the Data Catalog",
     ),
     "crawleropts prefix": (
         lambda w: tc.CrawlerOptions(table_prefix="Ab"),
@@ -172,7 +172,7 @@ WRONG = {
     ),
     "crawleropts recrawl": (
         lambda w: tc.CrawlerOptions(recrawl=tc.Recrawl.NEW_FOLDERS_ONLY),
-        "recrawl is Recrawl.NEW_FOLDERS_ONLY, which changes no table",
+        "recrawl is Recrawl.NEW_FOLDERS_ONLY, which changes no existing table",
     ),
     "crawleropts classifiers dup": (
         lambda w: w.crawler(options=tc.CrawlerOptions(classifiers=["a", "a"])),

@@ -116,7 +116,7 @@ WRONG = {
     ),
     "o nonov unknown": (
         lambda w: w.job(options=tc.JobOptions(non_overridable=["nope"])),
-        "job 'one' has 'nope' in non_overridable, which is none of its",
+        "job 'one' has 'nope' in non_overridable, which is not one of its",
     ),
     "o nonov twice": (
         lambda w: w.job(options=tc.JobOptions(non_overridable=["a", "a"])),
@@ -130,7 +130,7 @@ WRONG = {
         lambda w: w.job(options=tc.JobOptions(notify_after_minutes=60)),
         "job 'one' has notify_after_minutes 60 and ends after 60",
     ),
-    "a empty": (lambda w: w.job(started=tc.ActionOptions()), "ActionOptions() says nothing"),
+    "a empty": (lambda w: w.job(started=tc.ActionOptions()), "ActionOptions() is empty"),
     "a args dashes": (
         lambda w: w.job(started=tc.ActionOptions(arguments={"--a": "b"})),
         "job 'one' has the argument '--a'",
@@ -157,7 +157,7 @@ WRONG = {
     ),
     "a empty dict": (
         lambda w: w.job(started=tc.ActionOptions(arguments={})),
-        "ActionOptions() says nothing",
+        "ActionOptions() is empty",
     ),
     "a args dataset undeclared": (
         lambda w: w.job(started=tc.ActionOptions(arguments={"x": w.data()})),

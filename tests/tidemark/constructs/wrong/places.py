@@ -89,15 +89,15 @@ WRONG = {
     ),
     "crawled data with table": (
         lambda w: w.crawler(targets=[declared(w)]),
-        "which has the declared table 'db.t', and would make a second table of it",
+        "which has the declared table 'db.t', and would create a second table for it",
     ),
     "crawled data with table, part": (
         lambda w: w.crawler(targets=[tc.CrawledData(declared(w), exclusions=["**.tmp"])]),
-        "which has the declared table 'db.t', and would make a second table of it",
+        "which has the declared table 'db.t', and would create a second table for it",
     ),
     "crawled iceberg with table": (
         lambda w: w.crawler(targets=[tc.CrawledOpenTables(declared(w), tc.OpenFormat.ICEBERG)]),
-        "which has the declared table 'db.t', and would make a second table of it",
+        "which has the declared table 'db.t', and would create a second table for it",
     ),
     "crawled table of other data": (
         lambda w: w.crawler(targets=[tc.CrawledTable("db.x", declared(w))]),
@@ -181,15 +181,15 @@ WRONG = {
     ),
     "map with a struct as its key": (
         lambda w: tc.Column("a", "map<struct<a:int>,int>"),
-        "the key of a map is a type without others in it",
+        "the key of a map must be a type without others in it",
     ),
     "column of Athena's own": (
         lambda w: tc.Column("$path", "string"),
-        "column name '$path' is not one of a table",
+        "column name '$path' is not valid",
     ),
     "decimal with more behind than in all": (
         lambda w: tc.Column("a", "decimal(5,6)"),
-        "decimal has more digits behind the point",
+        "decimal has more digits after the point",
     ),
 }
 # What looks wrong and is not.

@@ -50,12 +50,12 @@ WRONG = {
     ),
     "col type": (
         lambda w: tc.Column("id", "integerr"),
-        "column 'id' has the type 'integerr': 'integerr' is no type of",
+        "column 'id' has the type 'integerr': 'integerr' is not a type of",
     ),
-    "col name upper": (lambda w: tc.Column("Id", "int"), "column name 'Id' is not one of a table"),
+    "col name upper": (lambda w: tc.Column("Id", "int"), "column name 'Id' is not valid"),
     "col name space": (
         lambda w: tc.Column("my id", "int"),
-        "column name 'my id' is not one of a table",
+        "column name 'my id' is not valid",
     ),
     "col comment long": (lambda w: tc.Column("a", "int", "c" * 256), "column 'a' has the comment"),
     "col decimal": (
@@ -130,11 +130,11 @@ WRONG = {
     "avro": (lambda w: tc.TableFormat.avro("{"), "an avro table has the schema '{'"),
     "dq empty": (
         lambda w: tc.DataQualityRuleset("Rules = []"),
-        "a data quality ruleset has the rules 'Rules = []', of which the",
+        "a data quality ruleset has the rules 'Rules = []': the",
     ),
     "dq open": (
         lambda w: tc.DataQualityRuleset("Rules = [RowCount > 0"),
-        "a data quality ruleset has the rules 'Rules = [RowCount > 0',",
+        "a data quality ruleset has the rules 'Rules = [RowCount > 0':",
     ),
     "dq name": (
         lambda w: tc.DataQualityRuleset("Rules = [RowCount > 0]", name="a b"),
@@ -165,7 +165,7 @@ WRONG = {
                 ],
             ),
         ),
-        "job 'b' declares the table 'db.t' for 'b/' otherwise than",
+        "job 'b' declares the table 'db.t' for 'b/' differently than",
     ),
     "use upper": (lambda w: w.job(tables=[tc.TableUse("Db.T")]), "a TableUse has 'Db.T' in tables"),
     "use star": (lambda w: w.job(tables=[tc.TableUse("db.*")]), "a TableUse has 'db.*' in tables"),
@@ -194,7 +194,7 @@ WRONG = {
     "t descr secret": (lambda w: w.table(description="password=hunter2"), "without a secret"),
     "t params secret": (
         lambda w: w.job(writes=[w.data("o/", table=w.table(parameters={"password": "hunter2"}))]),
-        "values that are no secret",
+        "values without secrets",
     ),
     "use bare token": (
         lambda w: w.job(tables=[token()]),

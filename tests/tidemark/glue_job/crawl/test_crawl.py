@@ -126,8 +126,8 @@ def test_file_and_bucket_may_be_crawled_and_avro_tells_its_types(lake):
     [
         ({}, "there is no file with data in s3://raw/x/"),
         ({"x/a.json": '{"a": 1}', "x/b.csv": "a,b\n1,2\n"}, "formats json and csv"),
-        ({"x/a.xml": "<a/>"}, "s3://raw/x/a.xml is xml; crawled are"),
-        ({"x/a.txt": "words"}, "is of no format that is known"),
+        ({"x/a.xml": "<a/>"}, "s3://raw/x/a.xml is xml; crawls support"),
+        ({"x/a.txt": "words"}, "is of an unknown format"),
         ({"x/a.zst": "words"}, r"compressed with \.zst"),
     ],
     ids=["none", "two formats", "xml", "text", "zstd"],

@@ -57,7 +57,7 @@ def test_alike_folders_are_partitions_of_one_table_and_others_tables(pairs, expe
 
 
 def test_files_beside_folders_with_files_are_refused():
-    with pytest.raises(UsageError, match="the path has files beside folders"):
+    with pytest.raises(UsageError, match="the path has files next to folders"):
         found(("", ORDERS), ("day=1", ORDERS))
 
 

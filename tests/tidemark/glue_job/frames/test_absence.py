@@ -78,10 +78,10 @@ def test_a_null_of_json_is_in_its_record(json_frame, warned):
 @pytest.mark.rule(
     "Frames",
     source="INFER",
-    choice="where a field of JSON is null in some records and others lack it, all of these lack "
-    "it, with a warning",
+    choice="a JSON field that is null in some records and missing in others is missing in all "
+    "of them, with a warning",
 )
-def test_a_field_that_is_null_or_not_there_is_told(json_frame, warned):
+def test_a_field_that_is_null_and_one_that_is_missing_are_distinguished(json_frame, warned):
     frame = json_frame({"id": 1, "ok": None}, {"id": 2, "ok": 5}, {"id": 3})
 
     assert ids(frame.filter(lambda row: row["ok"] != 7)) == [2]
@@ -117,7 +117,7 @@ def test_functions_see_the_fields_of_json_as_aws_does(json_frame, data):
 
 @of_spark
 @pytest.mark.rule("Frames", source="INFER", choice="fields keep it under new names and in joins")
-def test_what_a_record_lacks_it_lacks_after_other_steps(json_frame, rows_of):
+def test_a_field_missing_in_a_record_is_missing_after_other_steps(json_frame, rows_of):
     records = {"id": 1, "ok": 7, "n": None}, {"id": 2, "n": 1}, {"id": 3, "ok": 0, "n": 1}
     frame = json_frame(*records)
     others = rows_of("key int, text string", (1, "a"), (2, None), (3, None))
@@ -142,7 +142,7 @@ def test_what_a_record_lacks_it_lacks_after_other_steps(json_frame, rows_of):
 
 @of_spark
 @pytest.mark.rule("Frames", source="LIB", choice="toDF and fromDF make them None")
-def test_records_of_map_have_the_fields_that_the_function_gave_them(rows_of, glue_context):
+def test_records_of_map_have_the_fields_that_the_function_set(rows_of, glue_context):
     from awsglue.dynamicframe import DynamicFrame
 
     rows = rows_of("id int", (1,), (2,))
@@ -160,7 +160,7 @@ def test_records_of_map_have_the_fields_that_the_function_gave_them(rows_of, glu
 
 @of_spark
 @pytest.mark.rule("Frames", source="INFER")
-def test_text_that_is_unboxed_lacks_what_it_lacks(rows_of):
+def test_fields_missing_in_unboxed_json_are_missing_in_the_record(rows_of):
     rows = rows_of("id int, j string, t string", (1, '{"a": 1}', None), (2, '{"b": 1}', "x"))
 
     unboxed = rows.unbox("j", "json")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.rule("Frames", source="DYF")
-def test_mapping_renames_converts_and_leaves_out(rows_of, printed):
+def test_mapping_renames_converts_and_drops_fields(rows_of, printed):
     """The example of the page."""
     persons = rows_of(
         "family_name string, name string, birth_date string, gender string",
@@ -110,8 +110,8 @@ def test_nested_paths_of_sources_and_targets(rows_of, printed):
     assert mapped.toDF().collect() == [(("a", (1,)), "2", [3, 4]), ((None, (5,)), None, None)]
 
 
-@pytest.mark.rule("Frames", source="SILENT", choice="a struct of which nothing is there is null")
-def test_a_nested_target_without_any_value_is_null(rows_of):
+@pytest.mark.rule("Frames", source="SILENT", choice="a struct without any value is null")
+def test_a_nested_target_without_a_value_is_null(rows_of):
     frame = rows_of("a int, b int", (None, None), (1, None))
 
     mapped = frame.apply_mapping([("a", "int", "s.a", "int"), ("b", "int", "s.b", "int")])
@@ -120,7 +120,7 @@ def test_a_nested_target_without_any_value_is_null(rows_of):
 
 
 @pytest.mark.rule("Frames", source="APM")
-def test_names_of_sources_are_compared_without_case_unless_asked_for(rows_of, warned):
+def test_source_names_ignore_case_by_default(rows_of, warned):
     frame = rows_of("CustId int", (1,))
     mapping = [("custid", "int", "id", "int")]
 
@@ -129,8 +129,8 @@ def test_names_of_sources_are_compared_without_case_unless_asked_for(rows_of, wa
     assert warned() == [("MAPPING_SOURCE", "custid")]
 
 
-@pytest.mark.rule("Frames", source="SILENT", choice="its target is left out, with a warning")
-def test_a_source_that_is_not_there_is_left_out_and_warned_of(rows_of, warned):
+@pytest.mark.rule("Frames", source="SILENT", choice="its target is dropped, with a warning")
+def test_a_missing_source_field_is_dropped_with_a_warning(rows_of, warned):
     frame = rows_of("a int, `b.c` int", (1, 2))
 
     mapped = frame.apply_mapping([("a", "int", "a", "int"), ("b.c", "int", "c", "int")])
@@ -161,8 +161,10 @@ def test_mappings_to_one_target_are_warned_of_with_it(rows_of, warned, targets, 
     assert warned() == ([("MAPPING_TARGET", about)] if about else [])
 
 
-@pytest.mark.rule("Frames", source="SILENT", choice="converted from what it is, with a warning")
-def test_a_wrong_source_type_is_warned_of_with_the_column(rows_of, medicare, warned):
+@pytest.mark.rule(
+    "Frames", source="SILENT", choice="converted from its actual type, with a warning"
+)
+def test_a_wrong_source_type_causes_a_warning_with_the_column(rows_of, medicare, warned):
     frame = rows_of("a string, b int", ("1", 2))
 
     mapped = frame.apply_mapping([("a", "int", "a", "int"), ("b", "long", "b", "string")])
@@ -188,8 +190,8 @@ def test_of_two_mappings_to_one_target_the_last_one_wins(rows_of):
     ("mapping", "text"),
     [
         (("a", "string", "a", "src-col-1-datatype"), "'src-col-1-datatype', which is not a type"),
-        (("a", "string", "a", "struct"), "is to be a struct, and it is string"),
-        (("s", "struct", "a", "int"), r"is struct .* and cannot be made int"),
+        (("a", "string", "a", "struct"), "is to be a struct, but it is string"),
+        (("s", "struct", "a", "int"), r"is struct .* and cannot be converted to int"),
         (("a", "string", "a", "decimal(40,2)"), "allowed are 1 to 38 digits"),
         (("a", "string", "a", None), "must be a tuple of strings"),
     ],

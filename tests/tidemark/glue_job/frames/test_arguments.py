@@ -144,10 +144,8 @@ CALLS = {
 
 
 @pytest.mark.spark
-@pytest.mark.rule("Frames", source="LIB", choice="with a text that says what to give instead")
-def test_arguments_are_refused_by_errors_of_the_class_that_aws_raises(
-    rows_of, glue_context, subtests
-):
+@pytest.mark.rule("Frames", source="LIB", choice="with a message that names the remedy")
+def test_wrong_arguments_raise_errors_of_the_same_class_as_on_aws(rows_of, glue_context, subtests):
     from awsglue.dynamicframe import DynamicFrameCollection, ResolveOption
 
     frame = rows_of("id int, s string", (1, "a"))

@@ -77,7 +77,7 @@ def test_csv_has_the_values_of_choices(written, json_frame):
 
 
 @pytest.mark.rule("Sinks", source="INFER", choice="numbers as the widest of them, others as string")
-def test_the_table_of_a_choice_in_json_has_the_type_of_all_its_values(
+def test_a_table_of_json_with_a_choice_has_a_type_for_all_its_values(
     glue_context, json_frame, s3, spark_home
 ):
     sink = glue_context.getSink(path=s3.uri, connection_type="s3", **CATALOG)

@@ -150,9 +150,9 @@ def test_what_glue_does_not_know_of_a_writer_is_ignored_with_a_warning(
 @pytest.mark.rule(
     "Formats",
     source="LIB",
-    choice="what Glue would ignore without a word is a warning of the run",
+    choice="options that Glue ignores silently cause a warning",
 )
-def test_what_glue_does_not_know_of_a_reader_is_ignored_with_a_warning(glue_context, s3, warned):
+def test_unknown_options_of_a_reader_are_ignored_with_a_warning(glue_context, s3, warned):
     s3.put("a.csv", "id\n1\n")
 
     frame = glue_context.create_dynamic_frame.from_options(

@@ -23,7 +23,7 @@ ROWS = (
 
 
 @pytest.mark.rule("Frames", source="DYF")
-def test_drop_fields_drops_at_any_depth_also_in_arrays(rows_of, printed):
+def test_drop_fields_drops_fields_at_any_depth_and_in_arrays(rows_of, printed):
     friends = rows_of(FRIENDS, *ROWS)
 
     dropped = friends.drop_fields(paths=["age", "location.county", "friends.age"])
@@ -54,7 +54,7 @@ def test_a_field_that_is_not_there_can_be_dropped(rows_of):
 
 
 @pytest.mark.rule("Frames", source="DYF", choice="in the order of the paths")
-def test_select_fields_keeps_fields_and_of_structs_what_is_asked_for(rows_of, warned):
+def test_select_fields_keeps_fields_and_parts_of_structs(rows_of, warned):
     friends = rows_of(FRIENDS, *ROWS)
 
     assert friends.select_fields(["location", "name"]).toDF().columns == ["location", "name"]
@@ -113,7 +113,7 @@ def test_columns_that_differ_in_case_only_are_two(glue_context):
 
 
 @pytest.mark.rule("Frames", source="SILENT", choice="a field that has the new name is replaced")
-def test_a_rename_to_a_name_that_is_there_replaces_the_field(rows_of, warned):
+def test_a_rename_to_an_existing_name_replaces_that_field(rows_of, warned):
     frame = rows_of("a int, b int, s struct<x: int>", (1, 2, (3,)))
 
     assert frame.rename_field("a", "b").toDF().collect() == [(1, (3,))]
@@ -126,7 +126,7 @@ def test_a_rename_to_a_name_that_is_there_replaces_the_field(rows_of, warned):
     arrays = rows_of("a int, l array<struct<x: int>>", (1, [(2,)]))
     with pytest.raises(UnsupportedError, match="out of an array or a map, or into one"):
         arrays.rename_field("a", "l[].a")
-    with pytest.raises(UsageError, match=r"'b.a' leads into 'b', which is not a struct but int"):
+    with pytest.raises(UsageError, match=r"'b.a' goes through 'b', which is not a struct but int"):
         frame.rename_field("a", "b.a")
 
 

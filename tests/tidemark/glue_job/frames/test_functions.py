@@ -35,7 +35,7 @@ def test_filter_keeps_the_records_for_which_a_function_is_true(rows_of):
     source="LIB",
     choice="the first such error is a warning",
 )
-def test_filter_leaves_out_records_with_a_key_value_or_type_error(rows_of, warned):
+def test_filter_drops_records_with_a_key_value_or_type_error(rows_of, warned):
     frame = rows_of(PROVIDERS, *ROWS)
 
     small = frame.filter(lambda record: record["Zip"] < 36000)
@@ -81,7 +81,7 @@ def test_any_other_error_of_a_filter_makes_an_error_record(rows_of):
 
 
 @pytest.mark.rule("Frames", source="DYF", choice="fields in the order of the records")
-def test_map_makes_records_and_their_schema(rows_of, printed):
+def test_map_returns_records_and_infers_their_schema(rows_of, printed):
     """The example of the page: fields are put into a struct with a list."""
 
     def merge_address(rec):
@@ -125,7 +125,7 @@ def test_records_have_structs_as_records_and_choices_as_their_values(rows_of):
 
 
 @pytest.mark.rule("Frames", source="TYPES", choice="of int and long it is long")
-def test_map_makes_a_choice_of_values_of_several_types(rows_of, printed):
+def test_map_makes_a_choice_of_a_field_with_several_types(rows_of, printed):
     values = [1, "a", 2.5, None]
 
     def several(record):
@@ -196,9 +196,9 @@ def test_the_function_of_map_runs_once_for_each_record(rows_of, glue_context):
 @pytest.mark.rule(
     "Frames",
     source="SDF",
-    choice="0 allows any number; with a threshold the step is computed where it is called",
+    choice="0 allows any number; with a threshold the step is computed at once",
 )
-def test_a_threshold_is_the_number_of_errors_that_are_allowed(rows_of):
+def test_a_threshold_is_the_number_of_allowed_errors(rows_of):
     frame = rows_of("n int", (0,), (0,), (1,), (2,))
 
     def failing(record):
@@ -264,5 +264,5 @@ def test_of_no_records_map_makes_a_frame_without_columns(rows_of):
 def test_a_value_of_no_type_of_glue_fails_by_its_type(rows_of):
     mapped = rows_of("n int", (1,)).map(lambda record: {"n": object})
 
-    with pytest.raises(Exception, match="a value of the type type is of no type of Glue"):
+    with pytest.raises(Exception, match="no type for a value of the type type"):
         mapped.toDF()

@@ -30,7 +30,7 @@ def test_a_join_has_all_fields_of_both_frames(rows_of):
     source="LIB76",
     choice="keys are compared one by one; on AWS any permutation of several keys is equal, too",
 )
-def test_fields_of_the_first_frame_that_the_second_one_has_get_a_dot(rows_of):
+def test_fields_of_the_first_frame_with_a_name_in_the_second_get_a_dot(rows_of):
     """The frames and the columns are those of the issue."""
     first, second = rows_of("a int, b int", (1, 2), (2, 1)), rows_of("a int, b int", (1, 2))
 
@@ -81,7 +81,7 @@ def test_wrong_keys_are_an_error(rows_of, keys1, keys2, text):
 
 
 @pytest.mark.rule("Frames", source="DYF, TYPES", choice="columns by name, as records have them")
-def test_a_union_has_the_columns_of_both_and_choices_where_types_differ(rows_of, printed):
+def test_a_union_has_the_columns_of_both_and_choices_if_types_differ(rows_of, printed):
     first = rows_of("a int, s struct<x: int>, d decimal(5,2)", (1, (2,), None))
     second = rows_of("b string, a string, s struct<x: bigint, y: int>", ("z", "t", (3, 4)))
 
@@ -116,7 +116,7 @@ def test_a_union_with_a_frame_without_columns_is_the_other_one(rows_of, glue_con
 
 
 @pytest.mark.rule("Frames", source="DYF")
-def test_merge_takes_the_stage_and_what_it_has_no_key_of(rows_of):
+def test_merge_returns_the_stage_and_source_rows_without_a_match(rows_of):
     source = rows_of("id int, v string", (1, "old"), (2, "kept"), (2, "twice"), (None, "null"))
     stage = rows_of("id int, v string, w int", (1, "new", 5), (3, "more", 6))
 
@@ -133,8 +133,8 @@ def test_merge_takes_the_stage_and_what_it_has_no_key_of(rows_of):
         source.mergeDynamicFrame(stage, [])
 
 
-@pytest.mark.rule("Frames", source="DYF", choice="a row without the value is of the second frame")
-def test_split_rows_splits_off_the_rows_that_meet_all_comparisons(rows_of):
+@pytest.mark.rule("Frames", source="DYF", choice="a row without the value goes to the second frame")
+def test_split_rows_separates_rows_that_meet_all_comparisons(rows_of):
     frame = rows_of("id bigint, s struct<x: string>", (1, ("a",)), (11, ("b",)), (20, None))
 
     parts = frame.split_rows({"id": {">": 10, "<": 20}}, "high", "low")

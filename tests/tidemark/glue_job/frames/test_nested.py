@@ -20,7 +20,7 @@ ADDRESS = (
 
 
 @pytest.mark.rule("Frames", source="DYF")
-def test_unnest_makes_columns_of_structs_and_leaves_arrays(rows_of, printed):
+def test_unnest_turns_structs_into_columns_and_keeps_arrays(rows_of, printed):
     unnested = rows_of(ADDRESS, ("1", ("36301", "DOTHAN", ["a"], "AL")), ("2", None)).unnest()
 
     assert printed(unnested) == (
@@ -41,7 +41,7 @@ ITEM = "Item struct<ColA: struct<S: string>, ColC: struct<N: string>, ColD: stru
 
 
 @pytest.mark.rule("Frames", source="DYF")
-def test_unnest_ddb_json_takes_the_descriptors_away(rows_of, printed):
+def test_unnest_ddb_json_removes_type_descriptors(rows_of, printed):
     unnested = rows_of(ITEM, ((("a",), ("1",), ([],)),)).unnest_ddb_json()
 
     assert printed(unnested) == (
@@ -61,7 +61,7 @@ MAPS = (
 
 
 @pytest.mark.rule("Frames", source="DYF")
-def test_simplify_ddb_json_makes_structs_of_maps(rows_of, printed):
+def test_simplify_ddb_json_turns_maps_into_structs(rows_of, printed):
     item = (((((("a",), ("p",), ("7",)),),),), (["s"],), (["1"],), (["b"],), (True,), (True,))
 
     simple = rows_of(MAPS, (item,)).simplify_ddb_json()
@@ -85,7 +85,7 @@ def test_simplify_ddb_json_makes_structs_of_maps(rows_of, printed):
 
 
 @pytest.mark.rule("Frames", source="DYF", choice="an attribute of several types is a choice")
-def test_lists_of_one_type_are_simplified_others_not(rows_of):
+def test_only_lists_of_one_type_are_simplified(rows_of):
     item = (
         "Item struct<one: struct<L: array<struct<S: string>>>, "
         "two: struct<L: array<struct<S: string, N: string>>>, several: struct<S: string, BOOL: "
@@ -123,7 +123,7 @@ def test_fields_that_are_null_in_every_row_are_dropped_at_any_depth(rows_of, pri
 
 
 @pytest.mark.rule("Frames", source="DYF", choice="text that is not JSON makes an error record")
-def test_unbox_makes_a_record_of_text(rows_of, printed):
+def test_unbox_parses_a_string_into_a_record(rows_of, printed):
     """The example of the page: a field of JSON."""
     address = {"Street": "1108 ROSS", "Zip.Code": "36301", "Array": ["1108 ROSS", "DOTHAN"]}
     frame = rows_of("id int, a string", (1, json.dumps(address)), (2, "{bad"), (3, None))
@@ -148,7 +148,7 @@ def test_unbox_makes_a_record_of_text(rows_of, printed):
 
 
 @pytest.mark.rule("Frames", source="TYPES")
-def test_unbox_makes_a_choice_where_texts_differ_in_type(rows_of, printed):
+def test_unbox_makes_a_choice_if_strings_differ_in_type(rows_of, printed):
     texts = ('{"a": 1, "b": [1]}', '{"a": "1"}', "[5]", "{bad", '"t"', None, "7")
     frame = rows_of("id int, j string", *enumerate(texts))
 
@@ -209,7 +209,7 @@ def test_unbox_takes_a_schema_and_reads_csv(rows_of):
     ("call", "error", "text"),
     [
         (("a", "avro"), UnsupportedError, "unbox of 'avro' is not supported; allowed are json"),
-        (("b", "json"), UsageError, "the field 'b' to unbox is not there"),
+        (("b", "json"), UsageError, "the field 'b' to unbox is missing"),
         (("n", "json"), UsageError, "the field 'n' to unbox is int; it must be a string"),
     ],
 )
@@ -242,13 +242,11 @@ def test_a_frame_gets_a_schema_with_choices(rows_of, printed):
     assert printed(same) == printed(mixed)
     assert same.toDF().collect() == mixed.toDF().collect()
     assert made.toDF().collect() == [((7, None), None), (None, None)]
-    with pytest.raises(
-        UsageError, match=r"'n' of a schema has a choice without a place .* boolean"
-    ):
+    with pytest.raises(UsageError, match=r"'n' of a schema has a choice .* boolean"):
         rows_of("n boolean", (True,)).with_frame_schema(schema)
 
 
-@pytest.mark.rule("Frames", source="DYF, SPI", choice="written where it is called, as one file")
+@pytest.mark.rule("Frames", source="DYF, SPI", choice="written at once, as one file")
 def test_spigot_writes_a_sample_and_returns_all_rows(rows_of, s3, spark):
     frame = rows_of("a int, b string", *[(n, "x") for n in range(5)])
 

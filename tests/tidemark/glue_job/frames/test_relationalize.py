@@ -144,7 +144,7 @@ def test_ids_continue_after_those_of_the_last_committed_run(frame_of, start_job)
 @pytest.mark.rule(
     "Relationalize",
     source="INFER",
-    choice="one counter for all tables: ids go on after the greatest given",
+    choice="one counter for all tables: ids continue after the greatest one",
 )
 def test_ids_of_nested_tables_are_unique_across_runs_too(frame_of, start_job):
     nested = [{"a": [{"b": [1]}, {"b": [2]}, {"b": [3]}]}]
@@ -161,7 +161,7 @@ def test_ids_of_nested_tables_are_unique_across_runs_too(frame_of, start_job):
 
 
 @pytest.mark.rule("Relationalize", source="BM")
-def test_ids_of_an_uncommitted_run_are_given_again(frame_of, start_job):
+def test_ids_of_an_uncommitted_run_are_reused(frame_of, start_job):
     start_job()
     frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
 
@@ -274,7 +274,7 @@ def test_a_map_becomes_a_table_of_its_entries_at_every_depth(frame_of):
 def test_two_columns_of_one_flat_name_are_refused(frame_of):
     nested = frame_of([{"a": {"b": 1}, "a.b": 2}])
 
-    with pytest.raises(UsageError, match=r"two columns of the name a\.b"):
+    with pytest.raises(UsageError, match=r"two columns named a\.b"):
         nested.relationalize("root", None)
 
 
@@ -282,7 +282,7 @@ def test_context_of_a_source_is_refused(frame_of, start_job):
     start_job()
     current_session().states["flat"] = {"kind": "s3"}
 
-    with pytest.raises(UsageError, match="made by a step of kind 's3', not by Relationalize"):
+    with pytest.raises(UsageError, match="a step of kind 's3', not from Relationalize"):
         frame_of(PEOPLE).relationalize("people", None, transformation_ctx="flat")
 
 

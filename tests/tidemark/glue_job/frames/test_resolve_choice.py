@@ -37,7 +37,7 @@ def test_a_column_of_two_types_is_a_choice_and_toDF_shows_it_as_a_struct(medicar
 
 
 @pytest.mark.rule("Frames", source="DYF, RCS")
-def test_cast_makes_null_of_what_cannot_be_cast(medicare, printed):
+def test_cast_returns_null_for_values_that_cannot_be_cast(medicare, printed):
     cast = medicare.resolveChoice(specs=[("provider id", "cast:long")])
 
     assert printed(cast) == (
@@ -107,7 +107,7 @@ def test_match_catalog_casts_to_the_types_of_a_table(medicare, printed, tmp_path
 
 
 @pytest.mark.rule("Frames", source="DYF")
-def test_a_choice_inside_of_an_array_is_resolved_by_its_path(rows_of, printed):
+def test_a_choice_inside_an_array_is_resolved_by_its_path(rows_of, printed):
     """The example of the page: ``"myList": [{"price": 100.00}, {"price": "$100.00"}]``."""
     columns = "id int, myList array<struct<price: {}>>"
     numbers = rows_of(columns.format("double"), (1, [(100.0,)]))
@@ -132,7 +132,7 @@ def test_the_elements_of_an_array_are_resolved(rows_of, path):
 
 @pytest.mark.rule("Frames", source="SILENT", choice="a struct, which keeps every value")
 @pytest.mark.parametrize("how", [{"choice": "make_cols"}, {"specs": [("list[]", "make_cols")]}])
-def test_make_cols_of_the_elements_of_an_array_makes_structs(rows_of, how):
+def test_make_cols_of_array_elements_makes_structs(rows_of, how):
     numbers = rows_of("id int, list array<bigint>", (1, [1]))
     frame = numbers.union(rows_of("id int, list array<string>", (2, ["x"])))
 

@@ -35,9 +35,10 @@ def types_of(frame):
 @pytest.mark.rule(
     "Frames",
     source="SDF",
-    choice="toDF and writes keep a column for what other records have, a string where all is null",
+    choice="toDF and writes keep a column for fields of other records; a string if all values "
+    "are null",
 )
-def test_schema_has_the_fields_that_a_record_has(read, printed):
+def test_schema_has_the_fields_that_occur_in_some_record(read, printed):
     records = (
         {"id": 1, "a": 5, "s": {"x": 1}, "l": [{"k": 1}], "v": 1},
         {"id": 2, "b": "t", "s": {"y": 2}, "l": [{"m": 1}], "v": "t"},
@@ -72,7 +73,7 @@ def test_a_field_that_is_null_in_all_records_is_of_the_type_null(read):
 
 
 @pytest.mark.rule("Frames", source="SDF", choice="also after a step, unless it is of map")
-def test_a_frame_of_a_data_frame_keeps_its_schema(rows_of):
+def test_a_dynamic_frame_from_a_data_frame_keeps_its_schema(rows_of):
     frame = rows_of("id int, n string", (1, None), (2, None))
 
     assert types_of(frame) == {"id": "int", "n": "string"}
@@ -110,7 +111,7 @@ def test_an_array_without_elements_makes_no_table(rows_of):
     assert tables["root"].toDF().columns == ["id", "e", "f"]
 
 
-@pytest.mark.rule("Frames", source="INFER", choice="it is null, and its column of the type null")
+@pytest.mark.rule("Frames", source="INFER", choice="it is null, and its column has the type null")
 def test_a_column_of_csv_that_is_empty_in_all_rows(read):
     frame = read("id,z\n1,\n2,\n", "csv", withHeader=True)
 
@@ -121,7 +122,7 @@ def test_a_column_of_csv_that_is_empty_in_all_rows(read):
 @pytest.mark.rule(
     "Frames",
     source="INFER",
-    choice="a field of CSV without text is null, in quotes or not; one of blanks is a text",
+    choice="an empty CSV field is null, in quotes or not; a blank one is a string",
 )
 @pytest.mark.parametrize("options", [{}, {"multiLine": True}], ids=["lines", "multiLine"])
 def test_an_empty_field_of_csv_is_null_also_in_quotes(read, options):
@@ -175,7 +176,7 @@ def null_fields(frame, schema, path=""):
         ("ion", "{id: 1, z: null} {id: 2, z: null}", []),
     ],
 )
-def test_the_node_of_studio_that_drops_null_fields_finds_them(read, kind, text, found):
+def test_studios_node_for_null_fields_finds_them(read, kind, text, found):
     frame = read(text, kind, **({"withHeader": True} if kind == "csv" else {}))
 
     names = list(null_fields(frame, frame.schema()))

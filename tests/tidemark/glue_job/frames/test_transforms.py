@@ -59,7 +59,7 @@ def test_a_transform_is_applied_to_a_frame(frame, name):
 
 
 @pytest.mark.rule("Frames", source="INFER", choice="no columns, no error and no warning")
-def test_of_a_source_without_anything_new_every_transform_makes_nothing(glue_context, warned):
+def test_transforms_of_a_source_with_nothing_new_return_nothing(glue_context, warned):
     from awsglue.dynamicframe import DynamicFrame
 
     empty = glue_context.spark_session.createDataFrame([], StructType([]))

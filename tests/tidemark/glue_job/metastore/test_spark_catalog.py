@@ -331,7 +331,7 @@ def test_next_run_sees_it_with_hive_support_too(second):
         ("SELECT * FROM nothing.gone", "[TABLE_OR_VIEW_NOT_FOUND]"),
         ("DROP DATABASE made", "[SCHEMA_NOT_EMPTY]"),
         ("CREATE TABLE db.managed (a INT) USING parquet", "Can not create a Path from an empty"),
-        ("SELECT * FROM db.letters", "the table db.letters is of the format xml"),
+        ("SELECT * FROM db.letters", "the table db.letters has the format xml"),
         ("ALTER TABLE mart.ids RENAME TO mart.other", "Table rename is not supported"),
         ("CREATE FUNCTION db.f AS 'x.Y'", "functions are not kept"),
         ("CREATE TABLE mart.seq (a INT) STORED AS SEQUENCEFILE", "SequenceFileInputFormat"),

@@ -82,7 +82,7 @@ def test_iceberg_of_an_installed_wheel_is_added(tmp_path, monkeypatch):
     monkeypatch.setattr(datalake_formats, "ICEBERG_WHEEL", "no_such_wheel")
 
     assert jar.name.startswith("iceberg-spark-runtime-3.5_2.12-")
-    with pytest.raises(UnsupportedError, match="no jar of it"):
+    with pytest.raises(UnsupportedError, match="lacks its jar"):
         datalake_jars("j", arguments, [], spark)
 
 

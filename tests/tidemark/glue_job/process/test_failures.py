@@ -9,15 +9,15 @@ import pytest
 from tidemark.glue_job.process.failures import (
     MAX_LENGTH,
     Failure,
-    Places,
-    cause_in_text,
+    RemedyPlaces,
+    cause_in_message,
     failure_of,
     first_cause,
     with_remedy,
 )
 
 DATALAKE = "--datalake-formats"
-PLACES = Places(Path("/home/lake"), "/venv/bin/python")
+PLACES = RemedyPlaces(Path("/home/lake"), "/venv/bin/python")
 NO_DRIVER = """An error occurred while calling o45.load.
 : java.lang.ClassNotFoundException: org.postgresql.Driver
 \tat java.base/java.net.URLClassLoader.findClass(URLClassLoader.java:445)
@@ -115,11 +115,11 @@ x y z
     ],
 )
 def test_cause_is_the_innermost_error_that_says_something(name, text, cause):
-    assert cause_in_text(name, text) == cause
+    assert cause_in_message(name, text) == cause
 
 
 def test_cause_is_one_line_of_bounded_length():
-    cause = cause_in_text("ValueError", "x" * 10_000)
+    cause = cause_in_message("ValueError", "x" * 10_000)
 
     assert len(cause) == MAX_LENGTH
     assert "\n" not in cause
@@ -206,7 +206,7 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
         ("ModuleNotFoundError: No module named 'x'", "", ["pip install", "--extra-py-files"]),
         ("ModuleNotFoundError: No module named 'awsglue.blueprint'", "", ["is not a job"]),
         ("AnalysisException: [PATH_NOT_FOUND] Path does not exist: s3://b/k", "", ["/home/lake"]),
-        ("ClientError: An error occurred (AccessDenied) when", "", ["the role of the job"]),
+        ("ClientError: An error occurred (AccessDenied) when", "", ["the job's role"]),
         ("EndpointConnectionError: Could not connect", "", ["AWS_ENDPOINT_URL_<SERVICE>"]),
     ],
 )

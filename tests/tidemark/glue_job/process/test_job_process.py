@@ -342,12 +342,12 @@ def test_traceback_in_the_log_begins_at_the_script(home):
         (
             job(script_location="s3://scripts/gone.py"),
             TidemarkError,
-            "job probe names s3://scripts/gone.py, and there is no such file at .*gone.py",
+            "job probe names s3://scripts/gone.py, but there is no such file at .*gone.py",
         ),
         (
             job(default_arguments={"--extra-py-files": "s3://scripts/gone.zip"}),
             TidemarkError,
-            "job probe names s3://scripts/gone.zip, and there is no such file",
+            "job probe names s3://scripts/gone.zip, but there is no such file",
         ),
         (job(script_location="probe.py"), UsageError, "'probe.py' is not a place in S3"),
         (job(default_arguments={"--conf": "x"}), UsageError, "--conf is 'x'"),

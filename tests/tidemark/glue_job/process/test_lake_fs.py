@@ -280,10 +280,10 @@ def _read(stream: Any) -> Iterator[int]:
 @pytest.mark.rule(
     "Files of S3",
     source="S3A",
-    choice="whatever they hold; a DynamicFrame's run warns of one with data",
+    choice="whatever they contain; with a DynamicFrame the run warns of one with data",
 )
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_spark_lists_no_marker_of_a_folder(spark, hadoop, s3, scheme):
+def test_spark_does_not_list_folder_markers(spark, hadoop, s3, scheme):
     spark.sql("SELECT 1 AS id").write.parquet(f"{s3.uri}_year=2024")
     for name in ("_year=2024_$folder$", "_year=2024/hour=1_$folder$"):
         s3.put(name, "")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.glue_job.process.failures import Failure, Places, with_remedy, without_result
+from tidemark.glue_job.process.failures import Failure, RemedyPlaces, with_remedy, without_result
 
-PLACES = Places(Path("/home/lake"), "/venv/bin/python")
+PLACES = RemedyPlaces(Path("/home/lake"), "/venv/bin/python")
 MEMORY = "spark.driver.memory"
 HEAP_LOG = "WARN x\njava.lang.OutOfMemoryError: Java heap space\n\tat A.b\n"
 # What the script meets when the JVM, or the Spark in it, has ended.
@@ -101,7 +101,7 @@ def test_a_failure_of_the_script_keeps_its_cause_beside_a_caught_lack_of_memory(
 
 @pytest.mark.parametrize("code", [-9, 137])
 def test_a_killed_process_names_memory_as_what_happened_or_as_what_may_have(code):
-    assert "out of memory: the kernel ended a process" in without_result(code, None, kills=1)
+    assert "out of memory: the kernel killed a process" in without_result(code, None, kills=1)
     assert "`dmesg`" in without_result(code, None, kills=0)
 
 
@@ -115,4 +115,4 @@ def test_a_jvm_or_worker_that_the_kernel_has_killed_says_so():
     worker = Failure("SparkException: Python worker exited unexpectedly (crashed)", "")
 
     for failure in (gone, worker):
-        assert "the kernel ended a process" in with_remedy(failure, "", PLACES, None, kills=1)
+        assert "the kernel killed a process" in with_remedy(failure, "", PLACES, None, kills=1)

@@ -49,7 +49,7 @@ def test_argv_of_a_real_run_is_understood():
 
 
 @pytest.mark.rule("Arguments", source="LIB")
-def test_arguments_nobody_asked_for_are_left_out():
+def test_arguments_that_are_not_requested_are_left_out():
     assert "other" not in resolve("--other 1 positional --x 2", "x")
 
 
@@ -86,7 +86,7 @@ def test_dashes_in_names_become_underscores():
     ],
     ids=["true", "number", "negative", "dashes", "dash", "equals sign", "empty", "repeated"],
 )
-def test_value_is_text_and_the_last_one_wins(argv, value):
+def test_value_is_a_string_and_the_last_one_wins(argv, value):
     assert resolve(argv, "x")["x"] == value
 
 
@@ -118,7 +118,7 @@ def test_help_in_argv_ends_the_script_normally(capsys):
     "name",
     ["job-bookmark-option", "job-bookmark-from", "job-bookmark-to", "continuation-option"],
 )
-def test_reserved_name_cannot_be_asked_for(name):
+def test_reserved_name_cannot_be_requested(name):
     with pytest.raises(RuntimeError, match=f"Using reserved arguments .*{name}"):
         resolve("--x 1", "x", name)
 

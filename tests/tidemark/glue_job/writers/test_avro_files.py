@@ -39,7 +39,7 @@ def test_a_schema_has_nullable_fields():
 
 
 def test_a_name_that_avro_has_not_is_refused():
-    with pytest.raises(UsageError, match=r"\['a\.b'\]; a name is of letters"):
+    with pytest.raises(UsageError, match=r"\['a\.b'\]; a name has letters"):
         schema_of("a.b:int")
 
 

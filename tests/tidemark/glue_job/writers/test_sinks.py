@@ -78,7 +78,7 @@ CATALOG = {"enableUpdateCatalog": True, "updateBehavior": "UPDATE_IN_DATABASE"}
 
 @pytest.mark.rule("Sinks", source="UFJ")
 @pytest.mark.parametrize("kind", ["glueparquet", "parquet", "json", "csv", "orc"])
-def test_a_sink_that_updates_the_catalog_makes_a_table_that_from_catalog_reads(
+def test_a_sink_that_updates_the_catalog_creates_a_table_for_from_catalog(
     sink, frame, read, table, kind
 ):
     sink(frame(), kind, partitionKeys=["origin"], **CATALOG)
@@ -114,8 +114,10 @@ def test_partition_keys_name_columns_in_any_case(sink, frame, read, table, s3):
         sink(frame(), partitionKeys=["day"], **CATALOG)
 
 
-@pytest.mark.rule("Sinks", source="BOTO", choice="made, with a warning, if no template declares it")
-def test_a_database_that_is_not_there_is_an_error_of_a_declared_job_only(
+@pytest.mark.rule(
+    "Sinks", source="BOTO", choice="created, with a warning, if no template declares it"
+)
+def test_a_missing_database_is_an_error_for_a_declared_job_only(
     glue_context, frame, noted, s3, monkeypatch
 ):
     sink = glue_context.getSink(path=s3.uri, connection_type="s3", enableUpdateCatalog=True)
@@ -137,7 +139,7 @@ def test_a_database_that_is_not_there_is_an_error_of_a_declared_job_only(
 
 
 @pytest.mark.rule("Sinks", source="UFJ")
-def test_a_sink_registers_the_partitions_that_it_writes_where_a_table_has_registered_ones(
+def test_a_sink_registers_its_partitions_if_the_table_has_registered_ones(
     sink, frame, read, spark_home, table, s3
 ):
     sink(frame(), partitionKeys=["origin"], **CATALOG)
@@ -165,7 +167,7 @@ def test_update_in_database_gives_the_table_the_schema_of_the_frame(sink, frame,
 
 
 @pytest.mark.rule("Sinks", source="UFJ")
-def test_log_leaves_the_schema_as_it_is_and_warns(sink, frame, read, noted, s3):
+def test_log_keeps_the_schema_and_warns(sink, frame, read, noted, s3):
     sink(frame(), partitionKeys=["origin"], **CATALOG)
     sink(frame(DELAYS), partitionKeys=["origin"], enableUpdateCatalog="true", updateBehavior="LOG")
 
@@ -194,10 +196,8 @@ def test_partition_keys_other_than_those_of_the_table_are_refused_before_a_file_
     assert s3.names() == before
 
 
-@pytest.mark.rule(
-    "Sinks", source="INFER", choice="a table that is not there is made with LOG as well"
-)
-def test_log_makes_a_table_that_is_not_there(sink, frame, read):
+@pytest.mark.rule("Sinks", source="INFER", choice="a missing table is created with LOG too")
+def test_log_creates_a_missing_table(sink, frame, read):
     sink(frame(), enableUpdateCatalog=True, updateBehavior="LOG")
 
     assert read()[1] == [(1, "EWR"), (2, "JFK")]

@@ -27,7 +27,9 @@ def test_a_target_gets_the_event_a_part_of_it_or_a_text():
     assert message_of({"Input": '{"a": 1}'}, EVENT, "r") == '{"a": 1}'
 
 
-@pytest.mark.rule("The API on a port", source="SILENT", choice="text keeps the template valid JSON")
+@pytest.mark.rule(
+    "The API on a port", source="SILENT", choice="strings keep the template valid JSON"
+)
 @pytest.mark.parametrize(
     ("template", "told"),
     [

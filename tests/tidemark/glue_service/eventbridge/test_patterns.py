@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.model.schedules.event_matching import OPERATORS, matches
-from tidemark.model.schedules.event_patterns import OPERANDS, faults_of_pattern, wrong_with
+from tidemark.model.schedules.event_patterns import OPERANDS, faults_of_pattern, find_problems
 
 EVENT = {
     "source": "aws.s3",
@@ -168,7 +168,7 @@ def test_what_eventbridge_takes_is_taken_at_synthesis_and_by_the_port(port, name
     pattern = with_detail(TAKEN[name])
     port.client("events").put_rule(Name="taken", EventPattern=json.dumps(pattern))
 
-    assert wrong_with(pattern) is None
+    assert find_problems(pattern) is None
     assert matches(pattern, EVENT) in (True, False)
 
 
@@ -179,7 +179,7 @@ def test_what_eventbridge_refuses_is_refused_at_synthesis_and_by_the_port(port, 
         port.client("events").put_rule(Name="refused", EventPattern=json.dumps(pattern))
 
     assert caught.value.response["Error"]["Code"] == "InvalidEventPatternException"
-    assert "not an event pattern" in (wrong_with(pattern) or "")
+    assert "not an event pattern" in (find_problems(pattern) or "")
 
 
 def test_every_operator_that_is_taken_can_be_matched():

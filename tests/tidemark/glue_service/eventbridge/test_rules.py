@@ -61,5 +61,5 @@ def test_tags_are_given_read_added_and_taken(port):
             events.tag_resource(ResourceARN=arn, Tags=wrong)
     with pytest.raises(events.exceptions.ResourceNotFoundException):
         events.list_tags_for_resource(ResourceARN=f"{arn}-none")
-    with pytest.raises(events.exceptions.ClientError, match="no rule here"):
+    with pytest.raises(events.exceptions.ClientError, match="names no rule"):
         events.list_tags_for_resource(ResourceARN="arn:aws:events:us-east-1:1:rule/tagged")

@@ -39,7 +39,7 @@ def heard():
 
 
 @pytest.mark.rule("The API on a port", source="EVENTS")
-def test_what_a_rule_sends_to_a_topic_is_published(serve, tmp_path, heard):
+def test_messages_of_a_rule_to_a_topic_are_published(serve, tmp_path, heard):
     url, told = heard
     said: list[str] = []
     with serve(options=Options(say=said.append)) as (port_url, engine):

@@ -100,7 +100,7 @@ def test_services_are_named_as_boto3_calls_them():
         ("states=http://a", "write --forward stepfunctions=http://a"),
         ("email=http://a", "ses=http://a"),
         ("elasticmapreduce=http://a", "write --forward emr=http://a"),
-        ("glue=http://a", "has itself"),
+        ("glue=http://a", "serves itself"),
         ("lambda=https://lambda.eu-west-1.amazonaws.com", "AWS"),
     ],
 )

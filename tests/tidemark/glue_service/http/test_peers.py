@@ -12,7 +12,7 @@ import pytest
 
 from tests.signing import signed
 from tests.tidemark.glue_service.conftest import Port
-from tidemark.glue_service.http.peers import user_of, why_not_ours
+from tidemark.glue_service.http.peers import foreign_user, user_of
 from tidemark.glue_service.http.serving import Options
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
@@ -89,14 +89,14 @@ def test_the_user_of_a_connection_is_found(family, host):
             accepted, peer = server.accept()
             with accepted:
                 assert user_of(peer[0], peer[1], port) == os.getuid()
-                assert why_not_ours(peer[0], peer[1], port) is None
+                assert foreign_user(peer[0], peer[1], port) is None
                 client.close()
                 assert user_of(peer[0], peer[1], port) is None
-                assert "gone" in (why_not_ours(peer[0], peer[1], port) or "")
+                assert "gone" in (foreign_user(peer[0], peer[1], port) or "")
 
 
 def test_a_client_of_another_machine_is_not_judged_here():
-    assert why_not_ours("192.0.2.7", 40000, 4566) is None
+    assert foreign_user("192.0.2.7", 40000, 4566) is None
 
 
 def test_the_own_user_is_answered(serve):

@@ -15,7 +15,7 @@ from tests.waiting import BOUND_S
 from tidemark.errors import UsageError
 from tidemark.glue_service.http.routes import names_of_port, service_of
 from tidemark.glue_service.http.services import OPERATIONS, unsupported
-from tidemark.glue_service.protocol.models import faults_of, find_operation
+from tidemark.glue_service.protocol.models import find_faults, find_operation
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.machine.local_requests import why_refused
 
@@ -146,7 +146,7 @@ def test_no_request_breaks_the_checks(operation_name, data):
     names = st.sampled_from(sorted(operation.input_shape.members)) | st.text()
     request = data.draw(st.dictionaries(names, JSON, max_size=4))
 
-    assert all(isinstance(fault, str) for fault in faults_of(operation, request))
+    assert all(isinstance(fault, str) for fault in find_faults(operation, request))
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,14 @@ def session(**values):
 
 
 @pytest.mark.rule("Warnings", source="BMS")
-def test_init_that_was_never_called_is_warned_of(script):
+def test_a_missing_init_causes_a_warning(script):
     note_at_end(script, ENABLE, None)
 
     assert read_warnings(script.parent) == [RunWarning.INIT_MISSING.value.format("ingest.py")]
 
 
 @pytest.mark.rule("Warnings", source="TRB")
-def test_commit_that_was_never_called_is_warned_of(script):
+def test_a_missing_commit_causes_a_warning(script):
     note_at_end(script, ENABLE, session(has_bookmarked_source=True))
 
     assert read_warnings(script.parent) == [RunWarning.COMMIT_MISSING.value.format("ingest.py")]
@@ -72,7 +72,7 @@ def test_a_script_that_cannot_be_looked_at_again_has_not_failed(script):
 
 
 @pytest.mark.rule("Warnings", source="COMM")
-def test_commit_in_a_finally_block_is_warned_of():
+def test_commit_in_a_finally_block_causes_a_warning():
     script = "job = glue.Job(c)\ntry:\n    work()\nfinally:\n    if x:\n        job.commit()\n"
 
     assert commits_in_finally(script) == [6]
@@ -120,7 +120,7 @@ JOB = JobDefinition("ingest", "s3://assets/ingest.py", "5.1")
 
 
 @pytest.mark.rule("Warnings", source="TRB")
-def test_rows_read_past_the_bookmark_are_warned_of(store, tmp_path):
+def test_rows_read_past_the_bookmark_cause_a_warning(store, tmp_path):
     (warning,) = warnings_of(store, finished(tmp_path), JOB)
 
     assert "spark.read knows no bookmark" in warning
@@ -128,7 +128,7 @@ def test_rows_read_past_the_bookmark_are_warned_of(store, tmp_path):
 
 
 @pytest.mark.rule("Warnings", source="TRB")
-def test_more_than_one_run_at_once_is_warned_of(store, tmp_path):
+def test_more_than_one_run_at_once_causes_a_warning(store, tmp_path):
     job = replace(JOB, max_concurrent_runs=3)
 
     (warning,) = warnings_of(store, finished(tmp_path, rows_read=0), job)
@@ -160,7 +160,7 @@ def test_outside_of_a_job_run_nothing_is_noted(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.rule("Warnings", source="SPARK", choice="a warning, as lines may be lost")
+@pytest.mark.rule("Warnings", source="SPARK", choice="a warning, because lines may be lost")
 @pytest.mark.parametrize(
     "line",
     [
@@ -172,7 +172,7 @@ def test_outside_of_a_job_run_nothing_is_noted(tmp_path, monkeypatch):
         "frame = spark.read.options(ignoreMissingFiles=True).parquet(path)",
     ],
 )
-def test_settings_that_let_spark_lose_lines_are_warned_of(script, line):
+def test_settings_with_which_spark_loses_lines_cause_a_warning(script, line):
     script.write_text(f"{line}\n", encoding="utf-8")
 
     note_at_end(script, "job-bookmark-disable", None)

@@ -24,7 +24,7 @@ time.sleep(60)
 
 
 @pytest.mark.rule("The API on a port", source="EVT")
-def test_a_run_is_told_of_once_per_state_that_lasts_longer_than_its_delay(tmp_path):
+def test_a_run_is_reported_once_per_state_that_exceeds_its_delay(tmp_path):
     now = [1_700_000_000.0]
     home = Home.open(tmp_path / "home")
     options = Options(clock=lambda: int(now[0] * 1000), max_parallel=1)

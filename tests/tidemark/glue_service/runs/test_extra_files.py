@@ -79,7 +79,7 @@ def test_files_of_this_machine_are_named_by_their_path(home, tmp_path):
         )
 
 
-@pytest.mark.rule("Arguments", source="ARG", choice="of a folder what is in it")
+@pytest.mark.rule("Arguments", source="ARG", choice="for a folder its content")
 def test_extra_files_and_folders_are_in_the_working_folder_of_the_script(home):
     put_script(home, LOOK)
     put(home, "rules.json", "{}")
@@ -165,7 +165,7 @@ def test_jars_stand_beside_those_of_conf_in_the_place_that_the_order_wants(home)
 @pytest.mark.spark
 @pytest.mark.rule("Arguments", source="ARG")
 @pytest.mark.parametrize("is_first", [pytest.param(False, marks=pytest.mark.nightly), True])
-def test_extra_jars_are_behind_those_of_spark_unless_they_are_to_be_first(home, is_first):
+def test_extra_jars_come_after_sparks_unless_they_must_be_first(home, is_first):
     put_script(home, WHERE)
     put(home, "x", "")
     with zipfile.ZipFile(home.lake / "config/extra.jar", "w") as jar:

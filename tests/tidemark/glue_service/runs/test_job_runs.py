@@ -143,7 +143,7 @@ def test_runs_are_listed_in_the_order_in_which_they_were_asked_for(serve):
 @pytest.mark.rule(
     "The API on a port", source="RUNS", choice="it is the next attempt, with the same arguments"
 )
-def test_start_job_run_with_a_run_id_tries_that_run_again(port):
+def test_start_job_run_with_a_run_id_retries_that_run(port):
     port.job("again", ARGUMENTS)
     first = port.start("again", Arguments={"--a": "1"})
     port.ended("again", first)

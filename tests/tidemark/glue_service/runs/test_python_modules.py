@@ -74,7 +74,7 @@ JOB = JobDefinition("ingest", "s3://b/x.py", "5.1")
 
 
 @pytest.mark.rule("Arguments", source="PYL", choice="once per set, into a folder of the home")
-def test_python_modules_that_are_missing_are_installed_once_per_set(tmp_path):
+def test_missing_python_modules_are_installed_once_per_set(tmp_path):
     home = Home.open(tmp_path / "home")
     uri = wheel(home.lake, "tidemark_tiny", "VALUE = 1")
     arguments = {

@@ -153,14 +153,14 @@ CHANGES = {
         lambda home: scanned(home, RAW, "jdbc:#query"),
         "it reads jdbc:#query, which is not one of its declared inputs",
     ),
-    "nothing that is known": (scanned, "what its last run read is not known"),
+    "nothing that is known": (scanned, "the reads of its last run are unknown"),
     "no commit": (
         lambda home: record(home, "jr_2", "SUCCEEDED", 2),
         "its bookmark is not the one",
     ),
     "no inputs": (
         lambda home: (home.runs / "jr_1" / "tidemark-inputs.json").write_text("{"),
-        "what its last run found is not known",
+        "the inputs of its last run are unknown",
     ),
     "link": (
         lambda home: home.local_path(f"{RAW}link").symlink_to("day=1"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tidemark.glue_service.s3.conftest import code_of, keys_of, prefixes_of, put
-from tidemark.glue_service.s3.calls import why_no_file
+from tidemark.glue_service.s3.calls import key_problem
 from tidemark.glue_service.s3.listing import walk
 
 
@@ -106,7 +106,7 @@ def test_a_listing_is_that_of_s3_on_any_keys(tmp_path_factory, keys, prefix):
     for key in sorted(keys):
         parents = {key[:n] for n, letter in enumerate(key) if letter == "/"}
         is_free = not any(k.startswith(f"{key}/") for k in there) and not parents & there
-        if why_no_file(key) or key.endswith("/") or not is_free:
+        if key_problem(key) or key.endswith("/") or not is_free:
             continue
         (bucket / key).parent.mkdir(parents=True, exist_ok=True)
         (bucket / key).touch()

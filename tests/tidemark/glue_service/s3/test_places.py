@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tidemark.glue_service.s3.conftest import code_of, keys_of, put
-from tidemark.glue_service.s3.calls import why_no_file
+from tidemark.glue_service.s3.calls import key_problem
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_a_key_where_a_folder_is_and_below_a_file_is_refused(port, s3, bucket):
 
 @pytest.mark.parametrize("key", ["a\0b", "\ud800", "é" * 513, "a/" * 2 + "/"])
 def test_what_no_file_can_be_called_is_told(key):
-    assert why_no_file(key) is not None
+    assert key_problem(key) is not None

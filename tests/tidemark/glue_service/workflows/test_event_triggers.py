@@ -77,7 +77,7 @@ def test_an_event_that_a_rule_sends_to_a_workflow_starts_it_and_is_a_run_propert
 
 
 @pytest.mark.rule("Triggers and workflows", source="WF")
-def test_a_batch_starts_one_run_when_it_is_whole_and_the_next_begins_anew(port):
+def test_a_complete_batch_starts_one_run_and_the_next_batch_starts_empty(port):
     name = listening(port, "batch", {"BatchSize": 3})
 
     first = put(port, name, 2)
@@ -92,7 +92,7 @@ def test_a_batch_starts_one_run_when_it_is_whole_and_the_next_begins_anew(port):
 
 
 @pytest.mark.rule("Triggers and workflows", source="WF")
-def test_a_batch_that_is_not_whole_starts_a_run_when_its_window_ends(port):
+def test_an_incomplete_batch_starts_a_run_when_its_window_ends(port):
     name = listening(port, "window", {"BatchSize": 3, "BatchWindow": 60})
 
     (first,) = put(port, name)
@@ -122,8 +122,10 @@ def test_an_event_whose_run_is_refused_is_used_up(port):
     assert any("Concurrent runs exceeded for workflow: refused" in text for text in port.said)
 
 
-@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="CREATED takes events")
-def test_an_event_trigger_needs_no_activation_and_takes_nothing_once_deactivated(port):
+@pytest.mark.rule(
+    "Triggers and workflows", source="SILENT", choice="in the state CREATED it accepts events"
+)
+def test_an_event_trigger_needs_no_activation_and_ignores_events_once_deactivated(port):
     name = listening(port, "asleep")
     state = port.glue.get_trigger(Name=name)["Trigger"]["State"]
 
@@ -138,7 +140,7 @@ def test_an_event_trigger_needs_no_activation_and_takes_nothing_once_deactivated
 
 
 @pytest.mark.rule("The API on a port", source="EVENTS")
-def test_objects_that_clients_put_are_events_of_s3_where_a_rule_asks_for_them(port):
+def test_objects_that_clients_put_are_s3_events_if_a_rule_matches_them(port):
     objects = {"bucket": {"name": ["landing"]}, "object": {"key": [{"prefix": "in/"}]}}
     pattern = {"source": ["aws.s3"], "detail-type": ["Object Created"], "detail": objects}
     name = listening(port, "arrivals", pattern=pattern)

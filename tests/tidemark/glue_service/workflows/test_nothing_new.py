@@ -29,7 +29,7 @@ def test_a_run_that_would_find_what_the_last_one_found_has_no_reason():
         (replace(LAST, state="FAILED"), "its last run is FAILED"),
         (replace(LAST, state="RUNNING"), "its last run is RUNNING"),
         (replace(LAST, is_in_force=False), "its bookmark is not the one that its last run"),
-        (replace(LAST, inputs=None), "what its last run found is not known"),
+        (replace(LAST, inputs=None), "the inputs of its last run are unknown"),
         (replace(LAST, inputs=replace(NOW, code={})), "its code has changed"),
         (replace(LAST, inputs=replace(NOW, arguments={})), "its arguments have changed"),
         (replace(LAST, inputs=replace(NOW, datasets={})), "s3://raw/flights/ has changed"),

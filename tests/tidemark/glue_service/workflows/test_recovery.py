@@ -38,7 +38,9 @@ def workflow_statuses(store):
     return [row["status"] for row in rows]
 
 
-@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="no service is left to go on")
+@pytest.mark.rule(
+    "Triggers and workflows", source="SILENT", choice="no service is left to continue"
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 def test_runs_of_a_killed_command_are_failed_and_their_processes_ended(home, store):
     run = JobRun(

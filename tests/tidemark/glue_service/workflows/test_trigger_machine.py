@@ -21,7 +21,7 @@ from tidemark.glue_service.jobs import create_job
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.job_runs import start_job_run
-from tidemark.glue_service.runs.recovery import go_on
+from tidemark.glue_service.runs.recovery import continue_runs
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.steps import load, step
 from tidemark.glue_service.workflows.batch_firing import notify
@@ -93,7 +93,7 @@ class TriggerMachine(RuleBasedStateMachine):
         clock, say = lambda: self.now_ms, lambda _: None
         self.glue = LocalGlue(machine, self.store, runner, flows, Schedules(), clock, say)
         load(self.glue)
-        go_on(self.glue)
+        continue_runs(self.glue)
 
     def teardown(self) -> None:
         self.store.close()

@@ -225,7 +225,7 @@ def test_a_trigger_with_a_crawler_is_kept_and_does_not_fire(port):
         port.glue.start_trigger(Name="crawls")
 
 
-@pytest.mark.rule("Triggers and workflows", source="CRON", choice="a time that was missed is gone")
+@pytest.mark.rule("Triggers and workflows", source="CRON", choice="missed times are not caught up")
 def test_a_schedule_fires_by_the_clock_in_utc_once_each_time(tmp_path):
     begin = datetime(2026, 1, 1, 11, 50, tzinfo=UTC).timestamp()
     now = [begin]

@@ -299,7 +299,7 @@ def test_inactive_trigger_never_fires(workflow):
     source="RUNS, MNT",
     choice="a retried failure fires nothing",
 )
-def test_retry_has_an_id_of_its_own_and_only_the_last_state_fires_triggers(workflow):
+def test_retry_has_its_own_id_and_only_the_last_state_fires_triggers(workflow):
     result = workflow(
         {"one": FAIL_ONCE, "two": "", "three": ""},
         START,
@@ -316,7 +316,7 @@ def test_retry_has_an_id_of_its_own_and_only_the_last_state_fires_triggers(workf
 
 
 @pytest.mark.rule("Triggers and workflows", source="ADD")
-def test_job_that_keeps_failing_is_retried_as_often_as_it_may(workflow):
+def test_job_that_keeps_failing_is_retried_up_to_its_limit(workflow):
     result = workflow({"one": FAIL, "two": ""}, START, after("FAILED"), max_retries=2).execute()
 
     one = result.job_runs[0].run_id
@@ -338,7 +338,7 @@ def test_timeout_is_not_retried_and_fires_its_watcher(workflow):
 
 
 @pytest.mark.rule("Triggers and workflows", source="TRA")
-def test_timeout_of_an_action_is_that_of_its_run_only(workflow):
+def test_timeout_of_an_action_applies_to_its_run_only(workflow):
     start = replace(START, actions=(Action("one", timeout_minutes=0), Action("two")))
 
     result = workflow({"one": SLEEP, "two": ""}, start).execute()
@@ -347,7 +347,7 @@ def test_timeout_of_an_action_is_that_of_its_run_only(workflow):
 
 
 @pytest.mark.rule("Triggers and workflows", source="WF", choice="`tidemark run` fires no event")
-def test_a_workflow_that_events_start_is_started_by_hand_and_says_so(workflow):
+def test_a_workflow_with_an_event_trigger_is_started_by_hand_with_a_message(workflow):
     result = workflow({"one": ""}, replace(START, type="EVENT", is_active=False)).execute()
     console = Console(file=io.StringIO())
     print_outcome(console, result)
@@ -368,7 +368,7 @@ def test_start_beyond_max_concurrent_runs_is_shown_as_a_failed_run(workflow, mon
     assert failed.error_message == "Concurrent runs exceeded for one"
 
 
-@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="there is one machine")
+@pytest.mark.rule("Triggers and workflows", source="SILENT", choice="one machine does all the work")
 def test_as_many_jobs_run_at_once_as_there_are_cores(workflow, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     running, most = set(), []
@@ -393,7 +393,7 @@ def test_missing_script_fails_the_job_with_its_place(home, workflow):
 
     assert outcome(result) == [("one", "FAILED"), ("two", "SUCCEEDED")]
     assert (
-        "names s3://scripts/one.py, and there is no such file" in result.job_runs[0].error_message
+        "names s3://scripts/one.py, but there is no such file" in result.job_runs[0].error_message
     )
 
 

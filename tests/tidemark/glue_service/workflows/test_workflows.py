@@ -73,7 +73,7 @@ def states_of(run, name):
 
 @pytest.mark.on_aws
 @pytest.mark.rule("Triggers and workflows", source="WFA, WFR")
-def test_a_run_is_completed_even_where_jobs_failed_and_counts_them(port):
+def test_a_run_is_completed_even_if_jobs_failed_and_counts_them(port):
     port.job("count-1")
     port.job("count-2", FAIL)
     port.job("count-3")
@@ -150,7 +150,7 @@ def test_a_stopped_run_stops_its_jobs_and_starts_none(port):
 
 @pytest.mark.on_aws
 @pytest.mark.rule("Triggers and workflows", source="WFR")
-def test_a_resumed_run_repeats_the_chosen_jobs_and_what_is_behind_them(port):
+def test_a_resumed_run_repeats_the_chosen_and_downstream_jobs(port):
     port.job("resume-1")
     port.job("resume-2", FAIL)
     port.job("resume-3")
@@ -189,7 +189,7 @@ def test_a_resumed_run_repeats_the_chosen_jobs_and_what_is_behind_them(port):
 
 @pytest.mark.on_aws
 @pytest.mark.rule("Triggers and workflows", source="WFA, WFR")
-def test_more_runs_of_a_workflow_than_it_may_have_are_refused(port):
+def test_runs_beyond_the_maximum_of_a_workflow_are_refused(port):
     port.job("limit-1", SLEEP)
     flow(port, "limit", "limit-1", MaxConcurrentRuns=1)
     run_id = start(port, "limit")
@@ -203,7 +203,7 @@ def test_more_runs_of_a_workflow_than_it_may_have_are_refused(port):
 
 @pytest.mark.on_aws
 @pytest.mark.rule("Triggers and workflows", source="WFR")
-def test_triggers_hold_as_they_were_when_the_run_started(port):
+def test_a_run_uses_the_triggers_at_its_start(port):
     port.job("snapshot-1", "import time; time.sleep(0.5)")
     port.job("snapshot-2")
     flow(port, "snapshot", "snapshot-1", then=[("snapshot-2", "snapshot-1", "SUCCEEDED")])

@@ -63,7 +63,7 @@ def test_bookmark_entry_has_the_fields_and_the_document_of_the_api(store):
 
 
 @pytest.mark.rule("Reset and rewind", source="BOTO")
-def test_bookmark_of_a_run_is_what_it_was_when_that_run_ended(store):
+def test_bookmark_of_a_run_is_the_one_at_the_end_of_that_run(store):
     commit_bookmark(store, "ingest", "jr_1", STATES, 0, 100)
     put_run(store, "jr_2", 150, "FAILED")
     commit_bookmark(store, "ingest", "jr_3", {}, 1, 200)
@@ -84,7 +84,7 @@ def test_job_that_never_stored_a_bookmark_is_not_found(store, call):
 
 
 @pytest.mark.rule(
-    "Reset and rewind", source="BM", choice="a reset is a version too; a rewind can undo it"
+    "Reset and rewind", source="BM", choice="a reset is a version too, so a rewind can undo it"
 )
 def test_reset_drops_all_state(store):
     commit_bookmark(store, "ingest", "jr_1", STATES, 0, 100)

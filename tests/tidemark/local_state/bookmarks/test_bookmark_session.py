@@ -99,7 +99,7 @@ def test_new_context_reads_everything_again(land):
 
 
 @pytest.mark.rule("transformation_ctx", source="BM, BMS")
-def test_other_path_under_an_old_context_skips_what_is_older_than_the_bookmark(home, land):
+def test_other_path_under_an_old_context_skips_data_older_than_the_bookmark(home, land):
     land("a.json")
     land("other/old.json", minutes_ago=60)
     land("other/within_the_band.json", minutes_ago=5)

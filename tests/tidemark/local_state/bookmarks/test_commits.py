@@ -100,7 +100,7 @@ def test_attempt_number_is_above_zero_only_for_a_run_after_failed_ones(glue):
 
 
 @pytest.mark.rule("State and commit", source="BM, BOTO")
-def test_version_grows_with_every_change_and_previous_run_id_names_the_run_before(glue):
+def test_version_grows_with_every_change_and_previous_run_id_names_the_previous_run(glue):
     glue.run("jr_1")
     first = glue.bookmark()
     glue.run("jr_2")
@@ -119,7 +119,7 @@ def test_version_grows_with_every_change_and_previous_run_id_names_the_run_befor
 
 
 @pytest.mark.rule("State and commit", source="SILENT", choice="a second version of the same run")
-def test_second_commit_of_a_run_stores_what_was_read_since_the_first(glue):
+def test_second_commit_of_a_run_stores_the_reads_since_the_first(glue):
     glue.land("a.json")
     job = initialised(glue)
     assert paths_read() == ["a.json"]
@@ -133,7 +133,7 @@ def test_second_commit_of_a_run_stores_what_was_read_since_the_first(glue):
     assert glue.run("jr_2") == []
 
 
-@pytest.mark.rule("State and commit", source="SILENT", choice="it stores one more, equal version")
+@pytest.mark.rule("State and commit", source="SILENT", choice="it stores another, equal version")
 def test_second_commit_with_nothing_read_in_between_changes_no_state(glue):
     glue.land("a.json")
     job = initialised(glue)
@@ -147,7 +147,7 @@ def test_second_commit_with_nothing_read_in_between_changes_no_state(glue):
 
 
 @pytest.mark.rule("State and commit", source="SILENT", choice="the last init counts")
-def test_second_init_without_a_commit_forgets_what_was_read_since_the_first(glue):
+def test_second_init_without_a_commit_drops_the_reads_since_the_first(glue):
     glue.land("a.json")
     job = initialised(glue)
     assert paths_read() == ["a.json"]
@@ -158,7 +158,7 @@ def test_second_init_without_a_commit_forgets_what_was_read_since_the_first(glue
 
 
 @pytest.mark.rule("State and commit", source="COMM", choice="each round is a version of one run")
-def test_loop_of_init_and_commit_reads_in_each_round_what_came_since_the_last(glue):
+def test_loop_of_init_and_commit_reads_new_data_in_each_round(glue):
     rounds = []
     for name in ("a.json", "b.json", "c.json"):
         glue.clock.now_ms += 1
@@ -190,7 +190,9 @@ def test_commit_without_init_stores_nothing(glue):
     assert glue.bookmark() is None
 
 
-@pytest.mark.rule("State and commit", source="INFER", choice="it moves, as a source was opened")
+@pytest.mark.rule(
+    "State and commit", source="INFER", choice="it moves, because a source was opened"
+)
 def test_commit_does_not_ask_whether_an_action_ran(glue):
     glue.land("a.json")
     job = initialised(glue)
@@ -201,7 +203,7 @@ def test_commit_does_not_ask_whether_an_action_ran(glue):
 
 
 @pytest.mark.rule("State and commit", source="TRB")
-def test_of_two_runs_at_once_the_one_that_commits_second_fails_and_stores_nothing(glue):
+def test_the_second_commit_of_two_concurrent_runs_fails_and_stores_nothing(glue):
     glue.land("a.json")
     first, second = glue.start("jr_1"), glue.start("jr_2")
     first.session.commit()
@@ -254,8 +256,8 @@ session.commit()
 """
 
 
-@pytest.mark.rule("Bad input", source="SILENT", choice="commit fails and says what to do")
-def test_full_disk_during_commit_leaves_the_bookmark_and_says_so(glue):
+@pytest.mark.rule("Bad input", source="SILENT", choice="commit fails with a remedy")
+def test_full_disk_during_commit_keeps_the_bookmark_and_is_reported(glue):
     glue.land("a.json")
     glue.run("jr_1")
     before = glue.bookmark()
@@ -286,8 +288,8 @@ def without_write_permission(folder: Path) -> Iterator[None]:
             entry.chmod(entry.stat().st_mode | 0o200)
 
 
-@pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and says what to do")
-def test_home_that_cannot_be_written_fails_the_run_before_it_reads(glue, monkeypatch):
+@pytest.mark.rule("Bad input", source="SILENT", choice="the run fails with a remedy")
+def test_read_only_home_fails_the_run_before_it_reads(glue, monkeypatch):
     with tempfile.TemporaryDirectory() as folder:  # below the tmp_path of root no one else can look
         Path(folder).chmod(0o755)
         home = Home.open(Path(folder) / "home")
@@ -302,8 +304,8 @@ def test_home_that_cannot_be_written_fails_the_run_before_it_reads(glue, monkeyp
             initialised(glue, "jr_2")
 
 
-@pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and says which versions")
-def test_state_of_a_newer_tidemark_fails_the_run_and_stays_as_it_is(glue):
+@pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and names the versions")
+def test_state_of_a_newer_tidemark_fails_the_run_and_is_not_changed(glue):
     glue.run("jr_1")
     before = glue.bookmark()
     set_schema_version(glue.home.database, 99)

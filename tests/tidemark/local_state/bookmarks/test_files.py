@@ -47,7 +47,7 @@ def test_file_modified_after_the_source_was_opened_belongs_to_the_next_run():
 
 
 @pytest.mark.rule("Files of S3", source="OLD")
-def test_file_of_the_marks_own_millisecond_that_shows_up_later_is_read():
+def test_file_with_the_marks_own_millisecond_that_appears_later_is_read():
     first = select_new_files([FileVersion("a", 1000, 1)], None, 1000, Limits(BAND))
     listing = [FileVersion("a", 1000, 1), FileVersion("b", 1000, 1)]
 
@@ -57,7 +57,7 @@ def test_file_of_the_marks_own_millisecond_that_shows_up_later_is_read():
 
 
 @pytest.mark.rule("Files of S3", source="OLD, S3")
-def test_file_that_shows_up_late_within_the_band_is_read_and_outside_it_is_not():
+def test_file_that_appears_late_is_read_only_within_the_band():
     state = SourceState(1000, low_ms=900)
     listing = [FileVersion("at the edge", 900, 1), FileVersion("within", 901, 1)]
 
@@ -149,7 +149,7 @@ def test_state_does_not_grow_with_the_files_ever_seen():
 
 
 @pytest.mark.rule("Files of S3", source="INFER")
-def test_deleted_file_leaves_the_state_when_the_band_has_passed_it():
+def test_deleted_file_leaves_the_state_after_the_band_has_passed_it():
     state = SourceState(1000, low_ms=900, recent=frozenset({FileVersion("a", 990, 1)}))
 
     soon = select_new_files([], state, opened_at_ms=1010, limits=Limits(BAND))
@@ -183,7 +183,7 @@ def test_bounded_files_reads_the_oldest_first_and_drains_over_runs():
     assert (first.next_state.high_ms, second.next_state.high_ms) == (20, 1001)
 
 
-@pytest.mark.rule("Files of S3", source="SILENT", choice="the rest is read by the next run")
+@pytest.mark.rule("Files of S3", source="SILENT", choice="the next run reads the rest")
 def test_bound_between_files_of_one_millisecond_loses_and_repeats_none():
     listing = [FileVersion(name, 10, 1) for name in "abc"]
     limits = Limits(max_band_ms=0, bounded_files=2)
@@ -204,7 +204,7 @@ def test_bounded_size_stops_once_it_is_reached():
 
 
 @pytest.mark.rule("Files of S3", source="S3", choice="the newest ones are left")
-def test_what_does_not_fit_into_the_band_is_left_to_the_next_run():
+def test_files_that_do_not_fit_into_the_band_are_left_to_the_next_run():
     listing = [FileVersion("old", 5, 1), FileVersion("a", 950, 1), FileVersion("b", 960, 1)]
     limits = Limits(BAND, max_files_in_band=1)
 

@@ -36,7 +36,9 @@ def test_pattern_excludes_what_it_matches_as_a_whole(pattern, excluded, kept):
 
 
 @pytest.mark.rule(
-    "Files of S3", source="S3", choice="held against the name below the path and the whole URI"
+    "Files of S3",
+    source="S3",
+    choice="compared with the name below the path and with the whole URI",
 )
 @pytest.mark.parametrize("path", ["s3://b/in/", "s3://b/in"])
 def test_an_exclusion_may_be_relative_to_the_path_or_a_whole_uri(path):

@@ -245,7 +245,7 @@ MARKERS = [
 @pytest.mark.rule(
     "Files of S3",
     source="INFER",
-    choice="a warning names data there, not markers",
+    choice="a warning names data, not markers",
 )
 def test_hidden_files_and_folders_with_data_are_named(tmp_path):
     for name in (*HIDDEN, *MARKERS):

@@ -38,14 +38,14 @@ def incremented(glue):
 
 
 @pytest.mark.rule("Modes", source="BM")
-def test_enable_reads_what_is_new_and_stores_what_was_read_at_commit(incremented):
+def test_enable_reads_new_data_and_stores_the_state_at_commit(incremented):
     assert run(incremented, ENABLE) == ["b.json"]
     assert incremented.bookmark().version == 2
     assert run(incremented, ENABLE) == []
 
 
 @pytest.mark.rule("Modes", source="BM, ARG")
-def test_pause_reads_what_is_new_and_never_stores_even_if_commit_is_called(incremented):
+def test_pause_reads_new_data_and_never_stores_the_state_even_at_commit(incremented):
     pause = "--job-bookmark-option job-bookmark-pause"
 
     assert run(incremented, pause) == run(incremented, pause) == ["b.json"]

@@ -15,7 +15,7 @@ from tidemark.local_state.bookmarks.passed_rows import (
     day_ahead,
     is_passed,
     keys_to_count,
-    skip_to_tell,
+    skip_to_report,
     stored_cuts,
     to_json,
 )
@@ -41,7 +41,7 @@ class Bookmark:
         stored = stored_cuts(self.state)
         keys = keys_to_count(stored, low, last, value(new[0])[0] if new else None, self.order)
         cuts = [Cut(cut, self._count(ordered, cut)) for cut in keys]
-        told = low and skip_to_tell(stored, cuts, low, is_there=self.bound in ordered)
+        told = low and skip_to_report(stored, cuts, low, is_there=self.bound in ordered)
         self.state = json.loads(json.dumps({"passed": to_json(cuts)}))
         self.bound = new[-1] if new else self.bound
         return told
@@ -204,6 +204,6 @@ def test_a_key_that_is_a_time_ahead_of_the_clock_is_told(value, is_ahead):
 def test_a_bookmark_of_an_older_version_tells_of_rows_below_a_bound_that_is_gone_only():
     low = (("int", "5"),)
 
-    assert skip_to_tell([], [Cut(low, 3)], low, is_there=True) is None
-    assert skip_to_tell([], [Cut(low, 0)], low, is_there=False) is None
-    assert skip_to_tell([], [Cut(low, 3)], low, is_there=False) == (BELOW, 3)
+    assert skip_to_report([], [Cut(low, 3)], low, is_there=True) is None
+    assert skip_to_report([], [Cut(low, 0)], low, is_there=False) is None
+    assert skip_to_report([], [Cut(low, 3)], low, is_there=False) == (BELOW, 3)

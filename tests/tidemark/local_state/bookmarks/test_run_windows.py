@@ -26,7 +26,7 @@ def three_runs(glue):
 
 
 @pytest.mark.rule("Windows of runs", source="BM, ARG")
-def test_window_leaves_out_what_run_from_had_read_and_holds_all_that_run_to_had(three_runs):
+def test_window_has_the_data_that_run_to_had_read_and_run_from_had_not(three_runs):
     assert window(three_runs, "jr_1", "jr_3") == ["2.json", "3.json"]
     assert window(three_runs, "jr_2", "jr_3") == ["3.json"]
 
@@ -53,7 +53,9 @@ def test_failed_run_stands_for_the_last_successful_run_before_it(glue):
     assert window(glue, "jr_1", "jr_failed") == []
 
 
-@pytest.mark.rule("Windows of runs", source="SILENT", choice="as a failed run: what it started at")
+@pytest.mark.rule(
+    "Windows of runs", source="SILENT", choice="like a failed run: its position at its start"
+)
 @pytest.mark.parametrize("option", [PAUSE, "job-bookmark-disable"])
 def test_run_that_stores_no_bookmark_stands_for_the_last_one_before_it(three_runs, option):
     three_runs.run("jr_other", option=option)
@@ -109,13 +111,13 @@ def test_window_from_a_run_to_itself_is_empty(three_runs):
 
 
 @pytest.mark.rule("Windows of runs", source="SILENT", choice="it reads nothing")
-def test_source_that_run_to_did_not_know_lies_outside_of_the_window(three_runs):
+def test_source_that_run_to_did_not_know_is_outside_the_window(three_runs):
     three_runs.run("jr_4", ctxs=["weather", "added"])
 
     assert window(three_runs, "jr_1", "jr_3", ctx="added") == []
 
 
-@pytest.mark.rule("Windows of runs", source="INFER", choice="all that run to had read")
+@pytest.mark.rule("Windows of runs", source="INFER", choice="everything that run to had read")
 def test_source_that_run_from_did_not_know_is_read_up_to_run_to(three_runs):
     three_runs.run("jr_4", ctxs=["weather", "added"])
     three_runs.land("5.json")
@@ -123,7 +125,7 @@ def test_source_that_run_from_did_not_know_is_read_up_to_run_to(three_runs):
     assert window(three_runs, "jr_1", "jr_4", ctx="added") == [f"{n}.json" for n in (1, 2, 3, 4)]
 
 
-@pytest.mark.rule("Windows of runs", source="BM", choice="no one keeps the version that was read")
+@pytest.mark.rule("Windows of runs", source="BM", choice="the version that was read is not kept")
 def test_file_that_was_rewritten_since_is_not_in_the_window(three_runs):
     three_runs.land("2.json")
 
@@ -131,7 +133,9 @@ def test_file_that_was_rewritten_since_is_not_in_the_window(three_runs):
     assert three_runs.run("jr_4") == ["2.json", "4.json"]
 
 
-@pytest.mark.rule("Windows of runs", source="SILENT", choice="what to had read and from had not")
+@pytest.mark.rule(
+    "Windows of runs", source="SILENT", choice="data that to had read and from had not"
+)
 def test_window_across_a_rewind_or_a_reset_compares_the_positions(three_runs):
     three_runs.change(rewind_bookmark, "jr_1")
     assert three_runs.run("jr_4") == ["2.json", "3.json", "4.json"]
@@ -143,7 +147,9 @@ def test_window_across_a_rewind_or_a_reset_compares_the_positions(three_runs):
     assert window(three_runs, "jr_4", "jr_5") == ["5.json"]
 
 
-@pytest.mark.rule("Windows of runs", source="LIB", choice="also where the script makes up its args")
+@pytest.mark.rule(
+    "Windows of runs", source="LIB", choice="even if the script builds its args itself"
+)
 @pytest.mark.parametrize("end", ["from", "to"])
 def test_window_needs_both_ends(three_runs, end):
     args = {"job_bookmark_option": PAUSE, f"job_bookmark_{end}": "jr_1"}

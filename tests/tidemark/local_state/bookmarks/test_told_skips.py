@@ -443,8 +443,8 @@ def test_a_context_was_renamed_if_a_new_one_reads_what_an_unused_one_has_read(
     assert renamed_contexts(before, used) == renamed
 
 
-@pytest.mark.rule("Warnings", source="BM", choice="it is read in full again, and warned of")
-def test_a_source_under_another_context_is_told_once(glue, tmp_path, monkeypatch):
+@pytest.mark.rule("Warnings", source="BM", choice="it is read in full again, with a warning")
+def test_a_source_under_another_context_is_reported_once(glue, tmp_path, monkeypatch):
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
     script = tmp_path / "job.py"
     script.write_text("pass")

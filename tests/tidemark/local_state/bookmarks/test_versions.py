@@ -52,7 +52,7 @@ def test_reset_forgets_every_transformation_ctx_of_the_job(three_runs):
 
 
 @pytest.mark.rule("Reset and rewind", source="BM, BLOG", choice="the run's own input stays read")
-def test_rewind_to_a_run_makes_the_next_run_read_what_came_after_it(three_runs):
+def test_rewind_to_a_run_makes_the_next_run_read_later_data(three_runs):
     three_runs.change(rewind_bookmark, "jr_1")
 
     assert three_runs.run("jr_4") == ["2.json", "3.json"]
@@ -69,7 +69,7 @@ def test_rewind_to_the_newest_run_changes_nothing_but_the_version(three_runs):
 
 
 @pytest.mark.rule("Reset and rewind", source="SILENT", choice="the last successful run before it")
-def test_rewind_to_a_failed_run_goes_where_that_run_started(three_runs):
+def test_rewind_to_a_failed_run_restores_the_position_at_its_start(three_runs):
     three_runs.land("4.json")
     three_runs.run("jr_failed", commits=False, state="FAILED")
     three_runs.run("jr_4")
@@ -81,7 +81,7 @@ def test_rewind_to_a_failed_run_goes_where_that_run_started(three_runs):
 
 
 @pytest.mark.rule("Reset and rewind", source="SILENT", choice="everything is read again")
-def test_rewind_to_a_failed_run_before_any_success_forgets_everything(glue):
+def test_rewind_to_a_failed_run_before_any_success_drops_all_state(glue):
     glue.land("1.json")
     glue.run("jr_failed", commits=False, state="FAILED")
     glue.run("jr_1")
@@ -92,7 +92,7 @@ def test_rewind_to_a_failed_run_before_any_success_forgets_everything(glue):
     assert glue.run("jr_2") == ["1.json"]
 
 
-@pytest.mark.rule("Reset and rewind", source="SILENT", choice="back to where its commit left off")
+@pytest.mark.rule("Reset and rewind", source="SILENT", choice="back to the position of its commit")
 def test_rewind_to_a_run_that_failed_after_its_commit_keeps_its_input_read(glue):
     glue.land("1.json")
     glue.run("jr_1", state="FAILED")
@@ -114,7 +114,9 @@ def test_rewind_after_a_rewind_may_go_forward_again(three_runs):
     assert three_runs.run("jr_4") == ["3.json"]
 
 
-@pytest.mark.rule("Reset and rewind", source="SILENT", choice="possible: versions are never lost")
+@pytest.mark.rule(
+    "Reset and rewind", source="SILENT", choice="possible, because versions are never lost"
+)
 def test_rewind_after_a_reset_undoes_it(three_runs):
     three_runs.change(reset_bookmark)
 
@@ -139,7 +141,11 @@ def test_rewind_to_a_run_that_committed_twice_goes_to_its_end(glue):
     assert glue.run("jr_3") == ["2.json"]
 
 
-@pytest.mark.rule("Reset and rewind", source="SILENT", choice="where that run started, rewound too")
+@pytest.mark.rule(
+    "Reset and rewind",
+    source="SILENT",
+    choice="the position at that run's start, even after a rewind",
+)
 def test_run_that_failed_after_a_rewind_stands_for_the_rewound_position(three_runs):
     three_runs.change(rewind_bookmark, "jr_1")
     three_runs.run("jr_failed", commits=False, state="FAILED")
@@ -161,7 +167,7 @@ def test_file_rewritten_since_is_read_again_after_a_rewind_and_a_deleted_one_is_
 
 
 @pytest.mark.rule("Reset and rewind", source="BM")
-def test_reset_and_rewind_touch_no_data(three_runs):
+def test_reset_and_rewind_change_no_data(three_runs):
     three_runs.change(rewind_bookmark, "jr_1")
     three_runs.change(reset_bookmark)
 
@@ -169,7 +175,7 @@ def test_reset_and_rewind_touch_no_data(three_runs):
     assert sorted(file.name for file in landed.iterdir()) == ["1.json", "2.json", "3.json"]
 
 
-@pytest.mark.rule("Reset and rewind", source="SILENT", choice="the run number goes on growing")
+@pytest.mark.rule("Reset and rewind", source="SILENT", choice="the run number continues to grow")
 def test_run_after_a_rewind_or_a_reset_gets_a_new_run_number(three_runs):
     rewound = three_runs.change(rewind_bookmark, "jr_1")
     three_runs.run("jr_4")
@@ -184,7 +190,7 @@ def test_run_after_a_rewind_or_a_reset_gets_a_new_run_number(three_runs):
 
 
 @pytest.mark.rule("Reset and rewind", source="BM")
-def test_deleting_a_job_deletes_its_bookmark_and_no_other(three_runs):
+def test_deleting_a_job_deletes_only_its_own_bookmark(three_runs):
     three_runs.run("jr_other", job="other")
 
     assert ask(three_runs, delete_bookmark) == 3

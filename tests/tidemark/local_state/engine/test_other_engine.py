@@ -350,7 +350,7 @@ def test_a_backup_with_watermarks_is_not_restored_where_another_dynamodb_keeps_t
         monkeypatch.setenv(VARIABLE, url)
         put_one(home)
 
-        with pytest.raises(UsageError, match=f"are in the DynamoDB at {url}; restore it where"):
+        with pytest.raises(UsageError, match=f"are in the DynamoDB at {url}; restore it with"):
             restore(home, tmp_path / "state.tgz")
 
         assert items(home) == [ITEM]

@@ -216,7 +216,7 @@ def assert_named_as_damaged(database):
     assert database.read_bytes() == before
 
 
-@pytest.mark.rule("Bad input", source="SILENT", choice="the run fails and says what to do")
+@pytest.mark.rule("Bad input", source="SILENT", choice="the run fails with a remedy")
 def test_file_that_is_not_a_database_is_named_as_damaged(database):
     database.write_bytes(b"this is no database" * 100)
 

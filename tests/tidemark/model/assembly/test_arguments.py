@@ -92,7 +92,7 @@ def test_record_of_a_run_has_the_option_that_its_script_will_see(arguments, opti
 
 @pytest.mark.parametrize("value", [5, True, None, ["a"]], ids=repr)
 def test_argument_that_is_not_text_is_refused(value):
-    with pytest.raises(UsageError, match=r"job ingest has the argument --rows .*; .* are text"):
+    with pytest.raises(UsageError, match=r"job ingest has the argument --rows .*; .* are strings"):
         merge_arguments(job({"--rows": value}), {})
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.model.schedules.event_patterns import wrong_with
+from tidemark.model.schedules.event_patterns import find_problems
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from tidemark.model.schedules.event_patterns import wrong_with
     ],
 )
 def test_what_is_no_pattern_is_told(pattern, why):
-    assert why in (wrong_with(pattern) or "")
+    assert why in (find_problems(pattern) or "")
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_what_is_no_pattern_is_told(pattern, why):
     ],
 )
 def test_what_eventbridge_takes_is_taken(pattern):
-    assert wrong_with(pattern) is None
+    assert find_problems(pattern) is None

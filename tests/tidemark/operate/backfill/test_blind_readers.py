@@ -71,6 +71,6 @@ def test_the_plan_tells_it_once_and_not_where_nothing_is_run():
     two = blind_readers("ingest", ("ingest", "clean"), [INGEST, run("clean", RAW, CLEAN, KEYS)])
 
     (told,) = plan("ingest", Unit.NUMBER, Range(1, 4), 1, [], blind=[*two, *two]).warnings
-    assert told.startswith(f"clean reads {RAW} by a key and sees no row behind its position")
+    assert told.startswith(f"clean reads {RAW} by a key and sees no row before its position")
     nothing = plan("ingest", Unit.NUMBER, Range(1, 4), 1, [], blind=two, only_missing=True)
     assert nothing.warnings == ()

@@ -16,8 +16,8 @@ from tidemark.operate.backfill.ranges import (
     Unit,
     parse_range,
     parts_of,
-    point_in_text,
     point_of,
+    point_of_string,
 )
 
 TODAY = date(2026, 1, 31)
@@ -87,7 +87,7 @@ def test_a_watermark_lies_in_a_day_or_a_number(value, point):
 
 
 def test_values_of_checkpoints_are_read_from_their_text():
-    assert point_in_text("2013-01-01T10:00:00+00:00") == (Unit.DAY, DAY)
-    assert point_in_text("2013-01-01") == (Unit.DAY, DAY)
-    assert point_in_text("12") == (Unit.NUMBER, 12)
-    assert point_in_text("none") is None
+    assert point_of_string("2013-01-01T10:00:00+00:00") == (Unit.DAY, DAY)
+    assert point_of_string("2013-01-01") == (Unit.DAY, DAY)
+    assert point_of_string("12") == (Unit.NUMBER, 12)
+    assert point_of_string("none") is None

@@ -279,7 +279,7 @@ def test_a_run_without_a_checkpoint_is_named(facts):
     [
         (["ingset"], to("jr_i1"), "there is no job 'ingset'; did you mean ingest?"),
         (["other"], to("jr_i1"), "job other is of stack Billing, not of this app"),
-        (["ingest"], Target("2099-01-01", at_ms=5000), "--to 2099-01-01 is to come"),
+        (["ingest"], Target("2099-01-01", at_ms=5000), "--to 2099-01-01 is in the future"),
         (["ingest"], to("jr_p1"), "run jr_p1 is of job publish, not of ingest"),
     ],
 )
@@ -385,7 +385,7 @@ def test_a_job_behind_that_has_not_run_since_reads_all_of_it_as_new(facts):
     plan = plan_rewind(facts, ["ingest"], to("jr_i1"), clears=True)
 
     (effect,) = of(plan, "publish").effects
-    assert (effect.verdict, effect.why) == ("right", "has read nothing of what is undone")
+    assert (effect.verdict, effect.why) == ("right", "has read nothing that is undone")
 
 
 @pytest.mark.parametrize("with_downstream", [False, True])

@@ -20,7 +20,7 @@ from tidemark.operate.rewind.cut import Target
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.home_rewinds import bookmark_track
 from tidemark.operate.rewind.planner import plan_rewind
-from tidemark.operate.rewind.sources_now import with_sources_as_they_are
+from tidemark.operate.rewind.sources_now import with_current_sources
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def plan_of(ran, mode):
             now_ms=ran.clock.now_ms,
         )
         plan = plan_rewind(facts, ["ingest"], Target("jr_1", "jr_1"), clears=True)
-        return with_sources_as_they_are(ran.home, store, plan)
+        return with_current_sources(ran.home, store, plan)
 
 
 def read_of(ran):
@@ -110,11 +110,11 @@ def test_rows_of_a_file_that_is_gone_do_not_come_back_where_they_are_deleted_fir
     assert [effect.verdict for effect in before.jobs[0].effects] == ["right"]
     assert [effect.verdict for effect in after.jobs[0].effects] == [verdict]
     assert after.is_right == (verdict == "right")
-    said = f"1 of the 2 files of {URI} that were read are there unchanged"
+    said = f"1 of the 2 files of {URI} that were read are unchanged"
     assert any(said in text for text in after.unknown) == (verdict != "right")
 
 
 def test_a_bucket_that_is_gone_has_none_of_them(ran):
     (ran.home.lake / "landing").rename(ran.home.root / "elsewhere")
 
-    assert ": 0 files, 0 bytes, are there now" in read_of(ran).why
+    assert ": 0 files, 0 bytes, exist now" in read_of(ran).why

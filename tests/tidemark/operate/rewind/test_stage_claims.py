@@ -108,7 +108,7 @@ def test_what_fails_is_free_at_once(record, read, claim):
     own = claim(record)
     own.take(NOW)
 
-    with pytest.raises(KeyboardInterrupt), own.until_it_fails():
+    with pytest.raises(KeyboardInterrupt), own.until_failure():
         raise KeyboardInterrupt
 
     check_nobody_is_at_work(read(), NOW)

@@ -16,7 +16,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
-from tidemark.operate.recorded_runs import as_it_started
+from tidemark.operate.recorded_runs import initial_run
 from tidemark.operate.run_facts import RunFacts
 from tidemark.report.lineage import events
 from tidemark.report.lineage.events import event_of
@@ -130,7 +130,7 @@ def test_a_run_that_did_not_succeed_says_why(state, kind):
 
 
 def test_a_start_tells_nothing_that_only_the_end_can():
-    event = document(as_it_started(RUN))
+    event = document(initial_run(RUN))
 
     assert (event["eventType"], event["eventTime"]) == ("START", "2025-11-23T21:00:00.000Z")
     assert event["inputs"] == event["outputs"] == []
@@ -193,4 +193,4 @@ def test_an_event_of_any_run_is_one_that_the_schemas_allow(reads, written, state
         RUN, state=state, read=tuple(reads), written=tuple(written), error_message=message
     )
 
-    document(run if state != "RUNNING" else as_it_started(run))
+    document(run if state != "RUNNING" else initial_run(run))

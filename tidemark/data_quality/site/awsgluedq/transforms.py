@@ -18,7 +18,7 @@ __all__ = ["EvaluateDataQuality"]
 
 
 class EvaluateDataQuality(GlueTransform):
-    """Tells which rules hold, and of which rows."""
+    """Evaluates which rules hold, and for which rows."""
 
     def __call__(
         self,
@@ -80,7 +80,7 @@ def _evaluated(
         if not isinstance(one, DynamicFrame):
             raise UsageError(
                 f"EvaluateDataQuality got {type(one).__name__} as {name}; allowed: a DynamicFrame, "
-                "as DynamicFrame.fromDF makes of a DataFrame"
+                "as from DynamicFrame.fromDF of a DataFrame"
             )
     data = {alias: one.toDF() for alias, one in (others or {}).items()}
     history = History.of_run(options[0])

@@ -2,5 +2,5 @@
 
 Class data sharing is the JVM's own feature:
 https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html. A JVM ignores an archive that
-does not fit its build or its class path, and starts as without it.
+does not fit its build or its class path, and starts without it.
 """

@@ -1,4 +1,4 @@
-"""Tells where the class archive is, and how a JVM is told to use it."""
+"""Locates the class archive, and the options with which a JVM uses it."""
 
 import hashlib
 from pathlib import Path
@@ -8,8 +8,8 @@ from tidemark.local_state.machine.installation import FOLDER
 from tidemark.local_state.machine.java import java_major
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
-# The class path of the archive and of every run begins with this folder, which stays empty: the
-# JVM wants the same class path, and no folder with files on it.
+# The class path of the archive and of every run begins with this folder, which must stay empty: the
+# JVM requires the same class path, and no folder with files on it.
 NO_CONF = FOLDER / "no-conf"
 
 

@@ -1,4 +1,4 @@
-"""Makes the class archive for the Java of job runs; a program of its own."""
+"""Builds the class archive for the Java of job runs; a separate program."""
 
 import os
 import re
@@ -69,11 +69,11 @@ def _record_classes(java_home: Path, spark: Spark, folder: Path, classes: Path) 
 
 
 def archivable(recorded: Iterable[str], versioned: Container[str]) -> list[str]:
-    """Return the lines of a class list that an archive may hold.
+    """Return the lines of a class list that can be archived.
 
-    A JVM that records itself or has an agent asks for the file of an archived class once more, and
-    Java 17 crashes if there is none: left out are the invokers that a JVM makes up, and the classes
-    (``versioned``, and their lambdas) that a jar keeps for newer versions of Java only.
+    A JVM that records itself or has an agent asks for the file of an archived class again, and
+    Java 17 crashes if there is none: this leaves out the invokers that a JVM generates, and classes
+    (``versioned``, and their lambdas) that a jar has for newer versions of Java only.
     """
     return [
         line
@@ -84,7 +84,7 @@ def archivable(recorded: Iterable[str], versioned: Container[str]) -> list[str]:
 
 
 def _versioned_classes(class_path: str) -> set[str]:
-    """Return the classes that some jar holds in ``META-INF/versions``."""
+    """Return the classes that a jar holds in ``META-INF/versions``."""
     jars = [Path(jar) for jar in class_path.split(os.pathsep) if jar.endswith(".jar")]
     files = [name for jar in jars for name in ZipFile(jar).namelist()]
     found = (VERSIONED.fullmatch(name) for name in files)

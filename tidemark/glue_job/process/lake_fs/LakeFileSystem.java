@@ -23,13 +23,13 @@ import org.apache.hadoop.util.Progressable;
  * Serves a bucket of S3 from the folder of its name in the local lake, and nothing else of this machine.
  *
  * The lake is the folder that the property `tidemark.lake` names. A bucket without a folder does not
- * exist, a path that leads out of the lake is refused, and no bucket is ever made or removed here.
+ * exist, a path that leads out of the lake is refused, and no bucket is ever created or removed here.
  *
  * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
  */
 public class LakeFileSystem extends FileSystem {
     public static final String LAKE = "tidemark.lake";
-    /** How the empty objects end that EMR and Hadoop put beside folders: S3A and EMRFS list none. */
+    /** Suffix of the empty objects that EMR and Hadoop put next to folders: S3A and EMRFS list none. */
     private static final String MARKER = "_$folder$";
 
     private final RawLocalFileSystem local = new RawLocalFileSystem();
@@ -57,7 +57,7 @@ public class LakeFileSystem extends FileSystem {
         locate(workingDirectory);
     }
 
-    /** Returns the file behind a path, which is inside of a bucket that exists. */
+    /** Returns the file of a path, inside an existing bucket. */
     private File locate(Path path) throws IOException {
         checkPath(path);
         if (!bucket.isDirectory()) {
@@ -68,7 +68,7 @@ public class LakeFileSystem extends FileSystem {
             throw new InvalidPathException(path.toString(), "it leads out of its bucket");
         }
         File file = key.length() > 1 ? new File(bucket, key) : bucket;
-        // The canonical name of a link to what does not exist is its own, and to write would follow it.
+        // The canonical name of a dangling link is its own, but a write would follow it.
         if (Files.isSymbolicLink(file.toPath()) && !file.exists()) {
             throw new InvalidPathException(
                 path.toString(), "a symbolic link there leads nowhere; delete it: " + file);

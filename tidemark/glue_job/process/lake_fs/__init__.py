@@ -1,5 +1,5 @@
-"""The file system of s3:// paths in a job's JVM: buckets are folders of the lake, and nothing else.
+"""The file system of s3:// paths in a job's JVM: buckets are folders of the lake, nothing else.
 
-`LakeFileSystem.java` is compiled into a jar of this installation, once, by the Java compiler that
-comes with Spark (Janino).
+The Java compiler that comes with Spark (Janino) compiles `LakeFileSystem.java` into a jar of this
+installation, once.
 """

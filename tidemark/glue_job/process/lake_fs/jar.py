@@ -1,4 +1,4 @@
-"""Compiles what runs in a JVM into a jar, with the Java compiler that comes with Spark."""
+"""Compiles the classes for the JVM into a jar, with the Java compiler that comes with Spark."""
 
 import hashlib
 import tempfile
@@ -14,7 +14,7 @@ SOURCE = Path(__file__).with_name("LakeFileSystem.java")
 WARM_JVM = Path(__file__).parents[1] / "WarmJvm.java"
 SPARK_VERSIONS = Path(__file__).parents[1] / "spark_versions"
 METASTORE = Path(__file__).parents[2] / "metastore"
-# Its classes, those that others use first.
+# Its classes, with those that others use first.
 METASTORE_CLASSES = (
     "Metastore",
     "Connected",
@@ -32,18 +32,18 @@ SEQ_OF_2_13 = "import scala.collection.immutable.Seq;"
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
 FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"
-# Classes that scripts name in fs.s3.impl and the like, as they are called on Glue and on Hadoop.
+# Classes that scripts name in fs.s3.impl and the like, by their names on Glue and in Hadoop.
 NAMES_ON_AWS = (
     "com.amazon.ws.emr.hadoop.fs.EmrFileSystem",
     "org.apache.hadoop.fs.s3.S3FileSystem",
     "org.apache.hadoop.fs.s3a.S3AFileSystem",
     "org.apache.hadoop.fs.s3native.NativeS3FileSystem",
 )
-A_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same source makes the same jar
+A_DATE = (1980, 1, 1, 0, 0, 0)  # constant: the same source gives the same jar
 
 
 def hadoop_settings(lake: Path) -> dict[str, str]:
-    """Return the Hadoop properties with which every scheme of S3 means the buckets of a lake."""
+    """Return the Hadoop properties that map every scheme of S3 to the buckets of a lake."""
     return {LAKE: str(lake), **_classes_of_schemes()}
 
 
@@ -116,7 +116,7 @@ def _file_context(name: str) -> str:
 
 
 def _core_site() -> str:
-    """Return Hadoop's settings for configurations that a script makes itself, without Spark's."""
+    """Return Hadoop's settings for configurations that a script creates itself, without Spark's."""
     settings = {LAKE: f"${{spark.hadoop.{LAKE}}}", **_classes_of_schemes()}
     properties = "".join(
         f"<property><name>{name}</name><value>{value}</value></property>\n"

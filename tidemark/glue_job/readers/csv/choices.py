@@ -1,8 +1,8 @@
 """Columns of CSV that a table declares as another type than string: casts, and Glue's choices.
 
-Spark's reader of CSV fails with a SparkUpgradeException at a text such as 2024-13-01, which its old
-parser took for a day of the next year; the setting against that is of the whole session. Of a
-decimal it drops the commas, so that 1,5 would be 15. A column with a text that is not of its type
+Spark's CSV reader fails with a SparkUpgradeException at a string such as 2024-13-01, which its old
+parser read as a day of the next year; the setting against that affects the whole session. In
+decimals it drops commas, so that 1,5 would be 15. A column with a string that is not of its type
 is a choice.
 Source: https://github.com/aws-samples/aws-glue-samples/blob/master/examples/resolve_choice.md
 """
@@ -18,7 +18,7 @@ from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.frames.types import Choice, is_cast, type_name
 from tidemark.glue_job.readers.files.misread import csv_does_not_parse, refusing
 
-AS_IT_IS = {
+RAW_LINE_OPTIONS = {
     "emptyValue": "",
     "ignoreLeadingWhiteSpace": "false",
     "ignoreTrailingWhiteSpace": "false",
@@ -28,12 +28,12 @@ AS_IT_IS = {
 def with_casts(
     frame: DataFrame, schema: T.StructType, corrupt: str, options: Mapping[str, str]
 ) -> DataFrame:
-    """Return lines of CSV with their times and decimals; one that has another text is corrupt."""
+    """Return lines of CSV with their times and decimals; a line with another string is corrupt."""
     cast = {one.name: one.dataType for one in schema if is_cast(one.dataType)}
     if not cast:
         return frame
     texts = [F.col(quoted(one.name)).cast("string").alias(str(n)) for n, one in enumerate(schema)]
-    line = F.to_csv(F.struct(*texts), {**options, **AS_IT_IS})
+    line = F.to_csv(F.struct(*texts), {**options, **RAW_LINE_OPTIONS})
     is_misfit = F.lit(False)
     for name, kind in cast.items():
         is_misfit |= F.col(quoted(name)).isNotNull() & _cast(name, kind).isNull()
@@ -51,7 +51,7 @@ def _cast(name: str, kind: T.DataType) -> Column:
 
 
 OTHER_LENGTH = "line of another length"
-FILE_OPTIONS = ("header", "multiLine", "lineSep")  # options that say nothing of one record
+FILE_OPTIONS = ("header", "multiLine", "lineSep")  # options that do not affect a single record
 
 
 def with_choices(
@@ -62,7 +62,7 @@ def with_choices(
     One pass over the lines finds these columns.
     """
     line = F.col(quoted(corrupt))
-    texts = _texts(schema, line, options)
+    texts = _line_strings(schema, line, options)
     frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options))
     typed = [
         (place, one)
@@ -75,8 +75,8 @@ def with_choices(
     return built(frame, [value for value in values if value.name != corrupt])
 
 
-def _texts(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Column:
-    """Return the texts of the fields of a line, by place, and itself if it has others."""
+def _line_strings(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Column:
+    """Return the strings of a line's fields by position, and the line if it has other fields."""
     fields = [T.StructField(str(place), T.StringType()) for place in range(len(schema))]
     declared = T.StructType([*fields, T.StructField(OTHER_LENGTH, T.StringType())])
     given = {key: value for key, value in options.items() if key not in FILE_OPTIONS}
@@ -86,12 +86,12 @@ def _texts(schema: T.StructType, line: Column, options: Mapping[str, str]) -> Co
 
 
 def _misfit(field: T.StructField, text: Column) -> Column:
-    """Return the text of a field that is not of its type, else null."""
+    """Return the string of a field if it is not of the field's type, else null."""
     return F.when(F.col(quoted(field.name)).isNull(), text)
 
 
 def _mixed(frame: DataFrame, misfits: Mapping[str, Column]) -> set[str]:
-    """Return the columns with a text that is not of their type."""
+    """Return the columns with a string that is not of their type."""
     if not misfits:
         return set()
     found = any_row_has(frame, [one.isNotNull() for one in misfits.values()])

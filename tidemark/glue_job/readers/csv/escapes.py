@@ -1,8 +1,8 @@
-"""The escaper of CSV before other characters than a quote or itself.
+"""The CSV escaper in front of characters other than a quote or itself.
 
-Glue takes the next character as it is, but for n, r, t and 0, which stand for control characters.
-Spark leaves both characters in the value; only of an escaped quote, or within quotes an escaped
-escaper, it takes the second one.
+Glue takes the next character literally, except n, r, t and 0, which stand for control characters.
+Spark keeps both characters in the value; it takes only the second one for an escaped quote and,
+within quotes, an escaped escaper.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-csv-home.html
 """
@@ -19,18 +19,18 @@ KNOWN = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 
 class Escapes:
-    """What a file has of such characters.
+    """The escapers of a file.
 
     Attributes:
         has_some: whether Spark leaves an escaper in a value.
-        has_ends: whether an escaper is before the end of a line, which may be within a value.
-        has_doubled: whether an escaper is escaped: then a value of Spark does not tell what it was.
-        has_quotes: whether a quote is doubled within a value, which Spark leaves as it is.
-        has_nulls: whether a value is the text that a SerDe takes for null.
+        has_ends: whether an escaper is in front of a line end, which may be within a value.
+        has_doubled: whether an escaper is escaped: then a value of Spark is ambiguous.
+        has_quotes: whether a quote is doubled within a value, which Spark does not change.
+        has_nulls: whether a value is the string that a SerDe reads as null.
     """
 
     def __init__(self, escape: str, quote: str, sep: str, null: str = "") -> None:
-        """Look for an escaper; one that is the quote, or nothing, is not looked for."""
+        """Look for an escaper, unless it is the quote or empty."""
         self._escape = "" if escape == quote else escape
         self._quotes = quote * 2
         two, ends = re.escape(quote * 2), re.escape(sep) + r"\r\n"
@@ -47,7 +47,7 @@ class Escapes:
         self.has_some = self.has_ends = self.has_doubled = self.has_quotes = False
 
     def seeing(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yield texts, each of whole lines, and look at them."""
+        """Yield strings of whole lines, and inspect them."""
         for text in texts:
             if self._escape and self._escape in text:
                 self.has_some = self.has_some or self._left.search(text) is not None
@@ -61,7 +61,7 @@ class Escapes:
 
 
 def unescaped(frame: DataFrame, columns: Iterable[str], escape: str) -> DataFrame:
-    """Return rows of a file without doubled escapers, their texts as Glue reads them."""
+    """Return rows of a file without doubled escapers, their strings as Glue reads them."""
     texts = {one.name for one in frame.schema if isinstance(one.dataType, StringType)}
     changed = {name: _unescaped(F.col(f"`{name}`"), escape) for name in columns if name in texts}
     return frame.withColumns(changed) if changed else frame

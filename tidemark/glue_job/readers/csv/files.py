@@ -1,4 +1,4 @@
-"""Reads CSV files by Spark's reader, after one look at each."""
+"""Reads CSV files with Spark's reader, after one pass over each."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,13 +8,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.frames.types import casts_as_texts
+from tidemark.glue_job.frames.types import schema_with_strings
 from tidemark.glue_job.readers.csv.choices import with_casts, with_choices
 from tidemark.glue_job.readers.csv.escapes import unescaped
 from tidemark.glue_job.readers.csv.heads import column_names, looks_at
 from tidemark.glue_job.readers.files.formats import Files, csv_options
 from tidemark.glue_job.readers.files.misread import csv_reason, is_rounded, note_rounded
-from tidemark.glue_job.readers.files.read_errors import naming_the_file
+from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.glue_job.readers.files.spark_files import (
     CORRUPT,
@@ -63,12 +63,12 @@ def _read_lines(files: Files, schema: StructType, record_end: str, is_escaped: b
     csv = files.format
     whole = {"multiLine": "true", "lineSep": record_end} if record_end else {}
     options = {**csv_options(csv), **whole}
-    columns = with_folders(casts_as_texts(schema), files)
+    columns = with_folders(schema_with_strings(schema), files)
     bad = with_bad(files.reader.options(**options), files, columns)
     if csv.is_dynamic and csv.schema is not None:
         decimals = [one for one in schema if isinstance(one.dataType, DecimalType)]
         texts = {one.name: is_rounded(F.col(f"`{one.name}`"), one.dataType) for one in decimals}
-        with naming_the_file(files.paths, "csv"):
+        with blaming_files(files.paths, "csv"):
             note_rounded(bad, texts)
     frame = with_casts(bad, schema, CORRUPT, options)
     if is_escaped:

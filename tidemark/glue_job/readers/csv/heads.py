@@ -1,9 +1,9 @@
-"""What a CSV file is, by one look at it: its first record, and what Spark's reader would change.
+"""Inspects a CSV file in one pass: its first record, and what Spark's reader would change.
 
-Spark takes bytes that are not UTF-8 for other characters, and leaves a line of white space out,
-which may be a record of a file of tabs. With multiLine it takes all that follows a quote that
-nothing closes for one value, and the first line feed of a file, also one within quotes, for how
-its records end. Without, it closes each quote where the line ends.
+Spark replaces bytes that are not UTF-8 by other characters, and drops a line of white space,
+which may be a record of a file of tabs. With multiLine it takes everything after an unclosed
+quote as one value, and the first line feed of a file, even within quotes, as the end of
+its records. Without, it closes each quote at the end of the line.
 """
 
 import csv
@@ -30,20 +30,20 @@ from tidemark.local_state.run_warnings import RunWarning, note
 
 HEAD_BYTES = 1 << 16
 CHUNK = 1 << 20
-BLANK = "".join(map(chr, range(33)))  # what Java's trim takes off
-NULL = "null"  # the option with `Format.null_text`
-SHOWN = 100  # characters of a record
+BLANK = "".join(map(chr, range(33)))  # what Java's trim removes
+NULL = "null"  # the option with `Format.null_string`
+SHOWN = 100  # characters of a record in a message
 _AFTER_ALL = "\uf8ff" * 8  # a line after all lines, of characters for private use
 _BLANK_LINE = re.compile(r"(?m)^[\x00-\x09\x0b-\x20]+$")
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is seen of a file.
+    """What the pass over a file found.
 
     Attributes:
-        first: the fields of the first line that is not blank; none without such a line.
-        record_end: how records end in a file that is read as a whole; empty where each line is one.
+        first: the fields of the first line that is not blank; empty without such a line.
+        record_end: how records end in a file that is read as a whole; empty if each line is one.
         is_cut: whether a line that is a record ends within quotes.
         escapes: what follows its escapers.
     """
@@ -55,24 +55,24 @@ class Look:
 
     @property
     def keeps_escapers(self) -> bool:
-        """Whether values of Spark have escapers that Glue takes away."""
+        """Whether values of Spark have escapers that Glue removes."""
         seen = self.escapes
         is_over_lines = bool(self.record_end)
         return seen is not None and (seen.has_some or (is_over_lines and seen.has_ends))
 
     @property
     def is_escaped(self) -> bool:
-        """Whether they can be told apart, and so are taken away here."""
+        """Whether they are unambiguous, and so are removed here."""
         return self.keeps_escapers and not (self.escapes and self.escapes.has_doubled)
 
 
 def looks_at(
     files: Sequence[str], csv_format: Format, first_lines: Callable[[str], str]
 ) -> dict[str, Look]:
-    """Return what is seen of each file, in one pass over it."""
-    options = {**csv_options(csv_format), NULL: csv_format.null_text}
+    """Return the look of each file, in one pass over it."""
+    options = {**csv_options(csv_format), NULL: csv_format.null_string}
     look = partial(_look_at, options, first_lines)
-    with _fields_of_any_length(), ThreadPoolExecutor(os.cpu_count()) as pool:
+    with _unlimited_fields(), ThreadPoolExecutor(os.cpu_count()) as pool:
         looks = dict(zip(files, pool.map(look, files), strict=True))
     _warn(RunWarning.CUT_VALUES, [file for file in files if looks[file].is_cut])
     kept = [one for one in files if looks[one].keeps_escapers]
@@ -100,18 +100,18 @@ def _look_at(options: Mapping[str, str], first_lines: Callable[[str], str], file
     if PurePosixPath(file).suffix in OTHER_CODECS:
         return Look(tuple(first_fields(first_lines(file).removeprefix("\ufeff"), options)))
     escapes = Escapes(options["escape"], options["quote"], options["sep"], options[NULL])
-    texts = partial(_seen_texts, file, escapes)
+    texts = partial(_inspected_lines, file, escapes)
     look = None if options["multiLine"] == "true" else _look_at_lines(texts(), options)
     look = look or _look_at_records(file, texts, {**options, "multiLine": "true"})
     return replace(look, escapes=escapes)
 
 
-def _seen_texts(file: str, escapes: Escapes) -> Iterator[str]:
-    return escapes.seeing(_texts(file))
+def _inspected_lines(file: str, escapes: Escapes) -> Iterator[str]:
+    return escapes.seeing(_chunks(file))
 
 
-def _texts(file: str) -> Iterator[str]:
-    """Yield the text of a file in parts that end with a line, without its byte order mark."""
+def _chunks(file: str) -> Iterator[str]:
+    """Yield a file in parts that end with a line, without its byte order mark."""
     decoder, taken = getincrementaldecoder("utf-8")(), 0
     try:
         with open_file(str(folder_of(file))) as opened:
@@ -134,14 +134,12 @@ def _no_utf_8(error: UnicodeDecodeError, taken: int) -> str:
 
 
 def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | None:
-    """Return what is seen of a file whose lines are records.
-
-    None stands for one that has records of white space, and so is read as a whole.
-    """
+    """Return the look of a file in which each line is a record."""
+    # None for a file with records of white space, which must be read as a whole.
     first: list[str] = []
     is_cut = False
     for text in _of_whole_lines(texts):
-        first = first or _first_fields_of_part(text, options)
+        first = first or _quick_first_fields(text, options)
         if options["sep"] in BLANK and has_white_records(text, options["sep"]):
             return None
         is_cut = is_cut or _has_cut_values(text, options)
@@ -149,7 +147,7 @@ def _look_at_lines(texts: Iterable[str], options: Mapping[str, str]) -> Look | N
 
 
 def _of_whole_lines(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts anew; what follows the last end of a line, also a CR, goes to the next one."""
+    """Yield strings that end at a line end; the rest, and a final CR, goes to the next one."""
     begun = ""
     for text in texts:
         text = begun + text
@@ -177,25 +175,25 @@ def _has_cut_values(text: str, options: Mapping[str, str]) -> bool:
 
 
 def has_white_records(text: str, separator: str) -> bool:
-    """Return whether a line of a text is white space, and has the separator."""
+    """Return whether some line is white space and has the separator."""
     begins = {" ", "\t", separator}
     if text[0] not in BLANK and not any(f"{end}{one}" in text for end in "\r\n" for one in begins):
-        return False  # most files, by a search that is fast
+        return False  # most files, by a fast search
     return any(separator in line.group() for line in _BLANK_LINE.finditer(text.replace("\r", "\n")))
 
 
 def _look_at_records(
     file: str, texts: Callable[[], Iterable[str]], options: Mapping[str, str]
 ) -> Look:
-    """Return what is seen of a file whose records may be over many lines."""
+    """Return the look of a file whose records may span several lines."""
     ends: set[str] = set()
     first, last = _first_and_last(_seeing_ends(texts(), ends), options)
     if last != [_AFTER_ALL]:
         begin = options["sep"].join(last).removesuffix(_AFTER_ALL).rstrip("\n")[:SHOWN]
-        text = f"the record that begins with {begin!r} has a quote that nothing closes"
+        text = f"the record that begins with {begin!r} has a quote that is never closed"
         raise unreadable(file, "csv", text)
     if len(ends) > 1:  # some of them may be within quotes
-        ends = _ends_of_records(texts(), options)
+        ends = _record_ends(texts(), options)
     if len(ends) > 1:
         named = " and ".join(sorted(map(repr, ends)))
         text = f"its records end with {named}, and Spark reads files that end them in one way only"
@@ -213,7 +211,7 @@ def _first_and_last(
         if quote and quote in text:
             several = chain([text], several)
             break
-        first = first or _first_fields_of_part(text, options)
+        first = first or _quick_first_fields(text, options)
     records = _records(chain(_lines(several), ["\n", _AFTER_ALL]), options)
     begin = next(fields for fields in records if fields)
     last = deque(records, maxlen=1)
@@ -225,7 +223,7 @@ def _lines(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _seeing_ends(texts: Iterable[str], ends: set[str]) -> Iterator[str]:
-    """Yield texts; how their lines end is put into a set."""
+    """Yield strings, and add their line ends to a set."""
     for text in texts:
         both = text.count("\r\n")
         found = {"\r\n": both, "\n": text.count("\n") - both, "\r": text.count("\r") - both}
@@ -233,8 +231,8 @@ def _seeing_ends(texts: Iterable[str], ends: set[str]) -> Iterator[str]:
         yield text
 
 
-def _ends_of_records(texts: Iterable[str], options: Mapping[str, str]) -> set[str]:
-    """Return how the records of a file end, line by line, which takes long."""
+def _record_ends(texts: Iterable[str], options: Mapping[str, str]) -> set[str]:
+    """Return how the records of a file end, line by line, which is slow."""
     ends, last = set[str](), [""]
 
     def lines() -> Iterator[str]:
@@ -247,15 +245,15 @@ def _ends_of_records(texts: Iterable[str], options: Mapping[str, str]) -> set[st
     return ends - {""}
 
 
-def _first_fields_of_part(text: str, options: Mapping[str, str]) -> list[str]:
-    """Return the fields of the first record, which is most often found in the first whole lines."""
+def _quick_first_fields(text: str, options: Mapping[str, str]) -> list[str]:
+    """Return the fields of the first record, which are mostly in the first whole lines."""
     head = text[:HEAD_BYTES]
     end = max(head.rfind("\n"), head.rfind("\r")) + 1
     return first_fields(head[:end], options) or first_fields(text, options)
 
 
 def first_fields(text: str, options: Mapping[str, str]) -> list[str]:
-    """Return the fields of the first record, by Spark's options; none of a text that is blank."""
+    """Return the fields of the first record, by Spark's options; empty if the string is blank."""
     lines: Iterable[str] = io.StringIO(text, newline="")
     if options["multiLine"] != "true":
         white = options["sep"] if options["sep"] in BLANK else _AFTER_ALL
@@ -278,8 +276,8 @@ def _records(lines: Iterable[str], options: Mapping[str, str]) -> Iterator[list[
 
 
 @contextmanager
-def _fields_of_any_length() -> Iterator[None]:
-    """Let Python's reader take fields of more than 128 KiB."""
+def _unlimited_fields() -> Iterator[None]:
+    """Let Python's reader accept fields of more than 128 KiB."""
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield
@@ -288,7 +286,7 @@ def _fields_of_any_length() -> Iterator[None]:
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names as Spark makes them distinct: by position where one is empty or twice."""
+    """Return names that are distinct as in Spark: with the position if empty or repeated."""
     lower = [name.lower() for name in names]
     return tuple(
         f"_c{position}"

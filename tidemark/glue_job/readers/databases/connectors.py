@@ -1,4 +1,4 @@
-"""Reads and writes by a Spark data source that the job brings: custom.spark, marketplace.spark.
+"""Reads and writes through Spark data sources of the job: custom.spark, marketplace.spark.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-market.html
 """
@@ -10,21 +10,21 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError, UsageError
-from tidemark.glue_job.readers.files.s3_options import option_text
+from tidemark.glue_job.readers.files.s3_options import option_string
 from tidemark.local_state.catalog.connections import connection_of_job
 from tidemark.model.awsglue_api.connections import MONGODB
 
-DATA_SOURCE = "mongodb"  # of version 10 of the connector, which Glue 4.0 and later have
+DATA_SOURCE = "mongodb"  # of version 10 of the connector, in Glue 4.0 and later
 REQUIRED = ("database", "collection")
-URIS = ("connection.uri", "uri")  # the second one is of Glue 3.0
-WITHOUT_EFFECT = {"disableUpdateUri"}  # Glue adds database and collection to the URI without it
+URIS = ("connection.uri", "uri")  # the second one is Glue 3.0's
+WITHOUT_EFFECT = {"disableUpdateUri"}  # without it Glue adds database and collection to the URI
 URI_OPTIONS = {"ssl": "tls", "ssl.domain_match": "tlsAllowInvalidHostnames"}
 _NEGATED = ("ssl.domain_match",)
 
 
 def connector_options(given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options of Spark's connector for those of Glue."""
-    options = {name: option_text(value) for name, value in given.items() if value is not None}
+    """Return the options of Spark's connector for Glue's options."""
+    options = {name: option_string(value) for name, value in given.items() if value is not None}
     if "secretId" in options:
         raise UnsupportedError(
             "connection_options['secretId'] is not supported: no Secrets Manager runs here; give "
@@ -79,7 +79,7 @@ CLASS_NAMES = ("CONNECTOR_CLASS_NAME", "ConnectorClassName")  # of a connection
 def read_connector(
     spark: SparkSession, connection_type: str, connection_options: Mapping[str, Any]
 ) -> DataFrame:
-    """Return what a data source of Spark reads."""
+    """Return the rows of a Spark data source."""
     source, options = _source(spark, connection_type, connection_options)
     return spark.read.format(source).options(**options).load()
 
@@ -87,7 +87,7 @@ def read_connector(
 def write_connector(
     frame: DataFrame, connection_type: str, connection_options: Mapping[str, Any]
 ) -> None:
-    """Append rows by a data source of Spark; see `read_connector`."""
+    """Append rows through a Spark data source; see `read_connector`."""
     source, options = _source(frame.sparkSession, connection_type, connection_options)
     if frame.columns:
         frame.write.format(source).options(**options).mode("append").save()
@@ -100,11 +100,11 @@ def _source(
         options = connector_options(given)
         _check(spark, DATA_SOURCE)
         return DATA_SOURCE, options
-    options = {name: option_text(value) for name, value in given.items() if value is not None}
+    options = {name: option_string(value) for name, value in given.items() if value is not None}
     if "secretId" in options:
         raise UnsupportedError(
             "connection_options['secretId'] is not supported: no Secrets Manager runs here; give "
-            "the options that the secret holds"
+            "the options that are in the secret"
         )
     connection = options.pop("connectionName", "")
     source = options.pop("className", "") or _class_of(connection)
@@ -132,6 +132,6 @@ def _check(spark: SparkSession, source: str) -> None:
         )
     except Exception as error:  # the class of the error is Java's and differs by source
         raise UsageError(
-            f"there is no data source {source!r} on the class path of Spark: give the jar of the "
-            "connector in --extra-jars"
+            f"there is no data source {source!r} on the class path of Spark: name the jar "
+            "of the connector in --extra-jars"
         ) from error

@@ -1,4 +1,4 @@
-"""Reads tables over Spark's JDBC source, and asks the database for their primary keys."""
+"""Reads tables through Spark's JDBC source, and asks the database for their primary keys."""
 
 import operator
 import re
@@ -35,7 +35,7 @@ _OPERATORS: dict[str, Callable[[Column, Column], Column]] = {
 
 
 def is_between(frame: DataFrame, source: JdbcSource, keys: KeyRange) -> Column:
-    """Return what the rows of a range satisfy; rows without a value in a key are in none."""
+    """Return the condition of a range; rows without a value in a key are in no range."""
     return all_of(
         [
             *(key_column(key).isNotNull() for key in source.keys),
@@ -45,7 +45,7 @@ def is_between(frame: DataFrame, source: JdbcSource, keys: KeyRange) -> Column:
 
 
 def is_at_bound(frame: DataFrame, source: JdbcSource, bound: Bound | None) -> Column:
-    """Return whether a row has the very keys of a bound."""
+    """Return whether a row has exactly the keys of a bound."""
     if bound is None:
         return F.lit(False)
     pairs = zip(source.keys, bound, strict=True)
@@ -64,7 +64,7 @@ def all_of(conditions: Iterable[Column]) -> Column:
 
 
 def key_column(name: str) -> Column:
-    """Return a column by its name, whatever characters it has."""
+    """Return a column by its name, whatever its characters."""
     return F.col(f"`{name.replace('`', '``')}`")
 
 
@@ -104,7 +104,7 @@ def check_driver(spark: SparkSession, connection: Mapping[str, str]) -> None:
 
 
 def execute(spark: SparkSession, connection: Mapping[str, str], statements: Sequence[str]) -> None:
-    """Run statements of SQL in a database, in order, each by itself."""
+    """Run SQL statements in a database, in order, each on its own."""
     if not statements:
         return
     database = _connect(spark, connection)
@@ -124,9 +124,9 @@ def count_where(
     keys: Sequence[str],
     wanted: Sequence[Alternatives],
 ) -> list[int] | None:
-    """Return how many rows of a table have all keys and satisfy each of some conditions on them.
+    """Return how many rows of a table have all keys and meet each of some conditions on them.
 
-    The database counts: one query that returns one row. It may take `COUNT_SECONDS`.
+    The database counts, in one query that returns one row, limited to `COUNT_SECONDS`.
     """
     dialect = _jvm(spark).org.apache.spark.sql.jdbc.JdbcDialects.get(connection["url"])
     counts = (
@@ -150,7 +150,7 @@ def count_where(
 
 
 def _in_sql(spark: SparkSession, dialect: Any, alternatives: Alternatives) -> str:
-    """Return comparisons in the SQL of a database, with literals as Spark pushes them down."""
+    """Return comparisons in the SQL of a database, with the literals that Spark pushes down."""
     ways = (
         " AND ".join(
             f"{dialect.quoteIdentifier(key)} {sign} {_literal(spark, dialect, value)}"
@@ -185,9 +185,9 @@ def _connect(spark: SparkSession, connection: Mapping[str, str]) -> Any:
 def default_key(
     spark: SparkSession, connection: Mapping[str, str], frame: DataFrame, table: str
 ) -> tuple[str, ...]:
-    """Return the primary key if it is one integer without gaps, else nothing.
+    """Return the primary key if it is one integer without gaps, else an empty tuple.
 
-    The database counts: one query that returns one row.
+    The database counts, in one query that returns one row.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
     """
@@ -204,7 +204,7 @@ def default_key(
 
 
 def _primary_key(spark: SparkSession, connection: Mapping[str, str], table: str) -> tuple[str, ...]:
-    """Return the columns of a table's primary key; none if it has none, or is a subquery."""
+    """Return the columns of a table's primary key; empty without one, or for a subquery."""
     parts = _NAME_PART.findall(table)
     if ".".join(parts) != table.strip() or len(parts) > 2:
         return ()
@@ -241,5 +241,5 @@ def spark_type(frame: DataFrame, column: str) -> str:
 
 
 def _jvm(spark: SparkSession) -> Any:
-    """Return the door to Java, which PySpark does not type."""
+    """Return PySpark's entry to Java, which has no types."""
     return spark._jvm

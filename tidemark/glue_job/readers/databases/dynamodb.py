@@ -1,6 +1,6 @@
-"""Reads tables of DynamoDB: by a scan, or as an export in DynamoDB's JSON.
+"""Reads DynamoDB tables: by a scan, or as an export in DynamoDB's JSON.
 
-Differs from AWS: one process reads the table; an export asks DynamoDB for none and has no files.
+Differs from AWS: one process reads the table; an export reads the table itself and has no files.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-dynamodb-home.html
 """
 
@@ -29,7 +29,7 @@ EXPORT, UNNEST, SIMPLIFY = (
     "dynamodb.unnestDDBJson",
     "dynamodb.simplifyDDBJson",
 )
-# They say how fast, from where and by whom; here there is one DynamoDB.
+# Options for speed, region and credentials; here there is one DynamoDB.
 WITHOUT_EFFECT = {
     "dynamodb.throughput.read.percent",
     "dynamodb.splits",
@@ -54,9 +54,9 @@ _SETS = {"SS": "S", "NS": "N", "BS": "B"}
 def read_dynamodb(spark: SparkSession, connection_options: Mapping[str, Any]) -> DataFrame:
     """Return the items of a table as rows, one column per attribute, computed now.
 
-    A number without decimals is a long, another one a double; an attribute of several types is a
+    A number without decimals is a long, any other a double; an attribute of several types is a
     choice, a set an array. An export without unnestDDBJson and simplifyDDBJson has one column
-    ``Item``, a struct of attributes as DynamoDB's JSON writes them.
+    ``Item``, a struct of attributes in DynamoDB's JSON.
     """
     table, is_export = _table(connection_options)
     items = list(_scanned(table))
@@ -101,7 +101,7 @@ def _scanned(table: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _frame(spark: SparkSession, records: Iterable[dict[str, tuple[Any, T.DataType]]]) -> DataFrame:
-    """Return typed values as rows of the one schema that they all have."""
+    """Return typed values as rows with their common schema."""
     rows, kind = list[dict[str, Any]](), T.StructType([])
     for record in records:
         value, found = _struct(record)
@@ -148,7 +148,7 @@ def _array(parts: list[tuple[Any, T.DataType]]) -> tuple[list[Any], T.DataType]:
 
 
 def _described(attribute: Mapping[str, Any]) -> tuple[Any, T.DataType]:
-    """Return an attribute as DynamoDB's JSON writes it: ``{"N": "1"}`` with a text in it."""
+    """Return an attribute in DynamoDB's JSON: ``{"N": "1"}`` with a string in it."""
     ((key, value),) = attribute.items()
     if key == "M":
         return _struct({key: _struct(_each(value))})

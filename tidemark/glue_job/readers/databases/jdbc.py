@@ -1,7 +1,7 @@
-"""Reads tables of databases over JDBC, by the keys of the job bookmark.
+"""Reads database tables over JDBC, by the keys of the job bookmark.
 
-Differs from AWS: a database is read over one connection; options that choose how many change no
-row and have no effect here.
+Differs from AWS: one connection reads the table; options for the number of connections do not
+change rows and have no effect here.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-jdbc-home.html
 """
 
@@ -49,7 +49,7 @@ from tidemark.local_state.bookmarks.passed_rows import (
     day_ahead,
     is_passed,
     keys_to_count,
-    skip_to_tell,
+    skip_to_report,
     stored_cuts,
     to_json,
 )
@@ -57,7 +57,7 @@ from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.checkpoints.checkpoint import DatasetRead
 from tidemark.model.clock import now_ms
 
-# Glue's connection types -> the driver that AWS brings for them.
+# Glue's connection types -> the driver that AWS includes for them.
 DRIVERS = {
     "postgresql": "org.postgresql.Driver",
     "mysql": "com.mysql.cj.jdbc.Driver",
@@ -71,7 +71,7 @@ DRIVERS = {
 TABLE_OPTIONS = ("dbtable", "dbTable")
 QUERY_OPTIONS = ("query", "sampleQuery")
 DRIVER_OPTIONS = ("driver", "className", "customJdbcDriverClassName")
-# They choose how many connections read at once, never which rows.
+# They set how many connections read at once, never which rows.
 WITHOUT_ROWS = ("redshiftTmpDir", "aws_iam_role", "customJdbcDriverS3Path")
 IGNORED = {"hashfield", "hashexpression", "hashpartitions"} | {
     "partitionColumn",
@@ -88,7 +88,7 @@ def read_jdbc(
     connection_options: Mapping[str, Any],
     transformation_ctx: str,
 ) -> DataFrame:
-    """Return the rows of a table or query that the bookmark lets through, lazily."""
+    """Return the rows of a table or query that are new to the bookmark, lazily."""
     options = {name: value for name, value in connection_options.items() if name not in IGNORED}
     url = options.pop("url", None)
     if not url:
@@ -110,18 +110,18 @@ def read_jdbc(
             "by the local Glue yet"
         )
     if table and "query" in connection_options:
-        raise UsageError("connection_options names a query and a table; give one of them")
+        raise UsageError("connection_options has both a query and a table; give one of them")
     if query:
         return _read_query(spark, connection, query, transformation_ctx)
     if not table:
         raise UsageError(
-            f"connection_options names no table; a {connection_type} source needs 'dbtable'"
+            f"connection_options has no table; a {connection_type} source needs 'dbtable'"
         )
     return read_jdbc_table(spark, connection, table, transformation_ctx, keys, order)
 
 
 def driver_of(connection_type: str, url: str) -> str | None:
-    """Return the driver of a connection type; what stands in for Redshift has its own."""
+    """Return the driver of a connection type; the stand-in for Redshift has its own."""
     if connection_type == "redshift" and not url.startswith(REDSHIFT):
         return None
     return DRIVERS[connection_type]
@@ -135,12 +135,12 @@ def read_jdbc_table(
     keys: Sequence[str] = (),
     order: str = ASC,
 ) -> DataFrame:
-    """Return the rows of a table that the bookmark lets through, lazily.
+    """Return the rows of a table that are new to the bookmark, lazily.
 
-    The last keys are captured now, by one query that reads the keys of the new rows; rows with
-    later keys belong to the next run. Text is compared in Spark, by code points, whatever the
-    collation of the database, so the whole table comes to Spark; every other comparison is left to
-    the database.
+    One query reads the keys of the new rows now and captures the last ones; rows with
+    later keys belong to the next run. Spark compares strings by code points, whatever the
+    collation of the database, so the whole table comes to Spark; the database does every other
+    comparison.
     """
     _check(keys, order)
     opened_at_ms = now_ms()
@@ -202,7 +202,7 @@ def _new_rows(
 
 
 class Captured(NamedTuple):
-    """How many rows are new, the first and last keys of them, and if a row is at the bookmark."""
+    """How many rows are new, their first and last keys, and whether a row is at the bookmark."""
 
     rows: int = 0
     first: Bound | None = None
@@ -213,7 +213,7 @@ class Captured(NamedTuple):
 def _capture(
     frame: DataFrame, source: JdbcSource, types: Sequence[str], allowed: KeyRange
 ) -> Captured:
-    """Return what is new in a table. One query."""
+    """Return the new rows of a table. One query."""
     has_keys = all_of(key_column(key).isNotNull() for key in source.keys)
     is_at = is_at_bound(frame, source, allowed.low)
     values = [
@@ -241,10 +241,8 @@ def _count_passed(
     low: Bound | None,
     seen: Captured,
 ) -> list[Cut] | None:
-    """Return the cuts of today; None if the database cannot count them. One query.
-
-    Text is compared in Spark, so its rows are counted there.
-    """
+    """Return the current cuts; None if the database cannot count them. One query."""
+    # Spark compares strings, so their rows are counted there.
     first = seen.first[0] if seen.first else None
     places = keys_to_count(stored, low, seen.last, first, source.order)
     if not places:
@@ -270,7 +268,7 @@ def _warn_of_skips(
     is_there: bool,
 ) -> None:
     if now is not None:
-        told = skip_to_tell(before, now, low, is_there=is_there)
+        told = skip_to_report(before, now, low, is_there=is_there)
         if told:
             note(told[0], f"{told[1]:,} {'row' if told[1] == 1 else 'rows'} of {source.name}")
     elif not is_there:
@@ -280,7 +278,7 @@ def _warn_of_skips(
 def _read_query(
     spark: SparkSession, connection: Mapping[str, str], query: str, transformation_ctx: str
 ) -> DataFrame:
-    """Return all rows of a query; bookmarks leave it out, whatever its transformation_ctx."""
+    """Return all rows of a query; bookmarks do not cover it, whatever its transformation_ctx."""
     opened_at_ms = now_ms()
     session = current_session()
     source = JdbcSource("", transformation_ctx)
@@ -314,7 +312,7 @@ def _check(keys: Any, order: str) -> None:
 
 
 def _one_of(options: dict[str, Any], names: Sequence[str]) -> Any:
-    """Take the one option that several names stand for; None if it is not given."""
+    """Take the one option that several names stand for; None if it is missing."""
     given = {name: options.pop(name) for name in names if name in options}
     if len(given) > 1:
         raise UsageError(f"connection_options {sorted(given)} mean the same; give one of them")

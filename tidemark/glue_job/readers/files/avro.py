@@ -1,4 +1,4 @@
-"""Reads Avro files by the schema each of them carries.
+"""Reads Avro files, each by its own schema.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-avro-home.html
 """
@@ -24,7 +24,7 @@ from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.python_files import read_rows
 from tidemark.glue_job.readers.files.read_errors import UNCHANGED, unreadable
 
-# What the reader of version 1.8 turns into a type of its own; 1.7, the default, turns nothing.
+# Types that version 1.8 of the reader converts; 1.7, the default, converts none.
 LOGICAL_TYPES = {"1.7": frozenset[str](), "1.8": frozenset({"decimal", "date", "timestamp-millis"})}
 PRIMITIVES: dict[str, T.DataType] = {
     "null": T.NullType(),
@@ -38,12 +38,12 @@ PRIMITIVES: dict[str, T.DataType] = {
     "string": T.StringType(),
     "enum": T.StringType(),
 }
-_LIBRARY_OF_CODEC = re.compile(r"(\w+) codec is supported but you need to install .*'([\w.]+)'")
+_MISSING_LIBRARY = re.compile(r"(\w+) codec is supported but you need to install .*'([\w.]+)'")
 BROKEN = (ValueError, EOFError, OSError, KeyError, IndexError, TypeError, StopIteration)
 
 
 def read_avro(files: Files) -> DataFrame:
-    """Return the records of Avro files, with the columns of all of their schemas."""
+    """Return the records of Avro files, with the columns of all their schemas."""
     avro = files.format
     logical = LOGICAL_TYPES[str(avro.options.get("version", "1.7"))]
     kinds: list[T.DataType] = [schema_in(str(folder_of(one)), one, logical) for one in files.paths]
@@ -64,9 +64,9 @@ def read_avro(files: Files) -> DataFrame:
 
 
 def absence_in(kinds: Sequence[T.DataType]) -> Absence | None:
-    """Return what a null stands for in records of several schemas; None if no field is missing.
+    """Return the meaning of nulls in records of several schemas; None if no field can be missing.
 
-    Whether a value may be null is not in these types, so a field that some lack is warned of.
+    These types do not tell whether a value may be null: a field that some lack causes a warning.
     """
     names = [frozenset(names_in(kind)) for kind in kinds]
     known = frozenset[str]().union(*names)
@@ -77,7 +77,7 @@ def absence_in(kinds: Sequence[T.DataType]) -> Absence | None:
 
 
 def _alike(files: Files, kinds: Sequence[T.DataType]) -> list[tuple[Files, T.DataType]]:
-    """Return the files in groups of one schema each, with it."""
+    """Return the files in groups of one schema each, with the schema."""
     groups: dict[str, tuple[list[str], T.DataType]] = {}
     for file, kind in zip(files.paths, kinds, strict=True):
         groups.setdefault(kind.json(), ([], kind))[0].append(file)
@@ -85,18 +85,18 @@ def _alike(files: Files, kinds: Sequence[T.DataType]) -> list[tuple[Files, T.Dat
 
 
 class AvroDisagreementError(UsageError):
-    """Two files have a field of one name with types that have no common one."""
+    """Two files have a field of the same name with incompatible types."""
 
 
 def _disagree(name: str, first: T.DataType, second: T.DataType) -> T.DataType:
     raise AvroDisagreementError(
         f"the Avro files disagree on the field {name}: {first.simpleString()} and "
-        f"{second.simpleString()}; give each kind a path and a transformation_ctx of its own"
+        f"{second.simpleString()}; give each kind a separate path and transformation_ctx"
     )
 
 
 def schema_in(path: str, uri: str, logical: frozenset[str] = LOGICAL_TYPES["1.8"]) -> T.StructType:
-    """Return the columns of an Avro file of this machine."""
+    """Return the columns of an Avro file on this machine."""
     try:
         with open_file(path) as opened:
             schema = fastavro.reader(opened).writer_schema
@@ -132,7 +132,7 @@ def records_of(
 
 
 def _unreadable(uri: str, error: Exception) -> TidemarkError:
-    if codec := _LIBRARY_OF_CODEC.search(str(error)):
+    if codec := _MISSING_LIBRARY.search(str(error)):
         return UnsupportedError(
             f"cannot read {uri} as avro: its codec {codec[1]} needs the Python library {codec[2]}; "
             f"the file may be good: install that, or write it with the codec deflate: {UNCHANGED}"
@@ -141,7 +141,7 @@ def _unreadable(uri: str, error: Exception) -> TidemarkError:
 
 
 def _with_logical_types(schema: Any, logical: frozenset[str]) -> Any:
-    """Return an Avro schema without the logical types that are not to be converted."""
+    """Return an Avro schema without the logical types that must not be converted."""
     if isinstance(schema, list):
         return [_with_logical_types(item, logical) for item in schema]
     if not isinstance(schema, Mapping):
@@ -204,7 +204,7 @@ def _union(members: Sequence[Any], named: dict[str, T.DataType]) -> T.DataType:
 
 
 def converter(kind: T.DataType) -> Callable[[Any], Any]:
-    """Return what makes of a decoded value the one that Spark takes for a type."""
+    """Return a function that converts a decoded value for Spark."""
     if isinstance(kind, T.StructType):
         fields = [(field.name, converter(field.dataType)) for field in kind]
         return lambda v: None if v is None else tuple(f(v.get(name)) for name, f in fields)

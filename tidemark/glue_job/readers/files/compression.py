@@ -1,4 +1,4 @@
-"""Opens files that may be compressed, as their suffix says."""
+"""Opens files that may be compressed, by their suffix."""
 
 import bz2
 import gzip
@@ -6,17 +6,17 @@ import io
 from pathlib import Path
 from typing import IO, cast
 
-# Suffixes that Hadoop has another codec for.
+# Suffixes for which Hadoop has another codec.
 OTHER_CODECS = frozenset({".deflate", ".lz4", ".lzo", ".snappy", ".zst", ".zstd", ".xz", ".lzma"})
 CHUNK = 1 << 16
-# How a stream of bzip2 ends: 48 bits, a checksum of 32 bits, and up to 7 bits that fill a byte.
+# The end of a bzip2 stream: 48 bits, a checksum of 32 bits, and up to 7 bits to fill a byte.
 _END_OF_BZ2, _CHECKSUM_BITS, _MAGIC_BITS, _MAX_BYTES = 0x177245385090, 32, 48, 11
 
 
 def open_file(path: str) -> IO[bytes]:
-    """Open a file for reading, through what its suffix says it is compressed with.
+    """Open a file for reading, decompressed by its suffix.
 
-    What follows the last stream of a compressed file, and is not a stream, is an OSError.
+    Raises OSError for bytes after the last stream of a compressed file that are not a stream.
     """
     suffix = Path(path).suffix
     if suffix == ".gz":
@@ -35,16 +35,16 @@ def ends_as_bz2(path: Path) -> bool:
 
 
 class Bz2Streams(io.RawIOBase):
-    """The content of all streams of a bzip2 file; `bz2.open` passes over what is not a stream."""
+    """The content of all streams of a bzip2 file; `bz2.open` ignores bytes that are no stream."""
 
     def __init__(self, path: str) -> None:
-        """Begin at the first stream of a file."""
+        """Start at the first stream of a file."""
         self._file = Path(path).open("rb")  # noqa: SIM115 (see `close`)
         self._stream = bz2.BZ2Decompressor()
         self._taken = 0
 
     def tell(self) -> int:
-        """Return how many bytes were read."""
+        """Return how many bytes have been read."""
         return self._taken
 
     def readable(self) -> bool:
@@ -52,7 +52,7 @@ class Bz2Streams(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override] # as io calls it
-        """Read into a buffer, and return how many bytes; 0 at the end of the last stream."""
+        """Read into a buffer, and return the number of bytes; 0 at the end of the last stream."""
         content = b""
         while not content:
             given = b""

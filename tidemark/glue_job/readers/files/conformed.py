@@ -1,4 +1,4 @@
-"""Gives rows the names and types of a declaration; what a column cannot hold fails the action."""
+"""Gives rows the declared names and types; a value that does not fit fails the action."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -25,7 +25,7 @@ from tidemark.glue_job.readers.files.read_errors import UNCHANGED
 from tidemark.glue_job.readers.tables.declared import Names, missing
 from tidemark.local_state.run_warnings import RunWarning, note
 
-# Each from narrow to wide: a cast to a wider one loses nothing.
+# From narrow to wide: a cast to a wider type loses nothing.
 WIDENING: tuple[tuple[T.DataType, ...], ...] = (
     (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
     (T.FloatType(), T.DoubleType()),
@@ -33,7 +33,7 @@ WIDENING: tuple[tuple[T.DataType, ...], ...] = (
 
 
 def conformed_frame(frame: DataFrame, declared: T.StructType, names: Names) -> DataFrame:
-    """Return the columns of a declaration, in its order; those that the rows lack are null."""
+    """Return the declared columns in their order; those that the rows lack are null."""
     found = schema_of(frame)
     frame = frame.toDF(*map(str, range(len(found))))
     columns = [F.col(str(place)).cast(numbered(one.dataType)) for place, one in enumerate(found)]
@@ -41,7 +41,7 @@ def conformed_frame(frame: DataFrame, declared: T.StructType, names: Names) -> D
 
 
 def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
-    """Return the declared columns of rows that a reader returned, then their partition columns."""
+    """Return the declared columns of rows from a reader, then their partition columns."""
     declared, layout = files.format, files.layout
     if declared.schema is None or declared.names is None:
         return frame
@@ -52,7 +52,7 @@ def conformed_rows(frame: DataFrame, files: Files) -> DataFrame:
 
 
 def data_schema(frame: DataFrame, layout: Layout) -> T.StructType:
-    """Return the schema of what is in the files, without the columns of their folders."""
+    """Return the schema of the file contents, without the columns of folders."""
     folders = {name.lower() for name in layout.columns}
     return T.StructType([one for one in frame.schema if one.name.lower() not in folders])
 
@@ -62,7 +62,7 @@ def declared_record(
     found: T.StructType,
     inside: Callable[[T.DataType, T.DataType, Names], T.DataType],
 ) -> T.StructType:
-    """Return the type that records of files are parsed as; warn of the columns that they lack."""
+    """Return the type as which records of files are parsed; warn of columns that they lack."""
     assert declared.schema is not None  # noqa: S101 (of a table, both are given)
     assert declared.names is not None  # noqa: S101
     note_missing(declared, [found])
@@ -70,7 +70,7 @@ def declared_record(
 
 
 def note_missing(declared: Format, found: Sequence[T.StructType]) -> None:
-    """Warn of the declared columns that no file has; they are null in every row."""
+    """Warn of declared columns that no file has; they are null in every row."""
     if declared.schema is None or declared.names is None:
         return
     absent = [missing(declared.schema, one, declared.names) for one in found]
@@ -100,7 +100,7 @@ def _fields(
 
 
 def _only(values: list[Value], name: str) -> Value:
-    """Return the value of the one key that is there of those that differ in case only."""
+    """Return the value of the only key that is set, of keys that differ in case only."""
     if len(values) == 1:
         return values[0]
     kind = reduce(merged, (value.kind for value in values))
@@ -116,7 +116,7 @@ def _only(values: list[Value], name: str) -> Value:
 
 
 def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> Value:
-    """Return a value whose fields have numbers with the names and the type of a declaration."""
+    """Return a value, whose fields have numbers, with the names and the type of a declaration."""
     found, column = value.kind, value.column
 
     def inner(column: Column, found: T.DataType, declared: T.DataType) -> Value:
@@ -125,7 +125,7 @@ def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> V
     match found, declared:
         case Choice(), _:
             return Value(value.name, column.cast(plain_type(found)), found)
-        case _ if _is_in_place(found, declared, names):
+        case _ if _needs_cast_only(found, declared, names):
             return Value(value.name, column.cast(declared), declared)
         case T.StructType(), T.StructType():
             columns = [column.getField(str(place)) for place in range(len(found))]
@@ -145,31 +145,31 @@ def _conformed(value: Value, declared: T.DataType, names: Names, path: str) -> V
     if isinstance(found, NESTED) or isinstance(declared, NESTED):
         raise UnsupportedError(
             f"the column {path!r} is declared {declared.simpleString()} and is "
-            f"{found.simpleString()} in the files; declare it as it is there"
+            f"{found.simpleString()} in the files; declare the type that it has there"
         )
     return Value(value.name, _cast(column, found, declared, path), declared)
 
 
-def _is_in_place(found: T.DataType, declared: T.DataType, names: Names) -> bool:
-    """Return whether Spark's cast, which goes by position, is all that is needed."""
+def _needs_cast_only(found: T.DataType, declared: T.DataType, names: Names) -> bool:
+    """Return whether Spark's cast, which goes by position, is enough."""
     match found, declared:
         case Choice(), _:
             return False
         case T.StructType(), T.StructType():
             return len(found) == len(declared) and all(
                 names.places(one.name, found) == [place]
-                and _is_in_place(found.fields[place].dataType, one.dataType, names)
+                and _needs_cast_only(found.fields[place].dataType, one.dataType, names)
                 for place, one in enumerate(declared)
             )
         case T.ArrayType(), T.ArrayType():
-            return _is_in_place(found.elementType, declared.elementType, names)
+            return _needs_cast_only(found.elementType, declared.elementType, names)
         case T.MapType(), T.MapType():
-            return _is_in_place(found.valueType, declared.valueType, names)
+            return _needs_cast_only(found.valueType, declared.valueType, names)
     return found == declared
 
 
 def _cast(column: Column, found: T.DataType, declared: T.DataType, path: str) -> Column:
-    """Return the values as another atomic type; one that it cannot hold fails the action."""
+    """Return the values as another atomic type; a value that it cannot hold fails the action."""
     value = column.cast(declared)
     if isinstance(declared, T.StringType) or _holds(declared, found):
         return value
@@ -181,7 +181,7 @@ def _cast(column: Column, found: T.DataType, declared: T.DataType, path: str) ->
 
 
 def _holds(wide: T.DataType, narrow: T.DataType) -> bool:
-    """Return whether a type holds every value of another one."""
+    """Return whether a type can hold every value of another one."""
     return any(
         wide in order and narrow in order and order.index(wide) >= order.index(narrow)
         for order in WIDENING

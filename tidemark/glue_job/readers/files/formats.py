@@ -1,4 +1,4 @@
-"""Formats of files and their format options: Glue's names, Spark's values.
+"""File formats and their options: Glue's names, Spark's values.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format.html
 """
@@ -16,13 +16,13 @@ from tidemark.glue_job.frames.absence import ALL_THERE, SOME_LACK
 from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.schemas import spark_schema
 from tidemark.glue_job.readers.files.partitions import Layout
-from tidemark.glue_job.readers.files.s3_options import is_true, option_text
+from tidemark.glue_job.readers.files.s3_options import is_true, option_string
 from tidemark.glue_job.readers.tables.declared import Names
 from tidemark.local_state.run_warnings import RunWarning, note
 
-# Options that only choose a faster reader on AWS, or that belong to a writer.
+# Options that only select a faster reader on AWS, or that belong to a writer.
 WITHOUT_EFFECT = {"optimizePerformance", "writeHeader"}
-ATTACHED = {"attachFilename", "attachTimestamp"}  # columns of the file of a row, in any format
+ATTACHED = {"attachFilename", "attachTimestamp"}  # columns about the file of a row, in any format
 READ_OPTIONS: dict[str, set[str]] = {
     "csv": {
         "separator",
@@ -52,10 +52,10 @@ READ_OPTIONS: dict[str, set[str]] = {
     "ion": set(),
 }
 SAME_AS = {"glueparquet": "parquet"}
-# A file of 0 bytes has no rows; of the other formats it is broken.
+# A file of 0 bytes has no rows in these formats; in the others it is broken.
 MAY_BE_EMPTY = ("csv", "ion", "json", "xml")
-# Formats whose schema is that of their records, and whether these can lack fields. Of JSON the
-# reader of documents tells.
+# Formats whose schema comes from the records, and whether these can lack fields. For JSON the
+# reader of documents decides.
 RECORD_FORMATS = {"csv": ALL_THERE, "ion": SOME_LACK, "xml": SOME_LACK}
 
 
@@ -66,13 +66,13 @@ class Format:
     Attributes:
         name: the format.
         options: its checked format options.
-        schema: of the records, where the script or a table gives one.
-        names: how the schema names what is in the files; None where it names it exactly.
+        schema: schema of the records, if the script or a table gives one.
+        names: how the schema's names map to the files; None if they are equal.
         partitions: the declared types of partition columns, by lower-case name.
-        null_text: what a SerDe takes for null, and Glue's reader of CSV for text; empty if nothing.
+        null_string: what a SerDe reads as null, but Glue's CSV reader as a string; may be empty.
         is_grouped: whether a task reads many files as one, without telling them apart.
-        is_dynamic: whether a column of several types becomes a choice, marked as one.
-        failed: where a reader puts the records that are not of the format, if it is dynamic.
+        is_dynamic: whether a column of several types becomes a marked choice.
+        failed: list for records that do not parse, if it is dynamic.
     """
 
     name: str
@@ -80,15 +80,15 @@ class Format:
     schema: StructType | None = None
     names: Names | None = None
     partitions: Mapping[str, DataType] = field(default_factory=dict)
-    null_text: str = ""
+    null_string: str = ""
     is_grouped: bool = False
     is_dynamic: bool = False
     failed: ReaderErrors = field(default_factory=ReaderErrors)
 
     def with_errors_in(self, failed: ReaderErrors | None) -> "Format":
-        """Return the format of a DynamicFrame, which gets a list for what cannot be read.
+        """Return the format of a DynamicFrame, which gets a list for records that do not parse.
 
-        None is of a DataFrame, which may have no broken record.
+        None means a DataFrame, where no record may be broken.
         """
         if failed is None:
             return self
@@ -98,7 +98,7 @@ class Format:
 
     @property
     def is_multi_line(self) -> bool:
-        """Whether a record may be over many lines."""
+        """Whether a record may span several lines."""
         return self.is_on("multiLine", "multiline")
 
     def is_on(self, *names: str) -> bool:
@@ -108,7 +108,7 @@ class Format:
 
 @dataclass(frozen=True)
 class Files:
-    """Files that are read together: their URIs, their partition folders and how they are read."""
+    """Files that are read together: their URIs, their partition folders and how to read them."""
 
     spark: SparkSession
     paths: Sequence[str]
@@ -122,15 +122,15 @@ class Files:
 
     @property
     def reader(self) -> DataFrameReader:
-        """Spark's reader, which makes columns of the partition folders."""
+        """Spark's reader, which turns partition folders into columns."""
         reader = self.spark.read
         return reader.option("basePath", self.layout.base) if self.layout.columns else reader
 
 
 def read_format(name: str | None, format_options: Mapping[str, Any]) -> Format:
-    """Return the format a source is read with.
+    """Return the format that a source is read with.
 
-    An option that Glue does not know of this format is ignored, as there, and is a warning.
+    An option that Glue does not know for this format is ignored, as on AWS, with a warning.
     """
     known = _known(SAME_AS.get(str(name).lower(), str(name).lower()), name, READ_OPTIONS)
     for option in sorted(set(format_options) - READ_OPTIONS[known] - ATTACHED):
@@ -154,9 +154,9 @@ def avro_version(format_options: Mapping[str, Any]) -> str:
 
 
 def csv_options(csv: Format) -> dict[str, str]:
-    """Return Spark's options for reading CSV as RFC 4180 has it, which Glue follows.
+    """Return Spark's options for CSV by RFC 4180, which Glue follows.
 
-    Without an escaper a backslash is a backslash, and a doubled quote is one.
+    Without an escaper a backslash is a plain character, and a doubled quote is one quote.
     """
     quote = str(csv.options.get("quoteChar", '"'))
     quote = "" if quote == "-1" else quote
@@ -168,8 +168,8 @@ def csv_options(csv: Format) -> dict[str, str]:
         "sep": separator,
         "quote": quote,
         "escape": quote if escaper.lower() == "none" else escaper,
-        "multiLine": option_text(csv.is_multi_line),
-        "header": option_text(csv.is_on("withHeader", "skipFirst")),
+        "multiLine": option_string(csv.is_multi_line),
+        "header": option_string(csv.is_on("withHeader", "skipFirst")),
     }
 
 

@@ -1,7 +1,7 @@
-"""Reads Ion, text or binary, with AWS's own reader; a column of several types is a choice.
+"""Reads Ion, text or binary, with AWS's own library; a column of several types is a choice.
 
-Symbols are strings, lists and s-expressions are arrays, annotations are left out, a null of any
-type is null. Timestamps and decimals have their types.
+Symbols become strings, lists and s-expressions arrays; annotations are dropped, and typed nulls
+become null. Timestamps and decimals keep their types.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-ion-home.html
 """
@@ -24,7 +24,7 @@ from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.python_files import look_at, read_rows
 from tidemark.glue_job.readers.files.read_errors import unreadable
 
-BINARY = b"\xe0"  # how binary Ion begins
+BINARY = b"\xe0"  # first byte of binary Ion
 
 
 def read_ion(files: Files) -> DataFrame:
@@ -32,7 +32,7 @@ def read_ion(files: Files) -> DataFrame:
     require("amazon")
     if files.format.names is not None:
         raise UnsupportedError(
-            "tables of the Data Catalog in Ion are not read here: read their files with "
+            "tables of the Data Catalog in Ion are not supported here: read their files with "
             "create_dynamic_frame.from_options and the format ion"
         )
     found = look_at(files, _kinds)
@@ -43,7 +43,7 @@ def read_ion(files: Files) -> DataFrame:
 
 
 def _kinds(tasks: Iterable[tuple[str, str]]) -> Iterator[DataType]:
-    """Yield the type of all records of some files; called in a worker of Spark."""
+    """Yield the common type of the records of some files; runs in a worker of Spark."""
     kind: DataType = StructType([])
     for uri, path in tasks:
         for record in records_of(uri, path):
@@ -52,7 +52,7 @@ def _kinds(tasks: Iterable[tuple[str, str]]) -> Iterator[DataType]:
 
 
 def _rows(schema: StructType, uri: str, path: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one file; called in a worker of Spark."""
+    """Yield the rows of one file; runs in a worker of Spark."""
     write = writer(schema)
     assert write is not None  # noqa: S101 (of a struct)
     return map(write, records_of(uri, path))
@@ -77,7 +77,7 @@ def records_of(uri: str, path: str) -> Iterator[dict[str, Any]]:
 
 
 class _Checked:
-    """A file of Ion, whose reader takes a NUL byte in text for the end."""
+    """An Ion file, whose reader takes a NUL byte in text for the end of the file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -93,7 +93,7 @@ class _Checked:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of Ion as one of Python; see the head of this module."""
+    """Return an Ion value as a Python value; see the docstring of this module."""
     if isinstance(value, Mapping):
         if twice := _twice(value):
             raise ValueError(f"a struct has the field {twice!r} more than once")
@@ -106,13 +106,13 @@ def _plain(value: Any) -> Any:
 
 
 def _twice(struct: Mapping[Any, Any]) -> str | None:
-    """Return a field that a struct has more than once, as Ion allows and a row does not."""
+    """Return a field that a struct has more than once, which Ion allows and a row does not."""
     all_of = getattr(struct, "get_all_values", None)
     return next((str(name) for name in struct if len(all_of(name)) > 1), None) if all_of else None
 
 
 def _bare(value: Any) -> Any:
-    """Return a value without Ion's class, which one with an annotation has, and a typed null."""
+    """Return a value without the Ion class that annotated values and typed nulls have."""
     name = type(value).__name__
     if name == "IonPyNull":
         return None

@@ -1,6 +1,6 @@
-"""Values and records that Spark reads as another thing: what fails the action, by file and column.
+"""Values and records that Spark would misread: they fail the action, by file and column.
 
-Glue makes a choice type of a column with values that are not of its type.
+Glue makes a choice of a column with values that are not of its type.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
 
@@ -26,7 +26,7 @@ CHOICE_REMEDY = (
 
 
 def glue_name(kind: DataType) -> str:
-    """Return what Glue calls an atomic type."""
+    """Return Glue's name of an atomic type."""
     return _NAMES.get(kind.simpleString(), kind.simpleString())
 
 
@@ -43,7 +43,7 @@ def _of_choice(kind: DataType) -> str:
 
 
 def misfit(path: str, kind: DataType, value: Column) -> Column:
-    """Return the text of the error for one value, as a column of the rows of a file."""
+    """Return the error message for one value, as a column of the rows of a file."""
     return F.concat(
         F.lit(
             f"UnsupportedError: the column '{path}' is declared {kind.simpleString()} and holds '"
@@ -56,28 +56,28 @@ def misfit(path: str, kind: DataType, value: Column) -> Column:
 
 
 def file_of_row() -> Column:
-    """Return the file of a row; of grouped files it is not known."""
+    """Return the file of a row; it is unknown for grouped files."""
     file = F.input_file_name()
     return F.when(file == "", F.lit("one of the files")).otherwise(file)
 
 
 def uri_of_row() -> Column:
-    """Return the URI of the file of a row, without the quotes that Spark has for characters."""
+    """Return the URI of a row's file, without Spark's quoting of characters."""
     return without_quotes(F.input_file_name())
 
 
 def without_quotes(uri: Column) -> Column:
-    """Return the URI of a file as Spark names it, without its quotes for characters."""
+    """Return the URI of a file as Spark names it, without Spark's quoting of characters."""
     return F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
 
 
 def failing(text: Column, kind: DataType) -> Column:
-    """Return a column of a type that fails the action which asks for a value of it."""
+    """Return a column that fails the action as soon as its value is used."""
     return F.raise_error(text).cast(kind)
 
 
 def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
-    """Return the text of the error for the first field of a line that its column cannot hold."""
+    """Return the error message for the first field of a line that its column cannot hold."""
     declared = ", ".join(f"`{place}` string" for place in range(len(schema)))
     texts = F.from_csv(line, declared, {k: v for k, v in options.items() if k != "header"})
     return _first(
@@ -91,9 +91,9 @@ def first_misfit_of_csv(schema: StructType, line: Column, options: Mapping[str, 
 
 
 def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> Column:
-    """Return the text of the error for the first key of a record that its column cannot hold.
+    """Return the error message for the first key of a record that its column cannot hold.
 
-    A value that only in part does not fit comes after those that do not fit at all.
+    A value that only partly does not fit comes after values that do not fit at all.
     """
     whole, parts = list[Column](), list[Column]()
     for steps, kind, value in _values(schema, (), struct):
@@ -108,7 +108,7 @@ def first_misfit_of_json(schema: StructType, struct: Column, record: Column) -> 
 def _values(
     schema: StructType, steps: tuple[str, ...], struct: Column
 ) -> Iterator[tuple[tuple[str, ...], DataType, Column]]:
-    """Yield the fields and those inside of structs, innermost first."""
+    """Yield the fields and the fields inside structs, innermost first."""
     for place, field in enumerate(schema):
         value = struct.getField(str(place))
         if isinstance(field.dataType, StructType):
@@ -121,7 +121,7 @@ def _first(texts: Iterator[Column] | list[Column]) -> Column:
     return F.coalesce(*texts, F.lit(None).cast("string"))
 
 
-BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would end the text before its remedy
+BREAKS = r"[\s\p{Cc}\p{Zl}\p{Zp}]+"  # a control character would cut the message off
 
 
 def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> Column:
@@ -130,7 +130,7 @@ def csv_reason(schema: StructType, line: Column, options: Mapping[str, str]) -> 
 
 
 def csv_does_not_parse(line: Column, options: Mapping[str, str]) -> Column:
-    """Return the text of the error for a line that is not a record of CSV."""
+    """Return the error message for a line that is not a record of CSV."""
     hint = "if a value in quotes holds a line feed, set multiLine to true in format_options; else "
     is_multi_line = options.get("multiLine") == "true"
     return does_not_parse(line, "csv", "" if is_multi_line else hint)
@@ -143,13 +143,13 @@ def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
 
 
 def refusing(frame: DataFrame, bad: Column, reason: Column) -> DataFrame:
-    """Return the rows; one that has a text of a bad record fails the action with the reason."""
+    """Return the rows; a row with a bad record fails the action with the reason."""
     failure = F.raise_error(reason).cast("boolean")
     return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
 
 
 def does_not_parse(record: Column, format_name: str, hint: str = "") -> Column:
-    """Return the text of the error for a record that is not of its format, a hint before REMEDY."""
+    """Return the error message for a record that does not parse, with a hint before REMEDY."""
     return F.concat(
         F.lit("UnreadableFileError: cannot read "),
         file_of_row(),
@@ -160,10 +160,10 @@ def does_not_parse(record: Column, format_name: str, hint: str = "") -> Column:
 
 
 def is_rounded(text: Column, kind: DataType) -> Column:
-    """Return whether a decimal of a type rounds a text; False for other types."""
+    """Return whether a decimal type rounds the number in a string; False for other types."""
     if not isinstance(kind, DecimalType):
         return F.lit(False)
-    # The first two tests spare most texts the third one, which takes long.
+    # The first two tests spare most strings the slow third one.
     is_long = F.length(F.substring_index(text, ".", -1)) > kind.scale
     digits = rf"^\s*[+-]?[0-9]*\.[0-9]{{{kind.scale}}}[0-9]*[1-9]"
     number = text.cast("double")
@@ -172,7 +172,7 @@ def is_rounded(text: Column, kind: DataType) -> Column:
 
 
 def note_rounded(frame: DataFrame, flags: Mapping[str, Column]) -> None:
-    """Warn of the columns with a flag that is set in some row; one pass over the rows."""
+    """Warn of the columns whose flag is set in some row; one pass over the rows."""
     if not flags:
         return
     for column, is_set in zip(flags, any_row_has(frame, flags.values()), strict=True):

@@ -1,4 +1,4 @@
-"""Partition folders: the columns they make, and the types of these.
+"""Partition folders: their columns, and the types of these.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-partitions.html
 """
@@ -17,7 +17,7 @@ _DOUBLE = re.compile(r"[+-]?\d*\.\d+")
 
 
 class Layout(NamedTuple):
-    """Where the partition folders of a file begin, and the columns they name, outermost first."""
+    """The root of a file's partition folders, and the columns they name, outermost first."""
 
     base: str = ""
     columns: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ def layout_of(file: str, paths: Iterable[str]) -> Layout:
 
 
 def values_of(file: str, layout: Layout) -> tuple[str | None, ...]:
-    """Return the text of a file's partition columns, in the order of the layout."""
+    """Return the values of a file's partition columns, in the order of the layout."""
     folders = file.removeprefix(f"{layout.base}/").split("/")[: len(layout.columns)]
     values = (unquote(folder.partition("=")[2]) for folder in folders)
     return tuple(None if value == NULL_PARTITION else value for value in values)

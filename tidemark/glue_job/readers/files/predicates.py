@@ -19,7 +19,7 @@ _NUMBER = "partition number"  # no partition column has a space in its name
 
 
 class SparkPredicate:
-    """A predicate that needs nothing but a session, so that it can be asked outside of a job."""
+    """A predicate that needs only a session, so that it can be evaluated outside a job."""
 
     def __init__(
         self, spark: SparkSession, expression: str, types: Mapping[str, str] | None = None
@@ -32,7 +32,7 @@ class SparkPredicate:
             parser = spark._jsparkSession.sessionState().sqlParser()
             self.columns = frozenset(_columns(parser.parseExpression(expression)))
         except ParseException as error:
-            raise self._wrong(error) from error
+            raise self._error(error) from error
         if not self.columns:
             raise UsageError(f"push_down_predicate {expression!r} names no partition column")
         if types is not None and not self.columns <= set(self._types):
@@ -60,11 +60,11 @@ class SparkPredicate:
             )
             chosen = frame.select(F.col(_NUMBER), *typed).filter(self._expression).collect()
         except AnalysisException as error:
-            raise self._wrong(error) from error
+            raise self._error(error) from error
         numbers = {row[0] for row in chosen}
         return [number in numbers for number in range(len(partitions))]
 
-    def _wrong(self, error: Exception) -> UsageError:
+    def _error(self, error: Exception) -> UsageError:
         reason = next(line for line in str(error).splitlines() if line.strip())
         return UsageError(
             f"push_down_predicate {self._expression!r} is not a condition on partition columns: "
@@ -73,7 +73,7 @@ class SparkPredicate:
 
 
 def _columns(expression: Any) -> Iterator[str]:
-    """Yield the columns that a parsed, unresolved expression of Catalyst names, in lower case."""
+    """Yield the columns of a parsed, unresolved expression of Catalyst, in lower case."""
     if expression.getClass().getSimpleName() == "UnresolvedAttribute":
         yield expression.name().lower()
     children = expression.children()

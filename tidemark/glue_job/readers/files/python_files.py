@@ -1,4 +1,4 @@
-"""Reads chosen files with Python on the executors, for formats that Spark has no reader of."""
+"""Reads chosen files with Python on the executors, for formats without a Spark reader."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,21 +11,21 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.glue_job.process.bookmark_session import folder_of
-from tidemark.glue_job.process.event_marks import ROW_OF_A_SOURCE
+from tidemark.glue_job.process.event_marks import SOURCE_ROW
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.partitions import inferred_type, values_of
-from tidemark.glue_job.readers.files.read_errors import naming_the_file
+from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 
 T = TypeVar("T")
 TASKS_PER_CORE = 4
-FOLDER = "partition folder "  # before the name of a column that comes from a folder
-# What Spark's readers of files call in the JVM; it is a condition so that no plan leaves it out.
+FOLDER = "partition folder "  # prefix of a column that comes from a folder
+# Spark's file readers call this in the JVM; it is a condition so that no plan drops it.
 SET_INPUT_FILE = (
     "reflect('org.apache.spark.rdd.InputFileBlockHolder', 'set', "
-    f"`{ROW_OF_A_SOURCE}`, 0L, -1L) IS NOT NULL"
+    f"`{SOURCE_ROW}`, 0L, -1L) IS NOT NULL"
 )
-# What java.net.URI quotes in a path; names that Spark gives are quoted so.
+# Characters that java.net.URI quotes in a path; Spark quotes names like this.
 _QUOTED = re.compile(r"[^\w\-!.~'()*,;:$&+=@/\x80-\U0010ffff]", re.ASCII)
 RecordsOf: TypeAlias = Callable[[str, str], Iterator[tuple[Any, ...]]]
 """Given the URI and the local path of a file, yields its records in the order of the schema."""
@@ -40,13 +40,13 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
     tasks = [(file, str(folder_of(file)), values_of(file, layout)) for file in files.paths]
     slices = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
     rows = spark.sparkContext.parallelize(tasks, slices).flatMap(partial(_rows, records_of))
-    mark = StructField(ROW_OF_A_SOURCE, StringType())
+    mark = StructField(SOURCE_ROW, StringType())
     folders = [StructField(f"{FOLDER}{name}", StringType()) for name in layout.columns]
     fields = StructType([mark, *schema, *folders])
     frame = spark.createDataFrame(rows, fields, verifySchema=False)
     if not files.format.is_grouped:
         frame = frame.filter(F.expr(SET_INPUT_FILE))
-    frame = frame.drop(ROW_OF_A_SOURCE)
+    frame = frame.drop(SOURCE_ROW)
     if not layout.columns:
         return frame
     note_replaced(schema.names, files, partial(read_rows, files.alone, schema, records_of))
@@ -54,10 +54,10 @@ def read_rows(files: Files, schema: StructType, records_of: RecordsOf) -> DataFr
 
 
 def look_at(files: Files, look: Callable[[Iterable[tuple[str, str]]], Iterable[T]]) -> list[T]:
-    """Return what a function says of files, given the URI and the local path of some of them."""
+    """Return the results of a function; it gets URIs and local paths of some files at a time."""
     tasks, context = [(one, str(folder_of(one))) for one in files.paths], files.spark.sparkContext
     slices = min(len(tasks), TASKS_PER_CORE * context.defaultParallelism)
-    with naming_the_file(files.paths, files.format.name):
+    with blaming_files(files.paths, files.format.name):
         return context.parallelize(tasks, slices).mapPartitions(look).collect()
 
 

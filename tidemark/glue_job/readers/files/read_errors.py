@@ -15,30 +15,30 @@ from tidemark.glue_job.readers.files.compression import ends_as_bz2, open_file
 
 UNCHANGED = "the bookmark is unchanged"
 REMEDY = f"repair or delete it, or name it in exclusions, and run again: {UNCHANGED}"
-MAGIC = {"parquet": b"PAR1", "orc": b"ORC", "avro": b"Obj\x01"}  # how a file begins
+MAGIC = {"parquet": b"PAR1", "orc": b"ORC", "avro": b"Obj\x01"}  # first bytes of a file
 MAX_NAMED = 3  # files
 COMPRESSED, CHUNK = (".gz", ".bz2"), 1 << 20
-# Of Python readers, and of raise_error, within the texts of Spark.
-_OWN_TEXT = re.compile(
+# Messages of Python readers, and of raise_error, within the messages of Spark.
+_OWN_MESSAGE = re.compile(
     rf"(UnreadableFileError|UnsupportedError|UsageError): (.*?{UNCHANGED})", re.DOTALL
 )
-# What says that a library is not there, where the file is not to blame.
+# Messages about a missing library, for which the file is not to blame.
 _MISSING_CLASS = re.compile(
     r"(?:ClassNotFoundException: |NoClassDefFoundError: |BadConfigurationException: Class )"
     r"(?:Could not initialize class |Class )?([\w.$/]+)"
 )
 _MISSING_CODEC = re.compile(r"native (\w+) library not available|UnsatisfiedLinkError: (.+)")
 _MISSING_SOURCE = re.compile(r"Failed to find (?:the )?data source: (\S+?)\.?\s")
-_TWINS = re.compile(r"COLUMN_ALREADY_EXISTS\] The column `(.+?)` already exists")
+_DUPLICATE_COLUMN = re.compile(r"COLUMN_ALREADY_EXISTS\] The column `(.+?)` already exists")
 _DISAGREEMENT = re.compile(r'CANNOT_MERGE_SCHEMAS.*?"(STRUCT<.*?>)".*?"(STRUCT<.*?>)"', re.DOTALL)
 
 
 class UnreadableFileError(TidemarkError):
-    """A file of a source is not what its format says; the text names it and the remedy."""
+    """A file of a source does not match its format; the message names it and the remedy."""
 
 
 class DisagreementError(UnsupportedError):
-    """Two files have one column with types that have no common one."""
+    """Two files have the same column with incompatible types."""
 
 
 def some_of(files: Sequence[str]) -> str:
@@ -52,8 +52,8 @@ def unreadable(file: str, format_name: str, reason: object) -> UnreadableFileErr
     return UnreadableFileError(f"cannot read {file} as {format_name}: {reason}; {REMEDY}")
 
 
-def refuse_odd_ends(files: Iterable[str], format_name: str) -> None:
-    """Refuse a bzip2 file that does not end as one: Hadoop passes over what is not a block."""
+def refuse_cut_bzip2(files: Iterable[str], format_name: str) -> None:
+    """Refuse a bzip2 file without a proper end: Hadoop ignores bytes that are not a block."""
     for file in files:
         if file.endswith(".bz2") and not ends_as_bz2(folder_of(file)):
             raise unreadable(file, format_name, "its last bytes are not the end of a bzip2 stream")
@@ -65,37 +65,37 @@ _OWN_ERRORS: dict[str, type[TidemarkError]] = {
 
 
 @contextmanager
-def naming_the_file(files: Iterable[str], format_name: str) -> Iterator[None]:
-    """Turn what Spark raises while it looks into files into an error that names the file."""
+def blaming_files(files: Iterable[str], format_name: str) -> Iterator[None]:
+    """Turn errors of Spark about reading files into an error that names the file."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:
         text = str(error)
-        if own := _OWN_TEXT.search(text):
+        if own := _OWN_MESSAGE.search(text):
             raise _OWN_ERRORS[own.group(1)](own.group(2)) from None
         file, reason = _bad_file(list(files), format_name, text)
-        raise _not_the_files_fault(text, file, format_name) or unreadable(
+        raise _other_cause(text, file, format_name) or unreadable(
             file, format_name, reason
         ) from error
 
 
-def _not_the_files_fault(text: str, file: str, format_name: str) -> TidemarkError | None:
-    """Return the error that says what a text of Spark is about, None if it is the file."""
+def _other_cause(text: str, file: str, format_name: str) -> TidemarkError | None:
+    """Return the error for a cause that is not the file; None if the file is to blame."""
     begin = f"cannot read {file} as {format_name}"
     if codec := _MISSING_CODEC.search(text):
         return UnsupportedError(
             f"{begin}: the library of the codec {codec.group(1) or codec.group(2)} is not on this "
-            "machine; the file may be good: compress it with gzip or bzip2, which run here"
+            "machine; the file may be good: compress it with gzip or bzip2, which work here"
         )
     if found := _MISSING_CLASS.search(text) or _MISSING_SOURCE.search(text):
         return UnsupportedError(
             f"{begin}: the class {found.group(1).replace('/', '.')} is missing; the file may be "
-            "good: name the jar with this class in --extra-jars, or write the files in a way that "
+            "good: name the jar with this class in --extra-jars, or write the files in a form that "
             "does not need it"
         )
-    if twins := _TWINS.search(text):
+    if duplicate := _DUPLICATE_COLUMN.search(text):
         return UsageError(
-            f"{begin}: several of its columns are {twins.group(1)!r} but for upper and lower case, "
+            f"{begin}: several of its columns are {duplicate.group(1)!r} but for the case, "
             "and Spark does not tell them apart: rename one, or set spark.sql.caseSensitive to "
             "true, as in --conf spark.sql.caseSensitive=true"
         )
@@ -108,7 +108,7 @@ def _not_the_files_fault(text: str, file: str, format_name: str) -> TidemarkErro
             f"{names[0]} in one file and {names[1]} in another, which a DynamicFrame reads as "
             f"choice<{','.join(sorted(names))}>: read them by create_dynamic_frame, or through a "
             "table of the Data Catalog that declares the column as string, or give each kind a "
-            "path and a transformation_ctx of its own"
+            "separate path and transformation_ctx"
         )
     return None
 
@@ -116,7 +116,7 @@ def _not_the_files_fault(text: str, file: str, format_name: str) -> TidemarkErro
 def _differing(
     first: DataType, second: DataType, path: str
 ) -> Iterator[tuple[str, DataType, DataType]]:
-    """Yield the columns of two schemas that have different types, with both."""
+    """Yield the columns whose types differ in two schemas, with both types."""
     match first, second:
         case StructType(), StructType():
             others = {one.name.lower(): one.dataType for one in second}
@@ -133,7 +133,7 @@ def _differing(
 
 
 def _bad_file(files: list[str], format_name: str, text: str) -> tuple[str, str]:
-    """Return the file that an error is about and the reason, as far as can be told."""
+    """Return the file that an error is about and the reason, as far as known."""
     named = next((file for file in files if file in text), None)
     magic = MAGIC.get(format_name, b"")
     for file in [named] if named else files:
@@ -145,7 +145,7 @@ def _bad_file(files: list[str], format_name: str, text: str) -> tuple[str, str]:
 
 
 def _broken(path: Path, magic: bytes) -> str | None:
-    """Return what is wrong with a file as a whole, None if that is nothing."""
+    """Return what is wrong with a whole file; None if nothing is."""
     try:
         with open_file(str(path)) as file:
             begin = file.read(len(magic))
@@ -160,7 +160,7 @@ def _broken(path: Path, magic: bytes) -> str | None:
 
 
 def _reason(text: str) -> str:
-    """Return what a Python or the innermost cause of a Java stack trace says."""
+    """Return the message of a Python stack trace, or of the innermost cause of a Java one."""
     if python := re.search(r"Traceback .*?^(\w[\w.]*: .*?)$", text, re.DOTALL | re.MULTILINE):
         return python.group(1)
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Fields of files that have the name of a partition folder, which wins: named where both differ."""
+"""Warns of fields in files that lose to a partition folder of the same name and another value."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,7 +29,7 @@ ZEROS = r"^([+-]?)0+(?=[0-9])"  # before a number, as in the folder month=01
 
 
 class FolderValue(NamedTuple):
-    """What a partition folder says of a row: its text, and whether it is a number."""
+    """The value of a partition folder for a row: its string, and whether it is a number."""
 
     text: Column
     is_number: bool
@@ -39,8 +39,8 @@ def note_replaced(names: Iterable[str], files: Files, rows: Callable[[], DataFra
     """Warn of the fields of files that have another value than the folder of their name.
 
     Args:
-        names: of the fields of the files.
-        files: which files.
+        names: names of the fields of the files.
+        files: the files.
         rows: reads the fields of the files, without the folders; called only for such a field.
     """
     layout = files.layout
@@ -50,7 +50,7 @@ def note_replaced(names: Iterable[str], files: Files, rows: Callable[[], DataFra
         declared = files.format.partitions
         return {
             name: FolderValue(
-                _text_of_folder(layout, place),
+                _folder_string(layout, place),
                 _is_number(declared.get(name.lower()) or inferred_type(texts[place])),
             )
             for place, name in enumerate(layout.columns)
@@ -65,7 +65,7 @@ def note_differing(
     rows: Callable[[], DataFrame],
     values: Callable[[], Mapping[str, FolderValue]],
 ) -> None:
-    """Do what `note_replaced` does, of values that need not be in the names of folders."""
+    """Do the same as `note_replaced` for values that need not be in the names of folders."""
     folders = {name.lower(): name for name in layout.columns}
     pairs = [(name, folders[name.lower()]) for name in names if name.lower() in folders]
     for name, folder in _differing(pairs, rows, values) if pairs else ():
@@ -78,9 +78,9 @@ def _differing(
     rows: Callable[[], DataFrame],
     values: Callable[[], Mapping[str, FolderValue]],
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs with values that differ; all of them where that cannot be asked."""
+    """Yield the pairs whose values differ; all pairs if Spark cannot compare them."""
     has: Sequence[bool] = [True] * len(pairs)
-    with suppress(PySparkException, Py4JJavaError, TidemarkError):  # the reader itself tells
+    with suppress(PySparkException, Py4JJavaError, TidemarkError):  # the reader itself reports it
         frame, of_folders = rows(), values()
         fields = frame.columns
         frame = frame.toDF(*map(str, range(len(fields))))  # names may differ in case only
@@ -99,7 +99,7 @@ def _differing(
             for name, folder in pairs
         ]
         flags = [F.max(F.coalesce(flag, F.lit(True))) for flag in flags]
-        # Most files have few values, and to compare them takes longer than to find them.
+        # Most files have few values, and comparing them takes longer than finding them.
         few = frame.withColumn(FILE, F.input_file_name()).select(FILE, *asked).distinct()
         with own_query(frame.sparkSession):
             has = few.agg(*flags).collect()[0]
@@ -107,7 +107,7 @@ def _differing(
 
 
 def _differs(text: Column, folder: FolderValue) -> Column:
-    """Return whether a text is another one than that of its folder; a null loses nothing."""
+    """Return whether a string differs from that of its folder; a null loses nothing."""
     value = folder.text
     is_same = text == value
     if folder.is_number:
@@ -116,8 +116,8 @@ def _differs(text: Column, folder: FolderValue) -> Column:
     return text.isNotNull() & ~F.coalesce(is_same, F.lit(False))
 
 
-def _text_of_folder(layout: Layout, place: int) -> Column:
-    """Return the text of a partition column, by the file of a row."""
+def _folder_string(layout: Layout, place: int) -> Column:
+    """Return the value of a partition column as a string, by the file of a row."""
     before = rf"^\Q{layout.base}/\E(?:[^/]*/){{{place}}}"
     escaped = F.regexp_extract(without_quotes(F.col(FILE)), rf"{before}[^/=]*=([^/]*)/", 1)
     text = F.url_decode(F.replace(escaped, F.lit("+"), F.lit("%2B")))

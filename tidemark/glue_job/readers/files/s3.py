@@ -43,12 +43,12 @@ FILE = "file of tidemark"
 
 
 def attaches(file_format: Format) -> bool:
-    """Return whether rows get a column of their file."""
+    """Return whether rows get a column about their file."""
     return any(file_format.options.get(option) for option in ATTACHED)
 
 
 def with_attached(frame: DataFrame, files: Sequence[FileVersion], file_format: Format) -> DataFrame:
-    """Return the rows with the columns of their file that the format options name."""
+    """Return the rows with the columns about their file that the format options name."""
     if not attaches(file_format) or not frame.columns:
         return frame
     name, time = (file_format.options.get(one) for one in ("attachFilename", "attachTimestamp"))
@@ -86,7 +86,7 @@ READERS = {
 def read_s3(
     spark: SparkSession, request: ReadRequest, failed: ReaderErrors | None = None
 ) -> DataFrame:
-    """Return the rows of the files that the bookmark lets through, lazily.
+    """Return the rows of the files that are new to the bookmark, lazily.
 
     Partition folders below a path become columns. Without any file the frame has no columns.
     """
@@ -110,7 +110,7 @@ def read_new_files(
     located: Mapping[str, PartitionValues] | None = None,
     earlier: Earlier | None = None,
 ) -> DataFrame:
-    """Return the rows of a source's new files; see `read_s3`, which makes the request."""
+    """Return the rows of a source's new files; see `read_s3`, which builds the request."""
     with taken_back_on_error(request.source.transformation_ctx):
         files = files_to_read(request.source, predicate, earlier).files
         _check_suffix(files, request.suffix)
@@ -124,12 +124,12 @@ def read_new_files(
 
 
 def _check_suffix(files: Sequence[FileVersion], suffix: str | None) -> None:
-    """Refuse files that are compressed, as compressionType says, and do not end so."""
+    """Refuse files whose suffix does not match the compressionType."""
     other = [file.path for file in files if suffix and not file.path.endswith(suffix)]
     if other:
         raise UnsupportedError(
             f"{other[0]} does not end with {suffix}, and compressionType says it is compressed: "
-            "this machine knows that by the suffix only; rename the file"
+            "this machine goes by the suffix only; rename the file"
         )
 
 
@@ -140,7 +140,7 @@ def read_files(
     file_format: Format,
     located: Mapping[str, PartitionValues] | None = None,
 ) -> DataFrame:
-    """Return the rows of files, those of each layout of partition folders read together."""
+    """Return the rows of files; the files of each layout of partition folders are read together."""
     located = located or {}
     layouts: dict[tuple[Layout, str], list[str]] = {}
     for file in files:
@@ -164,7 +164,7 @@ def read_files(
 
 
 def _with_values(frame: DataFrame, place: str, values: PartitionValues) -> DataFrame:
-    """Return the rows with the values of their partition, which their folder does not tell."""
+    """Return the rows with the values of their partition, which are not in their folder's name."""
     texts = {name: FolderValue(F.lit(value), is_number=True) for name, value in values.items()}
     note_differing(frame.columns, Layout(place, tuple(values)), lambda: frame, lambda: texts)
     return frame.withColumns({name: F.lit(value) for name, value in values.items()})

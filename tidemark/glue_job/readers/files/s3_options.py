@@ -1,4 +1,4 @@
-"""Connection options of an S3 source: what a script writes, as the plain data that is asked for.
+"""Connection options of an S3 source: parsed from a script's arguments into plain data.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
@@ -16,9 +16,9 @@ from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.run_warnings import RunWarning, note
 
 COMPRESSIONS = {"gzip": ".gz", "bzip2": ".bz2"}  # compressionType -> the suffix of such files
-# Options that only choose a faster way to list or to read on AWS; the rows are the same.
+# Options that only select a faster way to list or to read on AWS; the rows are the same.
 NO_EFFECT = frozenset({"useS3ListImplementation", "optimizePerformance", "isFailFast"})
-# Options that Glue has for files, and that would change rows here.
+# Options of Glue for files that would change rows here.
 NOT_RUN = frozenset({"catalogPartitionPredicate"})
 KNOWN = frozenset(
     {
@@ -45,7 +45,7 @@ FILE_CONNECTIONS: dict[str, str | None] = {
 GROUPED_FORMATS = ("csv", "json", "xml")
 GROUP_FILES = ("inPartition", "none")
 GROUPED_ABOVE = 50_000  # files, unless groupFiles says otherwise
-LOCAL_STORAGE_CLASS = "STANDARD"  # every object of a folder is of this class
+LOCAL_STORAGE_CLASS = "STANDARD"  # the class of every object in a folder
 STORAGE_CLASSES = (
     LOCAL_STORAGE_CLASS,
     "STANDARD_IA",
@@ -61,13 +61,13 @@ STORAGE_CLASSES = (
 
 @dataclass(frozen=True)
 class S3Request:
-    """What a script asks for.
+    """The files that a script reads.
 
     Attributes:
         source: the files.
-        group_files: ``groupFiles``, None where the script leaves it to Glue.
+        group_files: ``groupFiles``; None leaves it to Glue.
         group_size: how many bytes a Spark partition should hold; None: Spark's choice.
-        suffix: that all files have to have, as they are compressed; None: each tells by its own.
+        suffix: required suffix of all files, for their compression; None: each file's own decides.
     """
 
     source: S3Source
@@ -86,7 +86,7 @@ class S3Request:
 
 
 def s3_request(request: ReadRequest, format_name: str, table: str = "") -> S3Request:
-    """Return what the connection options ask for."""
+    """Return the request in connection options."""
     options = request.connection_options
     if refused := sorted(NOT_RUN & set(options)):
         raise UnsupportedError(
@@ -125,12 +125,12 @@ def _suffix(options: Mapping[str, Any]) -> str | None:
 
 
 def is_true(value: object) -> bool:
-    """Return whether an option is switched on, by True or by the text ``true``."""
+    """Return whether an option is switched on, by True or by the string ``true``."""
     return str(value).lower() == "true"
 
 
-def option_text(value: object) -> str:
-    """Return the value of an option as Spark and drivers take it."""
+def option_string(value: object) -> str:
+    """Return the value of an option in the form that Spark and drivers take."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -142,13 +142,13 @@ def _paths(paths: object) -> tuple[str, ...]:
 
 
 def _exclusions(options: Mapping[str, Any]) -> tuple[str, ...]:
-    patterns = _texts(options, "exclusions", '"[\\"**.pdf\\"]"')
+    patterns = _strings(options, "exclusions", '"[\\"**.pdf\\"]"')
     return (*patterns, "**") if LOCAL_STORAGE_CLASS in storage_classes(options) else patterns
 
 
 def storage_classes(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the ``excludeStorageClasses`` of the options of files."""
-    classes = _texts(options, "excludeStorageClasses", '["GLACIER"]')
+    classes = _strings(options, "excludeStorageClasses", '["GLACIER"]')
     if wrong := sorted(set(classes) - set(STORAGE_CLASSES)):
         raise UsageError(
             f"the option excludeStorageClasses has {wrong}; allowed are "
@@ -157,8 +157,8 @@ def storage_classes(options: Mapping[str, Any]) -> tuple[str, ...]:
     return classes
 
 
-def _texts(options: Mapping[str, Any], name: str, example: str) -> tuple[str, ...]:
-    """Return a list, or a list written as JSON text, which is how AWS takes it."""
+def _strings(options: Mapping[str, Any], name: str, example: str) -> tuple[str, ...]:
+    """Return a list, or a list in a JSON string, which is the form that AWS takes."""
     given = value = options.get(name, [])
     if isinstance(value, str):
         try:
@@ -201,7 +201,7 @@ def _group_files(options: Mapping[str, Any], format_name: str) -> str | None:
 
 
 def hours(options: Mapping[str, Any], name: str) -> float | None:
-    """Return an option that is a number of hours, also a part of one; None if it is not given."""
+    """Return an option in hours, also a fraction of one; None if it is missing."""
     value = options.get(name)
     if value is None:
         return None
@@ -211,7 +211,7 @@ def hours(options: Mapping[str, Any], name: str) -> float | None:
 
 
 def whole_number(options: Mapping[str, Any], name: str, at_least: int) -> int | None:
-    """Return an option that is an integer, or one as text; None where it is not given."""
+    """Return an option that is an integer, or a string of one; None if it is missing."""
     value = options.get(name)
     if value is None:
         return None

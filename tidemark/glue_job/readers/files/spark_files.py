@@ -1,4 +1,4 @@
-"""Reads chosen files with Spark's own readers: Parquet, ORC and what JSON and CSV share."""
+"""Reads chosen files with Spark's own readers: Parquet, ORC, and what JSON and CSV share."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tidemark.glue_job.frames.joins import union as union_of_types
 from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_missing
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import refusing
-from tidemark.glue_job.readers.files.read_errors import DisagreementError, naming_the_file
+from tidemark.glue_job.readers.files.read_errors import DisagreementError, blaming_files
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.local_state.bookmarks.path_patterns import WILDCARD
 
@@ -23,22 +23,22 @@ CORRUPT = "corrupt record of tidemark"  # a column that no data has
 def strict(
     reader: DataFrameReader, files: Files, schema: StructType, reason: Callable[[Column], Column]
 ) -> DataFrame:
-    """Return rows of a schema; a record that does not fit fails the action."""
+    """Return rows with a schema; a record that does not fit fails the action."""
     return without_bad(with_bad(reader, files, schema), schema, reason)
 
 
 def without_bad(
     frame: DataFrame, schema: StructType, reason: Callable[[Column], Column]
 ) -> DataFrame:
-    """Return the rows of `with_bad`; one that does not fit fails the action with the reason."""
+    """Return the rows of `with_bad`; a row that does not fit fails the action with the reason."""
     corrupt = F.col(f"`{CORRUPT}`")
-    # Spark refuses to ask for the corrupt records alone.
+    # Spark refuses to read the corrupt records alone.
     nothing = F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0)
     return refusing(frame, corrupt, F.concat(reason(corrupt), nothing)).drop(CORRUPT)
 
 
 def with_bad(reader: DataFrameReader, files: Files, schema: StructType) -> DataFrame:
-    """Return rows of a schema, and the text of those that do not fit in a column `CORRUPT`."""
+    """Return rows with a schema, and in a column `CORRUPT` the string of those that do not fit."""
     reader = reader.option("columnNameOfCorruptRecord", CORRUPT)
     with_corrupt = StructType([*schema, StructField(CORRUPT, StringType())])
     return load(reader.schema(with_corrupt), files)
@@ -47,10 +47,10 @@ def with_bad(reader: DataFrameReader, files: Files, schema: StructType) -> DataF
 def read_columns(files: Files) -> DataFrame:
     """Return the rows of Parquet or ORC files, with the columns of all of them.
 
-    With a declared schema each file is read as what it is and then given the declared types:
-    Spark's readers refuse a wider type, and read null for text in a column of numbers.
+    With a declared schema each file is read with its own types and then cast to the declared ones:
+    Spark's readers refuse a wider type, and read null for strings in a column of numbers.
     """
-    if files.layout.columns:  # the schema of all files does not tell, the folders are in it
+    if files.layout.columns:  # the schema of all files includes the folders
         names = load(files.spark.read, replace(files, paths=files.paths[:1])).columns
         note_replaced(names, files, partial(_undeclared, files.alone))
     if files.format.names is None:
@@ -77,7 +77,7 @@ def _undeclared(files: Files) -> DataFrame:
 
 
 def _typed(files: Files) -> DataFrame:
-    """Return the rows with the types of the files, and of their folders the declared ones."""
+    """Return the rows with the files' types, and the declared types for their folders."""
     frame = load(_merging(files), files)
     if not files.layout.columns:
         return frame
@@ -101,7 +101,7 @@ def with_folders(schema: StructType, files: Files) -> StructType:
 
 
 def union(frames: Iterable[DataFrame]) -> DataFrame:
-    """Return the rows of all frames; where one lacks a column it is null."""
+    """Return the rows of all frames; a column that a frame lacks is null."""
     first, *others = frames
     if any(has_choices(one) for one in (first, *others)):
         return reduce(union_of_types, others, first)
@@ -118,5 +118,5 @@ def empty_frame(spark: SparkSession, schema: StructType | None = None) -> DataFr
 def load(reader: DataFrameReader, files: Files, format_name: str = "") -> DataFrame:
     """Return the rows of files, whatever characters their names have."""
     name = format_name or files.format.name
-    with naming_the_file(files.paths, name):
+    with blaming_files(files.paths, name):
         return reader.load([WILDCARD.sub(r"\\\g<0>", file) for file in files.paths], format=name)

@@ -1,6 +1,6 @@
-"""Reads XML files: each element with the row tag is a record, as spark-xml has it.
+"""Reads XML files: each element with the row tag is a record, as in spark-xml.
 
-Differs from AWS: a file needs one root element, and text is never taken for a time.
+Differs from AWS: a file needs one root element, and strings are never read as times.
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-xml-home.html
 """
 
@@ -26,7 +26,7 @@ from tidemark.glue_job.readers.files.xml_records import XmlOptions, has_tag, rec
 from tidemark.glue_job.readers.tables.declared import in_files
 from tidemark.local_state.run_warnings import RunWarning, note
 
-SHOWN = 100  # characters of a text
+SHOWN = 100  # characters of a string in a message
 _LONG = re.compile(r"[+-]?\d{1,18}")
 _DOUBLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _ATOMIC: list[tuple[type[T.DataType], Callable[[str], Any]]] = [
@@ -63,7 +63,7 @@ def read_xml(files: Files) -> DataFrame:
 def _rows(
     options: XmlOptions, schema: T.StructType, uri: str, path: str
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the records of one file; called in a worker of Spark."""
+    """Yield the records of one file; runs in a worker of Spark."""
     convert = converter(schema, options.value_tag)
     try:
         for record in records(path, options):
@@ -75,10 +75,8 @@ def _rows(
 
 
 def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
-    """Return the type of all records of one file, null without any, and some text between them.
-
-    Called in a worker of Spark.
-    """
+    """Return the type of all records of one file, null without any, and some text between them."""
+    # Runs in a worker of Spark.
     uri, path = task
     kind: T.DataType = T.NullType()
     beside: list[str] = []
@@ -91,7 +89,7 @@ def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataTyp
 
 
 def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
-    """Return what `_seen_in_file` does, as far as a search for the row tag tells it."""
+    """Return the result of `_seen_in_file` if a search for the row tag is enough to know it."""
     uri, path = task
     try:
         return (T.StructType([]) if has_tag(path, options) else T.NullType()), ""
@@ -100,7 +98,7 @@ def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType
 
 
 def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[T.DataType, str]]) -> None:
-    """Name what is in no row: files without the row tag, and text between rows."""
+    """Warn of content that is in no row: files without the row tag, and text between rows."""
     without = [file for file, (kind, _) in zip(files, seen, strict=True) if _is_null(kind)]
     if without:
         where = (
@@ -118,7 +116,7 @@ def _is_null(kind: T.DataType) -> bool:
 
 
 def inferred(value: Any, value_tag: str) -> T.DataType:
-    """Return the type of a value as `records` gives it."""
+    """Return the type of a value that `records` returned."""
     if value is None:
         return T.NullType()
     if isinstance(value, dict):
@@ -151,7 +149,7 @@ def _merged(value_tag: str, first: T.DataType, second: T.DataType) -> T.DataType
 
 
 class MisfitError(Exception):
-    """A value that is not of the type of its column."""
+    """A value that is not of its column's type."""
 
     def __init__(self, path: str, kind: T.DataType, value: object) -> None:
         self.path, self.kind = path, kind
@@ -160,9 +158,9 @@ class MisfitError(Exception):
 
 
 def converter(kind: T.DataType, value_tag: str, path: str = "") -> Callable[[Any], Any]:
-    """Return what makes of a value of `records` the one that Spark takes for a type.
+    """Return a function that converts a value of `records` for Spark.
 
-    What it returns raises `MisfitError` for a value that is not of the type.
+    The function raises `MisfitError` for a value that is not of the type.
     """
     if isinstance(kind, T.StructType):
         return _struct_converter(kind, value_tag, path)

@@ -1,4 +1,4 @@
-"""Elements of XML files as dictionaries of text: those with the row tag are records.
+"""Elements of XML files as dictionaries of strings: those with the row tag are records.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-xml-home.html
 """
@@ -42,7 +42,7 @@ def xml_options(xml: Format) -> XmlOptions:
 def records(
     path: str, options: XmlOptions, beside: list[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the row elements of a file as dictionaries of text, dictionaries and lists."""
+    """Yield the row elements of a file as dictionaries of strings, dictionaries and lists."""
     depth = 0
     with open_file(path) as opened:
         events = etree.iterparse(
@@ -55,7 +55,7 @@ def records(
         for event, element in events:
             if _name(element) != options.row_tag:
                 if beside is not None and event == "end" and depth == 0:
-                    beside += _beside_rows(element, options.row_tag)
+                    beside += _text_between_rows(element, options.row_tag)
                 continue
             depth += 1 if event == "start" else -1
             if event == "end" and depth == 0:
@@ -65,7 +65,7 @@ def records(
 
 
 def has_tag(path: str, options: XmlOptions) -> bool:
-    """Return whether the row tag may be in a file, by a search that does not parse it."""
+    """Return whether the row tag may be in a file, by a search without parsing."""
     tag, end = f"<{options.row_tag}".encode(), b""
     with open_file(path) as opened:
         while part := opened.read(CHUNK):
@@ -75,8 +75,8 @@ def has_tag(path: str, options: XmlOptions) -> bool:
     return False
 
 
-def _beside_rows(element: Any, row_tag: str) -> Iterator[str]:
-    """Yield the text in an element that has rows, without that of other elements."""
+def _text_between_rows(element: Any, row_tag: str) -> Iterator[str]:
+    """Yield the text directly in an element that has rows, without that of other elements."""
     if any(isinstance(child.tag, str) and _name(child) == row_tag for child in element):
         texts = [element.text, *[child.tail for child in element]]
         yield from (text.strip() for text in texts if text and text.strip())
@@ -87,18 +87,18 @@ def _only(name: str, value: str | None) -> dict[str, Any]:
 
 
 def _value(element: Any, options: XmlOptions) -> Any:
-    """Return an element as a dictionary, or as its text if it has nothing else."""
+    """Return an element as a dictionary, or as its string if it has nothing else."""
     fields: dict[str, Any] = {}
     if options.has_attributes:
         for name, value in element.attrib.items():
-            # Of several namespaces: all of them, where spark-xml keeps the last one.
+            # Of several namespaces keep all, where spark-xml keeps the last one.
             _add(fields, options.attribute_prefix + etree.QName(name).localname, value)
     for child in element:
         if isinstance(child.tag, str):
             _add(fields, _name(child), _value(child, options))
         elif child.tag is etree.Entity:
             raise ValueError(f"the entity {child.text} is not resolved: write the text itself")
-    text = _text(element, options, has_fields=bool(fields))
+    text = _element_text(element, options, has_fields=bool(fields))
     if not fields:
         return text
     if text is not None:
@@ -115,7 +115,7 @@ def _add(fields: dict[str, Any], name: str, value: Any) -> None:
         fields[name] = [fields[name], value]
 
 
-def _text(element: Any, options: XmlOptions, *, has_fields: bool) -> str | None:
+def _element_text(element: Any, options: XmlOptions, *, has_fields: bool) -> str | None:
     text = "".join([element.text or "", *[child.tail or "" for child in element]])
     is_blank = not text.strip()
     if not text or (is_blank and (has_fields or not options.keeps_blanks)):
@@ -124,6 +124,6 @@ def _text(element: Any, options: XmlOptions, *, has_fields: bool) -> str | None:
 
 
 def _name(element: Any) -> str:
-    """Return the name of an element as it is written, with its prefix."""
+    """Return the name of an element as in the file, with its prefix."""
     local = etree.QName(element).localname
     return f"{element.prefix}:{local}" if element.prefix else local

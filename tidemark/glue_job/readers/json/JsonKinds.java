@@ -22,13 +22,13 @@ import org.apache.hadoop.io.compress.CompressionCodecFactory;
 /**
  * Says of JSON which kinds of values it has at each path, and marks its strings.
  *
- * Spark takes the text 1 and the number 1 for the same string; Glue's choices tell them apart. It
- * accepts what Spark's reader of JSON accepts. For SQL's reflect, so the methods are static.
+ * Spark reads the string "1" and the number 1 as the same string; Glue's choices distinguish them. It
+ * accepts the same as Spark's reader of JSON. For SQL's reflect, so the methods are static.
  *
  * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
  */
 public final class JsonKinds {
-    /** What `kinds` returns of a text that is no JSON, is too deep, or has records that are no objects. */
+    /** The result of `kinds` for a string that is not JSON, is too deep, or has records that are not objects. */
     public static final String BROKEN = "!";
 
     private static final String BLANK = " \t\r\n";
@@ -44,7 +44,7 @@ public final class JsonKinds {
     }
 
     /**
-     * Returns the kinds of all records in a text, as JSON: of a value the letters of its kinds, of
+     * Returns the kinds of all records in a string, as JSON: of a value the letters of its kinds, of
      * one with parts the letters, the most digits of an integer, the fields and the elements.
      *
      * The letters: i int, l long, n an integer beyond long, d double, b boolean, s string, o object,
@@ -84,9 +84,9 @@ public final class JsonKinds {
     }
 
     /**
-     * Returns whether a text has at most one value, so that Spark's reader of JSON leaves nothing out.
+     * Returns whether a string has at most one value, so that Spark's reader of JSON drops nothing.
      *
-     * Of a text whose first value is broken that reader itself says so.
+     * If the first value is broken, that reader itself reports it.
      */
     public static boolean isOne(String text) {
         if (isOneByBrackets(text)) {
@@ -104,7 +104,7 @@ public final class JsonKinds {
         }
     }
 
-    /** Returns whether a text is one value by its brackets and quotes alone; false may be either. */
+    /** Returns whether a string is one value by its brackets and quotes alone; false may be either. */
     private static boolean isOneByBrackets(String text) {
         int depth = 0;
         boolean isInString = false;
@@ -142,9 +142,9 @@ public final class JsonKinds {
     }
 
     /**
-     * Returns whether a file has at most one value, as `isOne` does of a text.
+     * Returns whether a file has at most one value, as `isOne` does for a string.
      *
-     * It may be compressed with what Hadoop has a codec of, and is never in memory as a whole.
+     * It may be compressed with any codec of Hadoop, and is never in memory as a whole.
      */
     public static boolean isOneFile(String path) throws IOException {
         boolean hasFirst = false;
@@ -165,7 +165,7 @@ public final class JsonKinds {
     }
 
     /**
-     * Returns the first value of a text, in which Spark's reader sees what it is to infer.
+     * Returns the first value of a string, from which Spark's reader infers the schema.
      *
      * Where there are more, it is in an array, with an object that has the mark as its only field.
      */
@@ -190,8 +190,8 @@ public final class JsonKinds {
     }
 
     /**
-     * Returns the records of a text as an array; where a value after the first is no record, what is
-     * left from there, which is no JSON object either.
+     * Returns the records of a string as an array; if a value after the first is not a record, the rest
+     * from there, which is not a JSON object either.
      */
     public static String separated(String text) {
         if (isOne(text)) {
@@ -203,7 +203,7 @@ public final class JsonKinds {
             JsonParser parser = FACTORY.createParser(all);
             for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
                 if (token != JsonToken.START_OBJECT && token != JsonToken.START_ARRAY) {
-                    throw new JsonParseException(parser, "a record is no object");
+                    throw new JsonParseException(parser, "a record is not an object");
                 }
                 parser.skipChildren();
                 end = parser.getCurrentLocation().getCharOffset();
@@ -214,7 +214,7 @@ public final class JsonKinds {
         return marked(all, "");
     }
 
-    /** Returns `BROKEN` of a text that is no JSON of records, "+" of several values, else nothing. */
+    /** Returns `BROKEN` for a string that is not JSON of records, "+" for several values, else nothing. */
     public static String state(String text) {
         int values = 0;
         try {
@@ -239,22 +239,22 @@ public final class JsonKinds {
 
     private static void skipRecord(JsonParser parser, JsonToken token) throws IOException {
         if (token != JsonToken.START_OBJECT) {
-            throw new JsonParseException(parser, "a record is no object");
+            throw new JsonParseException(parser, "a record is not an object");
         }
         parser.skipChildren();
     }
 
     private static void addRecord(Kinds found, JsonParser parser, JsonToken token) throws IOException {
         if (token != JsonToken.START_OBJECT) {
-            throw new JsonParseException(parser, "a record is no object");
+            throw new JsonParseException(parser, "a record is not an object");
         }
         found.add(parser, token);
     }
 
     /**
-     * Returns a text as one JSON value with a mark before each string; several records are an array.
+     * Returns a string as one JSON value with a mark before each inner string; several records are an array.
      *
-     * Numbers keep their digits, a record that is null is left out. What is no JSON is returned as it
+     * Numbers keep their digits, a record that is null is dropped. A string that is not JSON is returned as it
      * is.
      */
     public static String marked(String text, String mark) {
@@ -321,7 +321,7 @@ public final class JsonKinds {
         }
     }
 
-    /** Returns a text without the byte order mark that a whole file may begin with. */
+    /** Returns a string without the byte order mark that a whole file may start with. */
     private static String withoutMark(String text) {
         return text.length() > 0 && text.charAt(0) == '\uFEFF' ? text.substring(1) : text;
     }

@@ -1,7 +1,7 @@
-"""Dates, timestamps and decimals that a table of JSON declares: texts that Spark's cast takes.
+"""Dates, timestamps and decimals that a JSON table declares: strings that Spark casts.
 
-Spark's reader of JSON misreads them as that of CSV does, see `csv.choices`. So they are read as
-texts, at every depth.
+Spark's JSON reader misreads them like its CSV reader, see `csv.choices`. So they are read as
+strings, at every depth.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tidemark.glue_job.frames.types import (
     Choice,
     Steps,
     alternatives,
-    cast_as_text,
+    casts_as_strings,
     choice_of,
     has_casts,
     is_cast,
@@ -32,9 +32,9 @@ def is_time(kind: T.DataType) -> bool:
 
 
 def cast_of(text: Column, kind: T.DataType) -> Column:
-    """Return the time or the decimal of a text, null where it is not one.
+    """Return the time or the decimal in a string; null if it has none.
 
-    A timestamp that is a whole number is in seconds since 1970, but for a year of four to six
+    A timestamp that is a whole number is in seconds since 1970, unless it is a year of four to six
     digits.
     """
     value = text.cast(kind)
@@ -46,7 +46,7 @@ def cast_of(text: Column, kind: T.DataType) -> Column:
 
 
 def with_casts(frame: DataFrame, schema: T.StructType) -> DataFrame:
-    """Return rows with their times and decimals; a string that is not one fails the action."""
+    """Return rows with their times and decimals; a string that is neither fails the action."""
     if not has_casts(schema):
         return frame
     names = frame.columns
@@ -61,18 +61,18 @@ def with_casts(frame: DataFrame, schema: T.StructType) -> DataFrame:
 
 
 def cast_value(column: Column, kind: T.DataType, path: str) -> Column:
-    """Return a value with its times, of one with texts for them; others fail the action."""
+    """Return a value with its strings of times converted; other strings fail the action."""
     if is_cast(kind):
         value = cast_of(column, kind)
         error = failing(misfit(path, kind, column), kind)
         return F.when(column.isNotNull() & value.isNull(), error).otherwise(value)
     if not has_casts(kind):
         return column
-    return _rebuilt(column.cast(numbered(cast_as_text(kind))), kind, path)
+    return _rebuilt(column.cast(numbered(casts_as_strings(kind))), kind, path)
 
 
 def _rebuilt(column: Column, kind: T.DataType, path: str) -> Column:
-    """Return a value with times inside of it, of one whose fields have numbers."""
+    """Return a value with times inside it, from a value whose fields have numbers."""
     match kind:
         case T.StructType():
             fields = [
@@ -89,27 +89,27 @@ def _rebuilt(column: Column, kind: T.DataType, path: str) -> Column:
 
 
 def cast_places(kind: T.DataType, found: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
-    """Yield the places where texts are to be cast, and to what."""
-    for steps, declared in _places(kind, ()):
+    """Yield the places where strings must be cast, and the target types."""
+    for steps, declared in _cast_places(kind, ()):
         if _has(found, steps, T.StringType):
             yield steps, declared
 
 
 def decimal_places(kind: T.DataType, found: T.DataType) -> Iterator[tuple[Steps, T.DataType]]:
-    """Yield the places where a decimal is declared, and values may have more digits."""
-    for steps, declared in _places(kind, ()):
+    """Yield the places where a decimal is declared and values may have more digits."""
+    for steps, declared in _cast_places(kind, ()):
         if isinstance(declared, T.DecimalType) and _has(found, steps, (T.StringType, T.DoubleType)):
             yield steps, declared
 
 
-def _places(kind: T.DataType, steps: Steps) -> Iterator[tuple[Steps, T.DataType]]:
+def _cast_places(kind: T.DataType, steps: Steps) -> Iterator[tuple[Steps, T.DataType]]:
     parts = alternatives(kind)
     declared = next((one for one in parts if is_cast(one)), None)
     if declared is not None and not any(isinstance(one, T.StringType) for one in parts):
         yield steps, declared
     if not isinstance(kind, Choice):
         for step, inner in parts_of(kind):
-            yield from _places(inner, (*steps, step))
+            yield from _cast_places(inner, (*steps, step))
 
 
 def _has(
@@ -119,7 +119,7 @@ def _has(
         return any(_has(one, steps, types) for one in alternatives(kind))
     if not steps:
         return isinstance(kind, types)
-    is_key = steps[0] == VALUE and isinstance(kind, T.StructType)  # JSON is inferred without maps
+    is_key = steps[0] == VALUE and isinstance(kind, T.StructType)  # inference makes no maps
     return any(
         _has(one, steps[1:], types) for step, one in parts_of(kind) if is_key or step == steps[0]
     )
@@ -146,11 +146,11 @@ def _below(step: str, places: list[Steps]) -> list[Steps]:
     return [place[1:] for place in places if place[0] == step]
 
 
-def with_texts(kind: T.DataType, places: list[Steps]) -> T.DataType:
-    """Return a type that is at some places a choice with string."""
+def with_strings(kind: T.DataType, places: list[Steps]) -> T.DataType:
+    """Return a type that is a choice with string at some places."""
     if () in places:
         return choice_of([*alternatives(kind), T.StringType()])
     if not places:
         return kind
 
-    return with_parts(kind, lambda step, part: with_texts(part, _below(step, places)))
+    return with_parts(kind, lambda step, part: with_strings(part, _below(step, places)))

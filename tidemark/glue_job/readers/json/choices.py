@@ -1,6 +1,6 @@
-"""Values of JSON whose kinds differ: parsed as text, and split into the parts of a choice.
+"""JSON values whose kinds differ: parsed as strings, and split into the parts of a choice.
 
-A string has the mark `STRING` before it, so that the text 1 is not the number 1.
+A string starts with the mark `STRING`, so that the string "1" is not the number 1.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,9 +15,9 @@ from tidemark.glue_job.readers.files.misread import failing, is_rounded, misfit
 from tidemark.glue_job.readers.json.casts import cast_of, is_time
 from tidemark.glue_job.readers.json.kinds import JAVA, MAX_DIGITS
 
-STRING = "s"  # before a string; no other value of JSON begins with it
+STRING = "s"  # in front of a string; no other value of JSON starts with it
 TO_THE_END = 2**31 - 1
-# From narrow to wide, with the integers that each holds; a number is of the first that holds it.
+# From narrow to wide, with the integers that each holds; a number gets the first that holds it.
 WHOLE: tuple[tuple[type[T.DataType], int], ...] = (
     (T.ByteType, 2**7),
     (T.ShortType, 2**15),
@@ -25,22 +25,22 @@ WHOLE: tuple[tuple[type[T.DataType], int], ...] = (
     (T.LongType, 2**63),
 )
 FRACTIONS: tuple[type[T.DataType], ...] = (T.DecimalType, T.FloatType, T.DoubleType)
-# What a table may declare of strings.
+# Types that a table may declare for strings.
 STRING_TARGETS = (T.BinaryType, T.DateType, T.DecimalType, T.TimestampType)
 
 
 def marked(text: Column) -> Column:
-    """Return texts of JSON, of several records as an array of them, with marked strings."""
+    """Return JSON strings with marked strings; several records become one array."""
     return F.reflect(F.lit(JAVA), F.lit("marked"), text, F.lit(STRING))
 
 
 def has_choice(kind: T.DataType) -> bool:
-    """Return whether a type is, or has inside of it, a choice."""
+    """Return whether a type is, or contains, a choice."""
     return bool(choices_in(kind))
 
 
 def raw_type(kind: T.DataType) -> T.DataType:
-    """Return what a value is parsed as: where there is a choice, or a string to convert, text."""
+    """Return the type for parsing: string for a choice, or for a string to convert."""
     is_raw = Choice, *STRING_TARGETS
     return replaced(kind, lambda one: T.StringType() if isinstance(one, is_raw) else None)
 
@@ -59,14 +59,14 @@ def with_choices(frame: DataFrame, schema: T.StructType, folders: Sequence[str])
 
 
 def member_of(document: Column, name: str, kind: T.DataType) -> Column:
-    """Return what an object of JSON, as text, has at a key, with its choices."""
+    """Return the value of a key in a JSON object, given as a string, with its choices."""
     raw = T.StructType([T.StructField(name, raw_type(kind))])
     found = F.from_json(marked(document), raw).getField(name)
     return _value(_numbered(found, kind), kind, name)
 
 
 def is_misfit(column: Column, kind: T.DataType, steps: Steps, declared: T.DataType) -> Column:
-    """Return whether at a place of a value is a text that is not of the type there."""
+    """Return whether a place of a value holds a string that is not of the type there."""
 
     def asks(text: Column) -> Column:
         return text.startswith(STRING) & cast_of(_unmarked(text), declared).isNull()
@@ -75,7 +75,7 @@ def is_misfit(column: Column, kind: T.DataType, steps: Steps, declared: T.DataTy
 
 
 def has_rounded(column: Column, kind: T.DataType, steps: Steps, declared: T.DataType) -> Column:
-    """Return whether at a place of a value, without marks, is what the decimal there rounds."""
+    """Return whether a place of a value, without marks, holds a number that the decimal rounds."""
     return _has_at(column, kind, steps, lambda number: is_rounded(number, declared))
 
 
@@ -118,11 +118,11 @@ def _value(column: Column, kind: T.DataType, path: str) -> Column:
         case T.MapType():
             return F.transform_values(column, lambda _, one: _value(one, kind.valueType, path))
         case T.StringType():
-            return _text(column)
+            return _as_string(column)
     return _converted(column, kind, path) if isinstance(kind, STRING_TARGETS) else column
 
 
-def _text(text: Column) -> Column:
+def _as_string(text: Column) -> Column:
     """Return a string without its mark, and another value as JSON."""
     unmarked = F.reflect(F.lit(JAVA), F.lit("unmarked"), text, F.lit(len(STRING)))
     return (
@@ -137,9 +137,9 @@ def _unmarked(text: Column) -> Column:
 
 
 def _converted(text: Column, kind: T.DataType, path: str) -> Column:
-    """Return what Spark makes of a value of JSON; where that is nothing, the action fails."""
+    """Return a JSON value converted by Spark; if the result is null, the action fails."""
     value = _cast(text, kind) if is_cast(kind) else _parsed_as(text, kind)
-    error = failing(misfit(path, kind, _text(text)), kind)
+    error = failing(misfit(path, kind, _as_string(text)), kind)
     return F.when(text.isNotNull() & value.isNull(), error).otherwise(value)
 
 
@@ -157,7 +157,7 @@ def _parsed_as(text: Column, kind: T.DataType) -> Column:
 
 def _choice(text: Column, kind: Choice, path: str) -> Column:
     numbers = _numbers(text, kind)
-    found = numbers | _times_and_texts(text, kind, has_numbers=bool(numbers))
+    found = numbers | _times_and_strings(text, kind, has_numbers=bool(numbers))
     parts = [
         found[one.name] if one.name in found else _part(text, one.dataType, path) for one in kind
     ]
@@ -165,7 +165,7 @@ def _choice(text: Column, kind: Choice, path: str) -> Column:
     return F.when(text.isNotNull(), F.struct(*named))
 
 
-def _times_and_texts(text: Column, kind: Choice, *, has_numbers: bool) -> dict[str, Column]:
+def _times_and_strings(text: Column, kind: Choice, *, has_numbers: bool) -> dict[str, Column]:
     """Return the times and the strings of a choice that has both, by the names of their types."""
     time = next((one for one in kind if is_time(one.dataType)), None)
     string = next((one for one in kind if isinstance(one.dataType, T.StringType)), None)
@@ -180,7 +180,7 @@ def _times_and_texts(text: Column, kind: Choice, *, has_numbers: bool) -> dict[s
 
 
 def _part(text: Column, kind: T.DataType, path: str) -> Column:
-    """Return the value of a text of JSON if it is of a kind, else null."""
+    """Return the value of a JSON string if it is of a kind, else null."""
     match kind:
         case T.StringType():
             return F.when(text.startswith(STRING), _unmarked(text))
@@ -195,7 +195,7 @@ def _part(text: Column, kind: T.DataType, path: str) -> Column:
 
 def _parsed(text: Column, kind: T.ArrayType | T.MapType | T.StructType, path: str) -> Column:
     if isinstance(kind, T.StructType) and not kind.fields:
-        return F.struct()  # Spark parses no object without fields
+        return F.struct()  # Spark cannot parse an object without fields
     raw = raw_type(kind)
     parsed = F.from_json(text, raw)  # type: ignore[arg-type]
     return _value(_numbered(parsed, kind), kind, path)
@@ -206,7 +206,7 @@ def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
     whole = F.when(
         text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS), text.cast(T.DecimalType(38, 0))
     )
-    is_left = text.rlike('^["NI0-9-]')  # Spark writes what is not finite with quotes
+    is_left = text.rlike('^["NI0-9-]')  # Spark puts non-finite numbers in quotes
     found: dict[str, Column] = {}
     for one, fits, value in _candidates(text, kind, whole):
         found[one.name] = F.when(is_left & fits, value)
@@ -217,7 +217,7 @@ def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
 def _candidates(
     text: Column, kind: Choice, whole: Column
 ) -> Iterator[tuple[T.StructField, Column, Column]]:
-    """Yield the numeric types of a choice, from narrow to wide, with what fits them."""
+    """Yield the numeric types of a choice, from narrow to wide, with the numbers that fit them."""
     for cls, end in WHOLE:
         for one in (one for one in kind if isinstance(one.dataType, cls)):
             fits = F.coalesce(whole.between(-end, end - 1), F.lit(False))

@@ -1,4 +1,4 @@
-"""Reads JSON as Glue's DynamicFrames do: choices where values differ, documents over many lines.
+"""Reads JSON like Glue's DynamicFrames: choices where values differ, documents of several lines.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-json-home.html
 """
@@ -17,8 +17,8 @@ from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.conformed import declared_record
 from tidemark.glue_job.readers.files.formats import Files, Format
 from tidemark.glue_job.readers.files.misread import note_rounded
-from tidemark.glue_job.readers.files.read_errors import naming_the_file
-from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_texts
+from tidemark.glue_job.readers.files.read_errors import blaming_files
+from tidemark.glue_job.readers.json.casts import cast_places, decimal_places, pruned, with_strings
 from tidemark.glue_job.readers.json.choices import (
     has_choice,
     has_rounded,
@@ -27,7 +27,7 @@ from tidemark.glue_job.readers.json.choices import (
     raw_type,
     with_choices,
 )
-from tidemark.glue_job.readers.json.errors import good_texts
+from tidemark.glue_job.readers.json.errors import good_strings
 from tidemark.glue_job.readers.json.kinds import (
     SEVERAL,
     absence_in,
@@ -35,57 +35,65 @@ from tidemark.glue_job.readers.json.kinds import (
     note_changed,
     schema_of_records,
 )
-from tidemark.glue_job.readers.json.lines import LINE, as_separated, fit_in_texts, records, texts_of
+from tidemark.glue_job.readers.json.lines import (
+    LINE,
+    as_separated,
+    fit_in_strings,
+    records,
+    strings_of,
+)
 from tidemark.glue_job.readers.json.path import document_with, record_type, select_records
 from tidemark.glue_job.readers.tables.declared import declared_kind
 
-SMALL_BYTES = 1 << 18  # of all files: a shuffle of fewer takes longer than it saves
+SMALL_BYTES = 1 << 18  # of all files: a shuffle of less takes longer than it saves
 
 
 @dataclass(frozen=True)
 class Documents:
-    """JSON that is to be read.
+    """JSON to read.
 
     Attributes:
-        texts: a column `LINE` of texts that have whole records, and the columns of folders.
-        schema: of the documents, with choices.
-        are_lines: whether each text is a line of a file, and one value or one array.
+        strings: a column `LINE` of strings with whole records, and the columns of folders.
+        schema: schema of the documents, with choices.
+        are_lines: whether each string is a line of a file, and one value or one array.
     """
 
-    texts: DataFrame
+    strings: DataFrame
     schema: StructType
     are_lines: bool
 
     @property
     def are_plain(self) -> bool:
-        """Whether Spark's reader of JSON reads them as Glue does."""
+        """Whether Spark's JSON reader reads them as Glue does."""
         return self.are_lines and not has_choice(self.schema)
 
 
 def documents(files: Files) -> Documents | None:
     """Return the documents of JSON files, in one pass over them; None if they are not JSON.
 
-    A file with a line that is not a record is read as a whole, as if records were over many lines;
-    what is not JSON then either is an error record, see `good_texts`.
+    A file with a line that is not a record is read as a whole, as if records spanned several lines;
+    text that is still not JSON becomes an error record, see `good_strings`.
     """
-    if not files.format.is_multi_line and (found := _documents(files, texts_of(files))):
+    if not files.format.is_multi_line and (found := _documents(files, strings_of(files))):
         return found
-    if fit_in_texts(files.paths) and (found := _documents(files, texts_of(files, is_whole=True))):
+    if fit_in_strings(files.paths) and (
+        found := _documents(files, strings_of(files, is_whole=True))
+    ):
         return replace(found, are_lines=False)
-    good = good_texts(files)
+    good = good_strings(files)
     found = None if good is None else _documents(files, good)
     return found and replace(found, are_lines=False)
 
 
-def _documents(files: Files, texts: DataFrame) -> Documents | None:
+def _documents(files: Files, strings: DataFrame) -> Documents | None:
     size = sum(folder_of(file).stat().st_size for file in files.paths)
-    with naming_the_file(files.paths, "json"):
-        found = kinds_in(texts, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
+    with blaming_files(files.paths, "json"):
+        found = kinds_in(strings, F.col(f"`{LINE}`"), is_small=size <= SMALL_BYTES)
     if found is None:
         return None
     note_changed(found)
     files.format.failed.note_absence(absence_in(found))
-    return Documents(texts, schema_of_records(found), are_lines=SEVERAL not in found.letters)
+    return Documents(strings, schema_of_records(found), are_lines=SEVERAL not in found.letters)
 
 
 def declared_documents(found: Documents, json: Format, path: str) -> Documents:
@@ -96,17 +104,15 @@ def declared_documents(found: Documents, json: Format, path: str) -> Documents:
 
 
 def _with_misfits(wanted: Documents, found: StructType) -> Documents:
-    """Return documents with a choice where a text is not the time or decimal of its table.
-
-    Where there are texts for such columns, one pass over the documents finds these places.
-    Another one finds the numbers that a decimal of the table rounds.
-    """
+    """Return documents with a choice where a string is not the table's time or decimal."""
+    # If such columns have strings, one pass over the documents finds these places. Another pass
+    # finds the numbers that a decimal of the table rounds.
     places = list(cast_places(wanted.schema, found))
     decimals = list(decimal_places(wanted.schema, found))
     if not places and not decimals:
         return wanted
     asked = as_struct_type(pruned(wanted.schema, [steps for steps, _ in [*places, *decimals]]))
-    rows = _parsed(wanted.texts, asked)
+    rows = _parsed(wanted.strings, asked)
     rows = rows.toDF(*map(str, range(len(asked))))  # names may differ in case only
     record = F.struct(*[F.col(name) for name in rows.columns]).cast(numbered(raw_type(asked)))
     rounded = {
@@ -118,26 +124,26 @@ def _with_misfits(wanted: Documents, found: StructType) -> Documents:
         return wanted
     has = any_row_has(rows, [is_misfit(record, asked, steps, kind) for steps, kind in places])
     mixed = [steps for (steps, _), one in zip(places, has, strict=True) if one]
-    return replace(wanted, schema=as_struct_type(with_texts(wanted.schema, mixed)))
+    return replace(wanted, schema=as_struct_type(with_strings(wanted.schema, mixed)))
 
 
 def _unmarked(wanted: Documents, schema: StructType) -> DataFrame:
-    """Return documents as `_parsed` does, but with strings as they are, which is faster."""
-    texts = wanted.texts if wanted.are_lines else as_separated(wanted.texts)
+    """Return the same as `_parsed`, but without marks on strings, which is faster."""
+    strings = wanted.strings if wanted.are_lines else as_separated(wanted.strings)
     raw = as_struct_type(raw_type(schema))
-    return records(texts, raw, ()).toDF(*map(str, range(len(schema))))
+    return records(strings, raw, ()).toDF(*map(str, range(len(schema))))
 
 
-def _parsed(texts: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:
+def _parsed(strings: DataFrame, schema: StructType, folders: Sequence[str] = ()) -> DataFrame:
     """Return documents as the `raw_type` of a schema, with marked strings."""
     raw = as_struct_type(raw_type(schema))
-    return records(texts.withColumn(LINE, marked(F.col(f"`{LINE}`"))), raw, folders)
+    return records(strings.withColumn(LINE, marked(F.col(f"`{LINE}`"))), raw, folders)
 
 
 def read_documents(found: Documents, path: str, folders: Sequence[str]) -> DataFrame:
-    """Return the records that a path points at, with their choices."""
+    """Return the records that a path selects, with their choices."""
     lower = {name.lower() for name in folders}
     # A folder wins over a field of its name, as in Spark.
     schema = StructType([one for one in found.schema if one.name.lower() not in lower])
-    chosen = select_records(_parsed(found.texts, schema, folders), path, folders)
+    chosen = select_records(_parsed(found.strings, schema, folders), path, folders)
     return with_choices(chosen, record_type(schema, path), folders)

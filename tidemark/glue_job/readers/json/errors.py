@@ -1,7 +1,7 @@
-"""Texts of files that are not JSON: error records of the DynamicFrame, as Glue has them.
+"""Text in files that is not JSON: error records of the DynamicFrame, as in Glue.
 
-AWS does not say how much of a file one error takes. Here it is the line; and the whole file where
-no line of it is a record, or where ``multiLine`` is on.
+AWS does not document how much of a file one error covers. Here it is a line; or the whole file if
+no line of it is a record, or with ``multiLine``.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
 """
@@ -13,60 +13,60 @@ from tidemark.glue_job.frames.errors import Failed
 from tidemark.glue_job.frames.own_queries import any_row_has, own_query
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import SHOWN, uri_of_row, without_quotes
-from tidemark.glue_job.readers.files.read_errors import naming_the_file, unreadable
+from tidemark.glue_job.readers.files.read_errors import blaming_files, unreadable
 from tidemark.glue_job.readers.json.kinds import BROKEN, JAVA, SEVERAL, is_utf_8, kinds_of
 from tidemark.glue_job.readers.json.lines import (
     LINE,
     as_separated,
-    fit_in_texts,
-    separated_texts,
-    texts_by_spark,
-    texts_of,
+    fit_in_strings,
+    separated_strings,
+    strings_by_spark,
+    strings_of,
 )
 from tidemark.local_state.run_warnings import RunWarning, note
 
 SOURCE, IS_BROKEN = "file of a text", "text is broken"
-MESSAGE = "error in jackson reader"  # what AWS's error records say of JSON
+MESSAGE = "error in jackson reader"  # the message of AWS's error records for JSON
 
 
-def good_texts(files: Files) -> DataFrame | None:
-    """Return the texts of files that are JSON, None without any; warn of the error records."""
+def good_strings(files: Files) -> DataFrame | None:
+    """Return the strings of files that are JSON, None without any; warn of the error records."""
     by_lines = not files.format.is_multi_line
-    # Always by Spark's reader: the file of each text is asked for.
-    lines = texts_by_spark(files, is_whole=False) if by_lines else None
-    by_files = fit_in_texts(files.paths)
-    whole = texts_by_spark(files, is_whole=True) if by_files else None
-    with naming_the_file(files.paths, "json"), own_query(files.spark):
+    # Always by Spark's reader: it knows the file of each string.
+    lines = strings_by_spark(files, is_whole=False) if by_lines else None
+    by_files = fit_in_strings(files.paths)
+    whole = strings_by_spark(files, is_whole=True) if by_files else None
+    with blaming_files(files.paths, "json"), own_query(files.spark):
         return _without_errors(lines, whole, files.format.failed)
 
 
-def separated_good_texts(files: Files) -> DataFrame | None:
-    """Return what `separated_texts` does, but texts that are not JSON are error records.
+def separated_good_strings(files: Files) -> DataFrame | None:
+    """Return the same as `separated_strings`, but strings that are not JSON become error records.
 
-    A file of which a line is not a record is read as a whole, as where no schema is given.
+    A file with a line that is not a record is read as a whole, as without a schema.
     """
     is_whole = files.format.is_multi_line
-    if is_whole and not fit_in_texts(files.paths):
-        return separated_texts(files)
-    texts = texts_of(files, is_whole=is_whole)
-    has = _states(texts, files)
-    if BROKEN in has and not is_whole and fit_in_texts(files.paths):
-        texts, is_whole = texts_of(files, is_whole=True), True
-        has = _states(texts, files) | {SEVERAL}
+    if is_whole and not fit_in_strings(files.paths):
+        return separated_strings(files)
+    strings = strings_of(files, is_whole=is_whole)
+    has = _states(strings, files)
+    if BROKEN in has and not is_whole and fit_in_strings(files.paths):
+        strings, is_whole = strings_of(files, is_whole=True), True
+        has = _states(strings, files) | {SEVERAL}
     if BROKEN in has:
-        good = good_texts(files)
+        good = good_strings(files)
         if good is None:
-            return None  # Spark's reader fails, as where no schema is given
-        texts = good
-    return as_separated(texts) if has else None
+            return None  # Spark's reader fails, as without a schema
+        strings = good
+    return as_separated(strings) if has else None
 
 
-def _states(texts: DataFrame, files: Files) -> set[str]:
-    """Return whether some texts are `BROKEN`, and some of `SEVERAL` values."""
+def _states(strings: DataFrame, files: Files) -> set[str]:
+    """Return which of `BROKEN` and `SEVERAL` apply to some strings."""
     state = F.reflect(F.lit(JAVA), F.lit("state"), _line())
-    each = texts.select(state.alias("state"))
+    each = strings.select(state.alias("state"))
     states = (BROKEN, SEVERAL)
-    with naming_the_file(files.paths, "json"):
+    with blaming_files(files.paths, "json"):
         found = any_row_has(each, [F.col("state") == one for one in states])
     return {one for one, has in zip(states, found, strict=True) if has}
 
@@ -97,13 +97,13 @@ def _without_errors(
 
 
 def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Return the texts that are JSON and those that are not, of each file in the better way."""
+    """Return the strings that are JSON and those that are not, each file read the better way."""
     asked = _asked(lines).groupBy(SOURCE).agg(F.min(_broken()).alias("no record"))
     broken = _asked(whole).filter(_broken()).select(SOURCE)
     found = broken.join(asked, SOURCE, "left").collect()
     by_line = [row[0] for row in found if row[1] is False]
     nothing = [row[0] for row in found if row[1] is not False]
-    # By it, and before all that is not deterministic, Spark does not open the other files.
+    # Because of it, and before anything that is not deterministic, Spark does not open other files.
     file = without_quotes(F.col("_metadata.file_path"))
     lines = _asked(lines.filter(file.isin(by_line)))
     good = _asked(whole.filter(~file.isin(by_line + nothing))).unionByName(lines.filter(~_broken()))
@@ -111,10 +111,10 @@ def _by_file(lines: DataFrame, whole: DataFrame) -> tuple[DataFrame, DataFrame]:
     return good, bad
 
 
-def _asked(texts: DataFrame) -> DataFrame:
-    """Return texts with their file, and whether they are not JSON."""
+def _asked(strings: DataFrame) -> DataFrame:
+    """Return strings with their file, and whether they are not JSON."""
     columns = {SOURCE: uri_of_row(), IS_BROKEN: kinds_of(_line()) == BROKEN}
-    return texts.withColumns(columns)
+    return strings.withColumns(columns)
 
 
 def _line() -> Column:
@@ -126,7 +126,7 @@ def _broken() -> Column:
 
 
 def _records(bad: DataFrame) -> DataFrame:
-    """Return error records: the text, its length in bytes, and the file."""
+    """Return error records: the string, its length in bytes, and the file."""
     return bad.select(
         F.lit(MESSAGE).alias("msg"),
         F.lit("").alias("stackTrace"),

@@ -1,4 +1,4 @@
-"""Reads JSON files: by Spark's reader of files, or by their lines where faster or needed."""
+"""Reads JSON files: with Spark's reader, or line by line if that is faster or needed."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ from pyspark.sql.types import StringType, StructField, StructType
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.frames.types import casts_as_texts, numbered
+from tidemark.glue_job.frames.types import numbered, schema_with_strings
 from tidemark.glue_job.readers.files.conformed import data_schema, declared_record
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import json_reason
 from tidemark.glue_job.readers.files.partitions import Layout
 from tidemark.glue_job.readers.files.read_errors import (
-    naming_the_file,
-    refuse_odd_ends,
+    blaming_files,
+    refuse_cut_bzip2,
     some_of,
     unreadable,
 )
@@ -36,7 +36,7 @@ from tidemark.glue_job.readers.json.documents import (
     documents,
     read_documents,
 )
-from tidemark.glue_job.readers.json.errors import separated_good_texts
+from tidemark.glue_job.readers.json.errors import separated_good_strings
 from tidemark.glue_job.readers.json.lines import (
     CASE,
     EMPTY,
@@ -47,26 +47,26 @@ from tidemark.glue_job.readers.json.lines import (
     files_with_several,
     firsts,
     for_keys,
-    lines_of_small,
     records,
-    separated_texts,
+    separated_strings,
+    small_file_lines,
+    strings_by_spark,
+    strings_of,
     telling_case,
-    texts_by_spark,
-    texts_of,
     without_mark,
 )
 from tidemark.glue_job.readers.json.path import document_with, select_records
-from tidemark.glue_job.readers.tables.declared import in_files, twins
+from tidemark.glue_job.readers.tables.declared import case_duplicates, in_files
 from tidemark.local_state.run_warnings import RunWarning, note
 
 
 def read_json(files: Files) -> DataFrame:
-    """Return the records of JSON files, with the names that keys have there.
+    """Return the records of JSON files, with the names of their keys.
 
-    A schema is inferred from all files, of a table only which keys they have.
+    A schema is inferred from all files; for a table only which keys they have.
     """
     json, layout = files.format, files.layout
-    refuse_odd_ends(files.paths, "json")
+    refuse_cut_bzip2(files.paths, "json")
     with _naming_deep_values(files.paths):
         path = str(json.options.get("jsonPath") or "")
         if json.schema is not None and json.names is None and path in ("", "$", "$[*]"):
@@ -74,12 +74,12 @@ def read_json(files: Files) -> DataFrame:
             _note_replaced(files, json.schema.names)
             return _as_given(files, json.schema)
         dynamic = documents(files) if json.is_dynamic else None
-        # Of a data frame it would be another pass.
-        texts = separated_texts(files) if json.is_dynamic and dynamic is None else None
-        found = dynamic.schema if dynamic else _found(files, texts)
+        # For a data frame it would take another pass.
+        strings = separated_strings(files) if json.is_dynamic and dynamic is None else None
+        found = dynamic.schema if dynamic else _found(files, strings)
         _note_replaced(files, found.names, dynamic)
         if json.names is None:
-            _refuse_twins(files, found)
+            _refuse_duplicates(files, found)
         if dynamic:
             wanted = declared_documents(dynamic, json, path) if json.names else dynamic
             if not wanted.are_plain:
@@ -87,7 +87,7 @@ def read_json(files: Files) -> DataFrame:
             found = wanted.schema
         elif json.schema is not None:
             found = document_with(found, path, partial(declared_record, json, inside=in_files))
-        return select_records(_read(files, found, texts), path, layout.columns)
+        return select_records(_read(files, found, strings), path, layout.columns)
 
 
 @contextmanager
@@ -100,27 +100,27 @@ def _naming_deep_values(files: Sequence[str]) -> Iterator[None]:
 
 
 def _note_replaced(files: Files, names: Sequence[str], dynamic: Documents | None = None) -> None:
-    """Call `note_replaced` with a reader of these fields alone, as texts."""
+    """Call `note_replaced` with a reader of these fields alone, as strings."""
     folders = {name.lower() for name in files.layout.columns}
     fields = [StructField(name, StringType()) for name in names if name.lower() in folders]
 
     def rows() -> DataFrame:
         if dynamic and not dynamic.are_lines:
-            texts = dynamic.texts.select(f"`{LINE}`")
+            strings = dynamic.strings.select(f"`{LINE}`")
         else:
             is_whole = files.format.is_multi_line and not dynamic
-            texts = texts_of(files.alone, is_whole=is_whole)
+            strings = strings_of(files.alone, is_whole=is_whole)
         with telling_case(files.spark):
-            return records(as_separated(texts), StructType(fields), ())
+            return records(as_separated(strings), StructType(fields), ())
 
     note_replaced(names, files, rows)
 
 
 def _as_given(files: Files, schema: StructType) -> DataFrame:
-    separated = separated_good_texts if files.format.is_dynamic else separated_texts
-    texts = separated(files)
-    if texts is not None:
-        return records(texts, _without_folders(schema, files.layout), files.layout.columns)
+    separated = separated_good_strings if files.format.is_dynamic else separated_strings
+    strings = separated(files)
+    if strings is not None:
+        return records(strings, _without_folders(schema, files.layout), files.layout.columns)
     return _strict(files, schema)
 
 
@@ -129,13 +129,13 @@ def _reader(files: Files) -> DataFrameReader:
     return reader.option("columnNameOfCorruptRecord", CORRUPT)
 
 
-def _found(files: Files, texts: DataFrame | None) -> StructType:
-    """Return the schema that Spark infers; of declared columns only the keys are asked for."""
-    if texts is not None:
-        schema = _schema_of_texts(files, texts)
+def _found(files: Files, strings: DataFrame | None) -> StructType:
+    """Return the schema that Spark infers; for declared columns only the keys."""
+    if strings is not None:
+        schema = _schema_of_strings(files, strings)
     elif not files.format.is_multi_line:
-        schema = _schema_of_texts(files, firsts(texts_of(files)))
-        schema = without_mark(schema, texts_by_spark(files, is_whole=False))
+        schema = _schema_of_strings(files, firsts(strings_of(files)))
+        schema = without_mark(schema, strings_by_spark(files, is_whole=False))
     else:
         with telling_case(files.spark):
             schema = data_schema(load(_reader(files), files), files.layout)
@@ -143,32 +143,32 @@ def _found(files: Files, texts: DataFrame | None) -> StructType:
             note(RunWarning.SEVERAL_VALUES, several)
     if CORRUPT in schema.names:  # the inference saw a record that is not JSON; find it
         any_object = StructType([StructField("a field", StringType())])
-        with naming_the_file(files.paths, "json"):
-            if texts is not None:
-                records(texts, any_object, files.layout.columns).foreach(_pass)
+        with blaming_files(files.paths, "json"):
+            if strings is not None:
+                records(strings, any_object, files.layout.columns).foreach(_pass)
             _strict(files, any_object).foreach(_pass)
         raise unreadable(f"one of {files.paths[0]} and others", "json", "a record does not parse")
     return schema
 
 
 def _pass(_: Row) -> None:
-    """Do nothing with a row; to read all rows is all."""
+    """Ignore a row; the purpose is to read them all."""
 
 
-def _schema_of_texts(files: Files, texts: DataFrame) -> StructType:
-    """Return the schema of texts as `separated_texts` returns them, as Spark infers it."""
+def _schema_of_strings(files: Files, strings: DataFrame) -> StructType:
+    """Return the schema that Spark infers for strings of `separated_strings`."""
     spark, only_names = files.spark, files.format.names is not None
     line = F.col(f"`{LINE}`")
-    lines = texts.select(F.regexp_replace(line, EMPTY, FULL) if only_names else line)
+    lines = strings.select(F.regexp_replace(line, EMPTY, FULL) if only_names else line)
     reader = spark.read.option("columnNameOfCorruptRecord", CORRUPT)
     jreader = (for_keys(reader) if only_names else reader)._jreader
     strings = spark._jvm.org.apache.spark.sql.Encoders.STRING()  # type: ignore[union-attr]
-    with naming_the_file(files.paths, "json"), telling_case(spark), own_query(spark):
+    with blaming_files(files.paths, "json"), telling_case(spark), own_query(spark):
         return DataFrame(jreader.json(getattr(lines._jdf, "as")(strings)), spark).schema
 
 
-def _refuse_twins(files: Files, found: StructType) -> None:
-    pair = next(twins(found), None)
+def _refuse_duplicates(files: Files, found: StructType) -> None:
+    pair = next(case_duplicates(found), None)
     if pair and files.spark.conf.get(CASE) != "true":
         raise UsageError(
             f"the fields {', '.join(pair)} of the JSON files {files.paths[0]} and others differ in "
@@ -178,30 +178,30 @@ def _refuse_twins(files: Files, found: StructType) -> None:
         )
 
 
-def _read(files: Files, schema: StructType, texts: DataFrame | None) -> DataFrame:
+def _read(files: Files, schema: StructType, strings: DataFrame | None) -> DataFrame:
     schema, folders = _without_folders(schema, files.layout), files.layout.columns
-    if texts is not None:
-        return records(texts, schema, folders)
+    if strings is not None:
+        return records(strings, schema, folders)
     if not files.format.is_multi_line and are_many_small(files.paths):
-        return records(lines_of_small(files), schema, folders)
+        return records(small_file_lines(files), schema, folders)
     if files.format.names is not None:
-        has_twins = next(twins(schema), None)
-        return records(texts_of(files), schema, folders) if has_twins else _strict(files, schema)
+        has_both = next(case_duplicates(schema), None)
+        return records(strings_of(files), schema, folders) if has_both else _strict(files, schema)
     return load(_reader(files).schema(schema).option("mode", "FAILFAST"), files)
 
 
 def _without_folders(schema: StructType, layout: Layout) -> StructType:
-    """Return the fields of records; a folder wins over a field of its name, as in Spark."""
+    """Return the fields of records; a folder wins over a field of the same name, as in Spark."""
     folders = {name.lower() for name in layout.columns}
     return StructType([one for one in schema if one.name.lower() not in folders])
 
 
 def _strict(files: Files, schema: StructType) -> DataFrame:
-    texts = casts_as_texts(schema)
+    strings = schema_with_strings(schema)
 
     def reason(record: Column) -> Column:
-        struct = F.struct(*[f"`{name}`" for name in schema.names]).cast(numbered(texts))
-        return json_reason(texts, struct, record)
+        struct = F.struct(*[f"`{name}`" for name in schema.names]).cast(numbered(strings))
+        return json_reason(strings, struct, record)
 
-    rows = strict(_reader(files), files, with_folders(texts, files), reason)
+    rows = strict(_reader(files), files, with_folders(strings, files), reason)
     return with_casts(rows, schema)

@@ -1,6 +1,6 @@
-"""Which kinds of values JSON has at each path, asked of the JVM in one pass over the texts.
+"""The kinds of values that JSON has at each path, found by the JVM in one pass.
 
-Glue tells the number 1 from the text "1", and an int from a long; Spark's inference does not.
+Glue tells the number 1 from the string "1", and an int from a long; Spark's inference does not.
 """
 
 import json
@@ -18,7 +18,7 @@ from tidemark.glue_job.frames.types import Choice, choice_of
 from tidemark.local_state.run_warnings import RunWarning, note
 
 JAVA = "dev.tidemark.json.JsonKinds"
-BROKEN = "!"  # as `JsonKinds.BROKEN` of Java
+BROKEN = "!"  # `JsonKinds.BROKEN` in Java
 MAX_DIGITS = 38  # of a decimal
 MAX_COLLECTED = 10_000  # records of different kinds that this process merges itself
 ATOMIC: dict[str, T.DataType] = {
@@ -29,10 +29,10 @@ ATOMIC: dict[str, T.DataType] = {
     "s": T.StringType(),
 }
 BEYOND_LONG, OBJECT, ARRAY = "n", "o", "a"
-SEVERAL = "+"  # of a text: more than one value, as objects without line feeds between them
-TWICE = "="  # of a field: one object has it several times
+SEVERAL = "+"  # a string with more than one value, such as objects without line feeds between
+TWICE = "="  # a field that one object has several times
 BEYOND = "x"  # a number that is infinite as a double, or an integer of more than `MAX_DIGITS`
-NULL, LACKING = "z", "?"  # of a field: some objects have it as null, some lack it
+NULL, LACKING = "z", "?"  # a field that is null in some objects, or missing in some
 
 
 @dataclass
@@ -40,10 +40,10 @@ class Kinds:
     """The kinds of the values at a path.
 
     Attributes:
-        letters: as `JsonKinds.kinds` of Java has them.
-        digits: the most that an integer beyond long has.
-        fields: of objects, in the order in which they were met.
-        elements: of arrays.
+        letters: the letters of `JsonKinds.kinds` in Java.
+        digits: the maximum number of digits of integers beyond long.
+        fields: fields of objects, in the order of their first occurrence.
+        elements: elements of arrays.
     """
 
     letters: set[str] = field(default_factory=set)
@@ -53,7 +53,7 @@ class Kinds:
 
     @classmethod
     def of(cls, document: Any) -> "Kinds":
-        """Return the kinds in what `JsonKinds.kinds` wrote as JSON."""
+        """Return the kinds in the JSON of `JsonKinds.kinds`."""
         if isinstance(document, str):
             return cls(set(document))
         letters, digits, fields, *elements = document
@@ -65,7 +65,7 @@ class Kinds:
         )
 
     def with_all(self, other: "Kinds") -> "Kinds":
-        """Take the kinds of other values in, and return itself."""
+        """Add the kinds of other values, and return itself."""
         if OBJECT in self.letters and OBJECT in other.letters:
             for name in self.fields.keys() ^ other.fields.keys():
                 (self.fields.get(name) or other.fields[name]).letters.add(LACKING)
@@ -81,9 +81,9 @@ class Kinds:
 
 
 def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds | None:
-    """Return the kinds of all records in a column of texts; None if one is not JSON, or not UTF-8.
+    """Return the kinds of all records in a column of strings; None if one is not JSON or UTF-8.
 
-    Fields are in the order in which they first come up.
+    Fields are in the order of their first occurrence.
     """
     kinds = F.when(is_utf_8(text), kinds_of(text)).otherwise(BROKEN)
     each = frame.select(kinds.alias("kinds"), F.monotonically_increasing_id().alias("place"))
@@ -101,18 +101,18 @@ def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds
 
 
 def is_utf_8(text: Column) -> Column:
-    """Return whether the bytes of a text are UTF-8."""
+    """Return whether the bytes of a string are UTF-8."""
     raw = text.cast("binary")
     return F.encode(F.decode(raw, "UTF-8"), "UTF-8") == raw
 
 
 def kinds_of(text: Column) -> Column:
-    """Return what `JsonKinds.kinds` of Java says of a text, `BROKEN` if it is not JSON."""
+    """Return the result of `JsonKinds.kinds` in Java for a string; `BROKEN` if it is not JSON."""
     return F.reflect(F.lit(JAVA), F.lit("kinds"), text)
 
 
 def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
-    """Yield the kinds of the texts of a partition, None if one is not JSON."""
+    """Yield the kinds of the strings of a partition; None if one is not JSON."""
     found = Kinds()
     for row in rows:
         if row.kinds == BROKEN:
@@ -123,7 +123,7 @@ def _of_partition(rows: Iterable[Row]) -> Iterator[Kinds | None]:
 
 
 def note_changed(kinds: Kinds) -> None:
-    """Warn of the fields that have numbers beyond their type, or are several times in an object."""
+    """Warn of fields with numbers beyond their type, or that an object has several times."""
     for path, one in _paths_in(kinds, ""):
         if TWICE in one.letters:
             note(RunWarning.JSON_TWICE, path)
@@ -140,7 +140,7 @@ def _paths_in(kinds: Kinds, path: str) -> Iterator[tuple[str, Kinds]]:
 
 
 def absence_in(kinds: Kinds) -> Absence:
-    """Return what a null stands for in records of some kinds."""
+    """Return the meaning of nulls in records of some kinds."""
     fields = list(_fields_in(kinds))
     return absence_of(
         [name for name, _ in fields],
@@ -157,7 +157,7 @@ def _fields_in(kinds: Kinds) -> Iterator[tuple[str, Kinds]]:
 
 
 def type_of(kinds: Kinds) -> T.DataType:
-    """Return the type of values of some kinds: of several a choice, of none null."""
+    """Return the type for values of some kinds: several make a choice, none make null."""
     each = [ATOMIC[letter] for letter in sorted(kinds.letters & set(ATOMIC))]
     if BEYOND_LONG in kinds.letters:
         is_decimal = kinds.digits <= MAX_DIGITS
@@ -171,16 +171,14 @@ def type_of(kinds: Kinds) -> T.DataType:
 
 
 def schema_of_records(kinds: Kinds) -> T.StructType:
-    """Return the schema of records: as Spark's, text for what is always null, no empty objects."""
+    """Return the schema of records: string for fields that are always null, no empty objects."""
     kind = _readable(type_of(Kinds({OBJECT}, 0, kinds.fields)))
     return kind if isinstance(kind, T.StructType) else T.StructType([])
 
 
 def _readable(kind: T.DataType) -> T.DataType | None:
-    """Return a type without nulls and without objects that have no keys, None for such an object.
-
-    In a choice an object without keys stays, so that it is not taken for null.
-    """
+    """Return a type without nulls and without empty objects; None for an empty object."""
+    # In a choice an empty object is kept, so that it does not become null.
     match kind:
         case T.NullType():
             return T.StringType()

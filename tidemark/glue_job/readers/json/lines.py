@@ -1,7 +1,7 @@
-"""JSON by its lines: many small files without opening each through Hadoop, and keys of any case.
+"""JSON line by line: many small files without opening each through Hadoop; keys in any case.
 
-Hadoop copies its whole configuration per file: a millisecond, where a plain open takes twenty
-microseconds. Spark's own inference and its own parser then get the lines.
+Hadoop copies its whole configuration per file, which takes a millisecond; a plain open takes
+twenty microseconds. Spark's own inference and its own parser then get the lines.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,13 +16,13 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.own_queries import own_query
-from tidemark.glue_job.frames.types import casts_as_texts, numbered
+from tidemark.glue_job.frames.types import numbered, schema_with_strings
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.compression import OTHER_CODECS, open_file
 from tidemark.glue_job.readers.files.formats import Files
 from tidemark.glue_job.readers.files.misread import json_reason, refusing, uri_of_row
 from tidemark.glue_job.readers.files.python_files import read_rows
-from tidemark.glue_job.readers.files.read_errors import UNCHANGED, naming_the_file, unreadable
+from tidemark.glue_job.readers.files.read_errors import UNCHANGED, blaming_files, unreadable
 from tidemark.glue_job.readers.files.spark_files import load, with_folders
 from tidemark.glue_job.readers.json.casts import with_casts
 from tidemark.glue_job.readers.json.kinds import JAVA, is_utf_8
@@ -35,14 +35,14 @@ SAMPLE = 100
 CASE = "spark.sql.caseSensitive"
 LINE = "line of json"
 RECORD = "record of json"
-BLANK = "\ufeff \t\r\n"  # characters of a text that holds no value
-# An object without keys, in the terms of Python and of Java, and what stands for it; a quote would
-# end a string that has such characters.
+BLANK = "\ufeff \t\r\n"  # characters of a string without a value
+# An empty object, as regular expressions of Python and Java, and its replacement; a quote would
+# end a string with such characters.
 EMPTY, FULL = r"\{\s*\}", f"{{{EMPTY_OBJECT_KEY}:null}}"
 
 
 def are_many_small(files: Sequence[str]) -> bool:
-    """Return whether opening the files costs more than reading them, by some of their sizes."""
+    """Return whether opening the files costs more than reading them, by the sizes of some."""
     if len(files) < MANY:
         return False
     if any(PurePosixPath(file).suffix in OTHER_CODECS for file in files):
@@ -55,8 +55,8 @@ def are_many_small(files: Sequence[str]) -> bool:
 def telling_case(spark: SparkSession) -> Iterator[None]:
     """Let Spark infer each spelling of a key.
 
-    Else it takes two records that differ in the case of their keys only for one type; it
-    keeps one spelling, and the values of the other one are read as null.
+    Otherwise it treats records whose keys differ only in case as one type: it
+    keeps one spelling, and reads the values of the other one as null.
     """
     before = spark.conf.get(CASE)
     spark.conf.set(CASE, "true")
@@ -67,41 +67,41 @@ def telling_case(spark: SparkSession) -> Iterator[None]:
 
 
 def for_keys(reader: DataFrameReader) -> DataFrameReader:
-    """Return a reader that infers which keys there are, from lines changed by `EMPTY`."""
+    """Return a reader that infers the keys, from lines changed by `EMPTY`."""
     reader = reader.option("primitivesAsString", value=True)
     return reader.option("allowUnquotedFieldNames", value=True)
 
 
-def lines_of_small(files: Files) -> DataFrame:
-    """Return the lines of small files that are not blank, with their partition columns."""
+def small_file_lines(files: Files) -> DataFrame:
+    """Return the non-blank lines of small files, with their partition columns."""
     line = StructType([StructField(LINE, StringType())])
     return read_rows(files, line, _records)
 
 
-def texts_of(files: Files, *, is_whole: bool = False) -> DataFrame:
-    """Return the lines of files that are not blank, or whole files, with partition columns."""
+def strings_of(files: Files, *, is_whole: bool = False) -> DataFrame:
+    """Return the non-blank lines of files, or whole files, with partition columns."""
     if not is_whole and are_many_small(files.paths):
-        return lines_of_small(files)
-    return texts_by_spark(files, is_whole=is_whole)
+        return small_file_lines(files)
+    return strings_by_spark(files, is_whole=is_whole)
 
 
-def texts_by_spark(files: Files, *, is_whole: bool) -> DataFrame:
-    """Return what `texts_of` does, always by Spark's reader of files, which has `_metadata`."""
+def strings_by_spark(files: Files, *, is_whole: bool) -> DataFrame:
+    """Return the same as `strings_of`, always by Spark's reader of files, which has `_metadata`."""
     text = with_folders(StructType([StructField("value", StringType())]), files)
     reader = files.reader.schema(text).option("wholetext", is_whole)
     lines = load(reader, files, "text").withColumnRenamed("value", LINE)
     line = F.col(f"`{LINE}`")
-    # The first test spares most lines the second one, which takes long.
+    # The first test spares most lines the slow second one.
     return lines.filter(line.startswith("{") | (F.btrim(line, F.lit(BLANK)) != ""))
 
 
 def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[str]) -> DataFrame:
-    """Return the records in lines of JSON, lazily; one that does not fit fails the action."""
+    """Return the records in lines of JSON, lazily; a record that does not fit fails the action."""
     corrupt = f"{RECORD} that does not parse"
-    declared, schema = schema, casts_as_texts(schema)
+    declared, schema = schema, schema_with_strings(schema)
     parsed = StructType([*schema, StructField(corrupt, StringType())])
     options = {"columnNameOfCorruptRecord": corrupt}
-    # A generator: Spark would parse a line again for each field that is asked for.
+    # A generator: Spark would parse a line again for each field in use.
     shape = numbered(parsed)
     each = F.transform(_elements(), lambda text: F.from_json(text, parsed, options).cast(shape))
     partitions = [F.col(f"`{name}`") for name in partition_columns]
@@ -116,7 +116,7 @@ def records(lines: DataFrame, schema: StructType, partition_columns: Sequence[st
 
 
 def _elements() -> Column:
-    """Return the texts of the records of a line: of itself, or of the array that it holds."""
+    """Return the strings of a line's records: the line itself, or the elements of its array."""
     line = F.col(f"`{LINE}`")
     elements = F.from_json(line, "array<string>")
     is_array = F.btrim(line, F.lit(BLANK)).startswith("[") & elements.isNotNull()
@@ -140,74 +140,72 @@ def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
             raise unreadable(uri, "json", error) from error
 
 
-MAX_BYTES = 1 << 28  # of a file that is read as one text
+MAX_BYTES = 1 << 28  # of a file that is read as one string
 MARK = "tidemark: of a text with several values"  # a field that no data has
 
 
-def separated_texts(files: Files) -> DataFrame | None:
+def separated_strings(files: Files) -> DataFrame | None:
     """Return strings, each one value or an array of records; one pass over the files."""
     is_whole = files.format.is_multi_line
-    if is_whole and not fit_in_texts(files.paths):
+    if is_whole and not fit_in_strings(files.paths):
         if file := next(files_with_several(files), None):
             raise UnsupportedError(
                 f"cannot read {file} as json: it has several JSON values, and a file of more "
-                f"than {MAX_BYTES >> 20} MiB among those read with multiLine, which are read as "
-                "one value each then: leave multiLine out if each value is on a line of its own, "
+                f"than {MAX_BYTES >> 20} MiB is among those read with multiLine, each then "
+                "one value: leave multiLine out if each value is on a separate line, "
                 f"or split the big files: {UNCHANGED}"
             )
         return None
-    texts = texts_of(files, is_whole=is_whole)
-    with naming_the_file(files.paths, "json"), own_query(files.spark):
-        # Not a limit, which looks at one partition first, and so at half of the speed.
-        each = texts.select(_has_several().alias("several"))
+    strings = strings_of(files, is_whole=is_whole)
+    with blaming_files(files.paths, "json"), own_query(files.spark):
+        # Not a limit, which starts with one partition, and so at half the speed.
+        each = strings.select(_has_several().alias("several"))
         if not each.agg(F.max("several")).collect()[0][0]:
             return None
-    return as_separated(texts)
+    return as_separated(strings)
 
 
-def fit_in_texts(files: Sequence[str]) -> bool:
-    """Return whether each file may be read as one text."""
+def fit_in_strings(files: Sequence[str]) -> bool:
+    """Return whether each file is small enough to be read as one string."""
     return all(folder_of(file).stat().st_size <= MAX_BYTES for file in files)
 
 
-def as_separated(texts: DataFrame) -> DataFrame:
-    """Return texts, those with several values as an array of records."""
+def as_separated(strings: DataFrame) -> DataFrame:
+    """Return strings; those with several values become an array of records."""
     flat = F.when(_is_flat(), F.col(f"`{LINE}`"))
-    return texts.withColumn(LINE, flat.otherwise(_asked("separated")))
+    return strings.withColumn(LINE, flat.otherwise(_asked("separated")))
 
 
 def files_with_several(files: Files) -> Iterator[str]:
-    """Yield the files that have more than one JSON value, each looked at as a whole."""
+    """Yield the files that have more than one JSON value, each read as a whole."""
     kinds = getattr(files.spark._jvm.dev.tidemark.json, "JsonKinds")  # type: ignore[union-attr] # noqa: B009
     for file in files.paths:
-        with naming_the_file([file], "json"):
+        with blaming_files([file], "json"):
             if not kinds.isOneFile(str(folder_of(file))):
                 yield file
 
 
-def firsts(texts: DataFrame) -> DataFrame:
-    """Return texts as Spark's reader sees them, with a field `MARK` where it leaves values out."""
+def firsts(strings: DataFrame) -> DataFrame:
+    """Return strings as Spark's reader sees them, with a field `MARK` if it drops values."""
     line = F.col(f"`{LINE}`")
     first = F.when(_is_flat(), line).otherwise(_asked("first", MARK))
-    # Spark's reader of files refuses what is not UTF-8, its reader of strings never sees that.
-    return texts.withColumn(LINE, F.when(is_utf_8(line), first).otherwise("{"))
+    # Spark's reader of files refuses invalid UTF-8, which its reader of strings never sees.
+    return strings.withColumn(LINE, F.when(is_utf_8(line), first).otherwise("{"))
 
 
-def without_mark(schema: StructType, texts: DataFrame) -> StructType:
-    """Return a schema of `firsts` without `MARK`; where it has it, warn of the values left out."""
+def without_mark(schema: StructType, strings: DataFrame) -> StructType:
+    """Return a schema of `firsts` without `MARK`; if it has it, warn of the dropped values."""
     if MARK not in schema.names:
         return schema
-    with own_query(texts.sparkSession):
-        found = texts.filter(_has_several()).select(uri_of_row()).first()
+    with own_query(strings.sparkSession):
+        found = strings.filter(_has_several()).select(uri_of_row()).first()
     note(RunWarning.SEVERAL_VALUES, found[0] if found else "a file")
     return StructType([one for one in schema if one.name != MARK])
 
 
 def _is_flat() -> Column:
-    """Return whether a text is one object, as its first brace that closes is its last character.
-
-    Spark asks so without Java's help, which takes as long as to parse.
-    """
+    """Return whether a string is one object: its first closing brace is its last character."""
+    # Spark alone checks this; Java would take as long as parsing.
     line = F.col(f"`{LINE}`")
     return line.startswith("{") & (F.instr(line, "}") == F.length(line))
 
@@ -217,6 +215,6 @@ def _has_several() -> Column:
 
 
 def _asked(method: str, *arguments: str) -> Column:
-    """Return what a method of `JsonKinds` of Java says of a text."""
+    """Return the result of a method of `JsonKinds` in Java for a string."""
     line = F.col(f"`{LINE}`")
     return F.reflect(F.lit(JAVA), F.lit(method), line, *map(F.lit, arguments))

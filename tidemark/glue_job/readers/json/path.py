@@ -1,4 +1,4 @@
-"""jsonPath: which objects inside of the JSON documents are the records.
+"""jsonPath: selects the objects inside JSON documents that are the records.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-json-home.html
 """
@@ -34,7 +34,7 @@ def parse_json_path(path: str) -> list[str]:
 def document_with(
     document: StructType, path: str, change: Callable[[StructType], StructType]
 ) -> StructType:
-    """Return the schema of documents that has only the path and, at its end, a changed record."""
+    """Return the schema of documents with only the path and, at its end, a changed record."""
 
     def rebuilt(kind: DataType, steps: list[str]) -> DataType:
         if steps:
@@ -55,13 +55,13 @@ def _no_objects(kind: DataType, path: str) -> UsageError:
 
 
 def _inner_steps(path: str) -> list[str]:
-    """Return the steps of a path inside of a document; of a top-level array Spark makes rows."""
+    """Return the steps of a path inside a document; Spark turns a top-level array into rows."""
     steps = parse_json_path(path) if path else []
     return steps[1:] if steps[:1] == [EACH] else steps
 
 
 def select_records(frame: DataFrame, path: str, partition_columns: Sequence[str]) -> DataFrame:
-    """Return the objects that a path points at, one row each, with the partition columns."""
+    """Return the objects that a path selects, one row each, with the partition columns."""
     steps = _inner_steps(path)
     if not steps:
         return frame
@@ -82,7 +82,7 @@ def select_records(frame: DataFrame, path: str, partition_columns: Sequence[str]
 
 
 def record_type(document: StructType, path: str) -> StructType:
-    """Return the type of the records that `select_records` returns of documents of a type."""
+    """Return the type of the records that `select_records` selects from documents of a type."""
     kind: DataType = document
     for step in _inner_steps(path):
         kind = _inside(kind, step, path)
@@ -99,5 +99,5 @@ def _inside(kind: DataType, step: str, path: str) -> DataType:
     if isinstance(kind, StructType) and not isinstance(kind, Choice) and step in kind.names:
         return kind[step].dataType
     raise UsageError(
-        f"jsonPath {path!r} goes into {step!r}, and the documents have {kind.simpleString()} there"
+        f"jsonPath {path!r} goes into {step!r}, but the documents have {kind.simpleString()} there"
     )

@@ -16,7 +16,7 @@ from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.schemas import spark_type
-from tidemark.glue_job.metastore.storage import null_text
+from tidemark.glue_job.metastore.storage import null_string
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS, read_jdbc
 from tidemark.glue_job.readers.files.formats import Format, read_format
@@ -36,7 +36,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 from tidemark.model.awsglue_api.connections import NO_STREAMS
 
-# Properties of a table that stand for connection options; those of the call win.
+# Properties of a table that mean connection options; those of the call win.
 TABLE_OPTIONS = (
     "boundedFiles",
     "boundedSize",
@@ -54,11 +54,11 @@ CSV_PARAMETERS = {  # of the SerDes of Hive -> Glue's format option
     "escapeChar": "escaper",
     "escape.delim": "escaper",
 }
-CATALOG_PREDICATE = "catalogPartitionPredicate"  # asked of the Data Catalog itself on AWS
+CATALOG_PREDICATE = "catalogPartitionPredicate"  # on AWS the Data Catalog itself evaluates it
 SPARK_SOURCE, CATALOG_SCHEMA = "useSparkDataSource", "useCatalogSchema"
 CRAWLED_PARTS = ("database", "schema", "table")
-DYNAMODB = "dynamodb"  # the classification of a table of DynamoDB, whose location is its ARN
-MAPPING = "mapping."  # before the name of a column, in a parameter of a SerDe
+DYNAMODB = "dynamodb"  # the classification of a DynamoDB table, whose location is its ARN
+MAPPING = "mapping."  # prefix of a column's name, in a parameter of a SerDe
 
 
 def read_catalog(
@@ -69,7 +69,7 @@ def read_catalog(
         table = find_table(store, request.database, request.table_name)
     if table.is_view:
         raise UnsupportedError(
-            f"the table {table.full_name} is a view, which Glue's readers do not read: use "
+            f"the table {table.full_name} is a view, which Glue's readers do not support: use "
             "spark.sql with --enable-glue-datacatalog"
         )
     if table.classification == DYNAMODB:
@@ -105,11 +105,9 @@ def types_of_table(
 
 
 def _read_database(spark: SparkSession, table: CatalogTable, request: TableRequest) -> DataFrame:
-    """Return the new rows of a table whose data are in a database; see `read_jdbc`.
-
-    Its location is ``database.schema.table``, as a crawler writes it, or what the database calls
-    the table.
-    """
+    """Return the new rows of a table whose data is in a database; see `read_jdbc`."""
+    # Its location is ``database.schema.table``, as a crawler writes it, or the table's name in the
+    # database.
     if request.push_down_predicate:
         raise UnsupportedError(
             f"push_down_predicate {request.push_down_predicate!r} chooses folders, and the table "
@@ -142,7 +140,7 @@ def _read_files(
     if table.is_projected:
         raise UsageError(
             f"the table {table.full_name} has partition projection, which only Athena knows: Glue "
-            f"reads the partitions that are registered, and there is none; read {table.location} "
+            f"reads registered partitions, and there are none; read {table.location} "
             "with create_dynamic_frame.from_options, or declare the table without projection"
         )
     options = {name: table.parameters[name] for name in TABLE_OPTIONS if name in table.parameters}
@@ -152,7 +150,7 @@ def _read_files(
     of_spark, of_catalog = given.pop(SPARK_SOURCE, False), given.pop(CATALOG_SCHEMA, False)
     if is_true(of_spark) and not is_true(of_catalog):
         note(RunWarning.SCHEMA_OF_FILES, table.full_name)
-    paths = {"paths": [table.location], **_without_twin_bounds(options, given)}
+    paths = {"paths": [table.location], **_with_replaced_bounds(options, given)}
     ctx = request.transformation_ctx
     asked = s3_request(
         ReadRequest("s3", paths, None, {}, ctx, condition), file_format.name, table.full_name
@@ -183,15 +181,15 @@ def _read_files(
 
 
 def _both(push_down_predicate: str, catalog_predicate: str) -> str:
-    """Return one condition on partition keys for that of the job and that of the Data Catalog."""
+    """Return the job's condition on partition keys and the Data Catalog's, as one."""
     given = [text for text in (push_down_predicate, catalog_predicate) if text]
     return given[0] if len(given) == 1 else " AND ".join(f"({text})" for text in given)
 
 
-def _without_twin_bounds(
+def _with_replaced_bounds(
     properties: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the options over the properties; a bound of the call replaces the other bound."""
+    """Return the options merged over the properties; a bound of the call replaces the other."""
     bounds = {"boundedFiles", "boundedSize"}
     replaced = bounds if bounds & set(options) else set()
     return {**{k: v for k, v in properties.items() if k not in replaced}, **options}
@@ -216,7 +214,7 @@ def _format(table: CatalogTable, schema: StructType) -> Format:
         schema=schema if schema.fields else None,
         names=_column_names(name, table.serde_parameters) if schema.fields else None,
         partitions={key.lower(): spark_type(kind) for key, kind in table.partition_keys},
-        null_text=null_text(table) if name == "csv" else "",
+        null_string=null_string(table) if name == "csv" else "",
     )
 
 
@@ -227,10 +225,8 @@ def csv_options_of(parameters: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _column_names(format_name: str, serde: Mapping[str, str]) -> Names | None:
-    """Return how the columns of a table name what is in its files; those of CSV have no names.
-
-    Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
-    """
+    """Return how a table's column names map to its files; None for CSV, which has no names."""
+    # Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html
     if format_name == "csv":
         return None
     if format_name != "json":
@@ -255,7 +251,7 @@ def _skips_header(table: CatalogTable, parameters: Mapping[str, str]) -> bool:
 def _declared(
     spark: SparkSession, frame: DataFrame, schema: StructType, keys: Mapping[str, str]
 ) -> DataFrame:
-    """Return the declared columns with the declared types; nothing read leaves them, empty."""
+    """Return the declared columns with their declared types; also without any rows."""
     declared = [*schema.fields, *_schema(list(keys.items())).fields]
     if not declared:
         return frame

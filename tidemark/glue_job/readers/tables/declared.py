@@ -1,4 +1,4 @@
-"""Columns as a table declares them: which keys of the files they are, and what makes a choice.
+"""Columns that a table declares: their keys in the files, and when they become a choice.
 
 Source: https://docs.aws.amazon.com/athena/latest/ug/openx-json-serde.html (case.insensitive is on
 unless switched off, mapping.NAME is the key of a column, two keys that differ in case only are an
@@ -19,10 +19,10 @@ EMPTY_OBJECT_KEY = "key_of_an_empty_object_of_tidemark"
 
 @dataclass(frozen=True)
 class Names:
-    """Which key of a record a declared name stands for.
+    """The key of a record for each declared name.
 
     Attributes:
-        keys: the key, by the declared name in lower case, where the SerDe maps one.
+        keys: the key, by the declared name in lower case, if the SerDe maps it.
         is_case_sensitive: whether ``Id`` and ``id`` are different names.
     """
 
@@ -30,7 +30,7 @@ class Names:
     is_case_sensitive: bool = False
 
     def folded(self, key: str) -> str:
-        """Return a key as names are compared."""
+        """Return a key in the form in which names are compared."""
         return key if self.is_case_sensitive else key.lower()
 
     def places(self, declared: str, found: T.StructType) -> list[int]:
@@ -40,7 +40,7 @@ class Names:
 
 
 def in_files(declared: T.DataType, found: T.DataType, names: Names) -> T.DataType:
-    """Return the declared type with the names of the files, each spelling a field of its own."""
+    """Return the declared type with the names of the files, each spelling as a separate field."""
     match declared, found:
         case T.StructType(), T.StructType():
             return T.StructType(
@@ -62,7 +62,7 @@ def _spellings(
     names: Names,
     inside: Callable[[T.DataType, T.DataType, Names], T.DataType],
 ) -> list[T.StructField]:
-    """Return the fields of the files that a declared one stands for, each with what is inside."""
+    """Return the fields of the files that a declared field stands for, with their contents."""
     fields = [found.fields[place] for place in names.places(declared.name, found)]
     return [
         T.StructField(one.name, inside(declared.dataType, one.dataType, names)) for one in fields
@@ -70,7 +70,7 @@ def _spellings(
 
 
 def _value_type(found: T.StructType | T.MapType) -> T.DataType:
-    """Return the type of all values of what is a map."""
+    """Return the common type of all values of a map."""
     if isinstance(found, T.MapType):
         return found.valueType
     kind: T.DataType = T.NullType()
@@ -80,7 +80,7 @@ def _value_type(found: T.StructType | T.MapType) -> T.DataType:
 
 
 def missing(declared: T.DataType, found: T.DataType, names: Names, path: str = "") -> list[str]:
-    """Return the declared columns that the files do not have, those inside of others as ``a.b``."""
+    """Return the declared columns that the files lack; nested ones as ``a.b``."""
     match declared, found:
         case T.StructType(), T.StructType():
             return [name for one in declared for name in _missing(one, found, names, path)]
@@ -102,7 +102,7 @@ def _missing(one: T.StructField, found: T.StructType, names: Names, path: str) -
     return [name for name in absent[0] if all(name in others for others in absent)]
 
 
-def twins(kind: T.DataType, path: str = "") -> Iterator[list[str]]:
+def case_duplicates(kind: T.DataType, path: str = "") -> Iterator[list[str]]:
     """Yield the groups of fields of one struct whose names differ in case only."""
     match kind:
         case T.StructType():
@@ -110,16 +110,16 @@ def twins(kind: T.DataType, path: str = "") -> Iterator[list[str]]:
             for one in kind:
                 name = f"{path}.{one.name}" if path else one.name
                 groups[one.name.lower()].append(name)
-                yield from twins(one.dataType, name)
+                yield from case_duplicates(one.dataType, name)
             yield from (group for group in groups.values() if len(group) > 1)
         case T.ArrayType():
-            yield from twins(kind.elementType, path)
+            yield from case_duplicates(kind.elementType, path)
         case T.MapType():
-            yield from twins(kind.valueType, path)
+            yield from case_duplicates(kind.valueType, path)
 
 
 Types = tuple[type[T.DataType], ...]
-# What is declared, and what values it takes of those that JSON has.
+# Declared type -> the JSON values that it accepts.
 TAKES: tuple[tuple[type[T.DataType], Types], ...] = (
     (T.StringType, (T.DataType,)),
     (T.LongType, (T.NullType, T.IntegralType)),
@@ -139,7 +139,7 @@ TAKES: tuple[tuple[type[T.DataType], Types], ...] = (
 
 
 def declared_kind(declared: T.DataType, found: T.DataType, names: Names) -> T.DataType:
-    """Return the declared type with the names of the files, a choice where values do not fit it."""
+    """Return the declared type with the names of the files, a choice where values do not fit."""
     kinds = alternatives(found)
     fitting = [one for one in kinds if _takes(declared, one)]
     others = [one for one in kinds if not _takes(declared, one)]
@@ -147,12 +147,12 @@ def declared_kind(declared: T.DataType, found: T.DataType, names: Names) -> T.Da
 
 
 def _takes(declared: T.DataType, found: T.DataType) -> bool:
-    """Return whether values of a type are of a declared one, or for its parser to judge."""
+    """Return whether a declared type accepts values of a type, or its parser decides."""
     return isinstance(found, next(taken for kind, taken in TAKES if isinstance(declared, kind)))
 
 
 def _named(declared: T.DataType, found: list[T.DataType], names: Names) -> T.DataType:
-    """Return the declared type with the names of files, each spelling a field of its own."""
+    """Return the declared type with the names of files, each spelling as a separate field."""
     match declared, found:
         case T.StructType(), [T.StructType() as record]:
             fields = [

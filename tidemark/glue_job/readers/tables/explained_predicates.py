@@ -1,4 +1,4 @@
-"""Asks Spark which partitions a push_down_predicate selects, as the job itself does."""
+"""Evaluates with Spark which partitions a push_down_predicate selects, as the job itself does."""
 
 import os
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ SETTINGS = {
 
 @contextmanager
 def predicates_of(home: Home) -> Iterator[PredicateOf]:
-    """Yield a function that makes the predicate of a source ready; Spark starts when needed."""
+    """Yield a function that prepares the predicate of a source; Spark starts on demand."""
     sessions: list[SparkSession] = []
 
     def predicate_of(source: S3Source) -> Predicate | None:
@@ -51,7 +51,7 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
 
 
 def start_spark() -> "SparkSession":
-    """Return a small session of this process, for questions that need no job."""
+    """Return a small session of this process, for evaluations outside a job."""
     os.environ["JAVA_HOME"] = str(find_java_home())
     from pyspark.sql import SparkSession
 

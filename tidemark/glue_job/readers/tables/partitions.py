@@ -1,4 +1,4 @@
-"""Which partitions of a table of the Data Catalog a reader enters."""
+"""Selects the partitions of a Data Catalog table that a reader enters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,23 +14,23 @@ from tidemark.model.assembly.catalog_tables import CatalogTable
 
 
 class EveryPartition:
-    """Enters every partition of a table; files outside of partition folders are not part of it."""
+    """Enters every partition of a table; files outside partition folders are not part of it."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self.columns = frozenset(column.lower() for column in columns)
 
     def select(self, partitions: list[dict[str, str]]) -> list[bool]:
-        """Return that each partition is read."""
+        """Return True for each partition."""
         return [True] * len(partitions)
 
 
 class RegisteredPartitions:
-    """Enters the partitions that are registered and that another predicate chooses."""
+    """Enters the registered partitions that another predicate selects."""
 
     def __init__(
         self, keys: Iterable[str], registered: Iterable[tuple[str, ...]], chosen: Predicate
     ) -> None:
-        """Take the names of all partition keys, the registered values of them, a predicate."""
+        """Take the names of all partition keys, their registered values, and a predicate."""
         self._keys = [key.lower() for key in keys]
         self.columns = frozenset(self._keys)
         self._registered = set(registered)
@@ -46,12 +46,12 @@ class RegisteredPartitions:
 
 @dataclass(frozen=True)
 class TablePartitions:
-    """What a reader enters of a table.
+    """The partitions that a reader enters.
 
     Attributes:
-        predicate: which folders ``key=value`` below its place.
+        predicate: selects the folders ``key=value`` below the table's location.
         located: the values of the partitions that are elsewhere, by the URI of their folder.
-        changed_at_ms: when the newest of all partitions was registered; 0 if none was.
+        changed_at_ms: when the newest of all partitions was registered; 0 without partitions.
     """
 
     predicate: Predicate
@@ -66,7 +66,7 @@ def partitions_to_read(
     folder_of: FolderOf,
     until_ms: int | None = None,
 ) -> TablePartitions:
-    """Return what a reader enters of a table: the registered partitions, or every folder."""
+    """Return the partitions that a reader enters: the registered ones, or every folder."""
     keys = [name for name, _ in table.partition_keys]
     chosen = chosen or EveryPartition(keys)
     registered = registered_partitions(store, table)
@@ -88,7 +88,7 @@ def partitions_to_read(
 def _located(
     keys: Sequence[str], partitions: Sequence[Partition], chosen: Predicate
 ) -> dict[str, dict[str, str | None]]:
-    """Return the values of the chosen partitions by their folders."""
+    """Return the values of the selected partitions by their folders."""
     values = [
         {key.lower(): value for key, value in zip(keys, one.values, strict=True)}
         for one in partitions

@@ -1,7 +1,7 @@
 """The awsglue Python API on open-source Spark.
 
-Differs from AWS: what this machine does not run can be imported, and raises UnsupportedError, a
-NotImplementedError, where a script uses it: see `tidemark.model.awsglue_api.not_yet`.
+Differs from AWS: names that do not run here can be imported, and raise UnsupportedError, a
+NotImplementedError, when a script uses them: see `tidemark.model.awsglue_api.not_yet`.
 """
 
 from awsglue.dynamicframe import DynamicFrame

@@ -56,8 +56,8 @@ class GlueContext(SQLContext):
         """Wrap the Spark context.
 
         Args:
-            sparkContext: the context of this process, which is taken without it.
-            options: minPartitions and targetPartitions, which tune only and have no effect here.
+            sparkContext: the context of this process; without it the active one.
+            options: minPartitions and targetPartitions, which only affect speed, and not here.
 
         Raises:
             NotImplementedError: any other option was given.
@@ -95,9 +95,9 @@ class GlueContext(SQLContext):
 
         Args:
             data: an RDD, or a list, of tuples, dicts or Rows.
-            name: of the frame.
-            schema: Spark's, or names of columns; without it the rows tell.
-            sample_ratio: the share of rows that tell.
+            name: name of the frame.
+            schema: Spark's, or names of columns; without it the schema is inferred from the rows.
+            sample_ratio: the share of rows for the inference.
             transformation_ctx: has no effect, as on AWS.
         """
         return DynamicFrame.fromDF(self.createDataFrame(data, schema, sample_ratio), self, name)
@@ -106,8 +106,8 @@ class GlueContext(SQLContext):
     def create_dynamic_frame_from_options(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Read a source; see `create_data_frame_from_options` for arguments and errors.
 
-        A column of JSON with values of several types is a choice of them, at every depth, and so is
-        one of which files of the other formats have several types.
+        A JSON column with values of several types is a choice of them, at every depth, and so is
+        a column that has several types in files of other formats.
         """
         request = options_request(*args, **kwargs)
         return DynamicFrame(self._plan(request), self, request.frame_name)
@@ -148,23 +148,23 @@ class GlueContext(SQLContext):
         Args:
             connection_type: ``s3``, ``file`` for folders of this machine, ``dynamodb``,
                 ``custom.spark``, ``marketplace.spark``, or a type of `read_jdbc`.
-            connection_options: of S3 ``paths`` (list) and what `files.s3_options` lists; see
+            connection_options: for S3 ``paths`` (list) and the options in `files.s3_options`; see
                 `read_jdbc`, `read_dynamodb` and `read_connector`.
             format: json, csv, avro, xml, parquet, orc or glueparquet; none for a database.
-            format_options: what `files.formats` lists for the format.
+            format_options: the options in `files.formats` for the format.
             transformation_ctx: name of this source in the bookmark; empty reads everything.
             push_down_predicate: a condition on partition folders; others are not even listed.
-            kwargs: minPartitions and targetPartitions, which tune only; others are ignored, as
-                by Glue, and are warnings.
+            kwargs: minPartitions and targetPartitions, which affect only speed; others are ignored,
+                as on AWS, with a warning.
 
         Returns:
-            The rows of the new files, no rows and no columns when there are none; or the new rows
+            The rows of the new files, without rows and columns if there are none; or the new rows
             of the table.
 
         Raises:
-            NotImplementedError: an option or format this machine does not run.
+            NotImplementedError: an option or format is not supported here.
             UsageError: an option has a wrong value.
-            UnreadableFileError: a file is not what its format says.
+            UnreadableFileError: a file does not match its format.
         """
         return read(self.spark_session, options_request(*args, **kwargs))
 
@@ -176,11 +176,11 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **options: Any,
     ) -> DataSource:
-        """Return a source that is read by its ``getFrame``.
+        """Return a source, which ``getFrame`` reads.
 
         Args:
             connection_type: as for `create_data_frame_from_options`.
-            format: as there; ``setFormat`` may set it later.
+            format: as there; ``setFormat`` may change it later.
             transformation_ctx: name of this source in the bookmark.
             push_down_predicate: a condition on partition folders.
             options: the connection options.
@@ -194,7 +194,7 @@ class GlueContext(SQLContext):
     def create_dynamic_frame_from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Read a table; see `create_data_frame_from_catalog` for arguments and errors.
 
-        A column with values that are not of its declared type is a choice of it and of theirs.
+        A column with values that are not of its declared type is a choice of its type and theirs.
         """
         request = catalog_request(*args, **kwargs)
         return DynamicFrame(self._plan(request), self, request.frame_name)
@@ -220,7 +220,7 @@ class GlueContext(SQLContext):
             UnsupportedError: a transaction or a time of a governed table is given.
         """
         if erieTxId or asOfTime:
-            raise UnsupportedError("erieTxId and asOfTime are of governed tables, which AWS ended")
+            raise UnsupportedError("erieTxId and asOfTime are for governed tables, which AWS ended")
         request = catalog_request(
             database,
             table_name,
@@ -239,10 +239,10 @@ class GlueContext(SQLContext):
         table_name: str | None = None,
         catalog_id: str | None = None,
     ) -> StructType:
-        """Return the columns and partition keys of a table, typed as declared.
+        """Return the columns and partition keys of a table, with their declared types.
 
         Raises:
-            EntityNotFoundError: there is no such table.
+            EntityNotFoundError: the table does not exist.
         """
         check_account(catalog_id)
         return schema_of_table(database, table_name)
@@ -254,21 +254,21 @@ class GlueContext(SQLContext):
         Args:
             database: its database; ``name_space`` is the older name of this argument.
             table_name: its name.
-            redshift_tmp_dir: is for Redshift only, without effect on other tables.
+            redshift_tmp_dir: for Redshift only, without effect on other tables.
             transformation_ctx: name of this source in the bookmark; empty reads everything.
             push_down_predicate: a condition on partition keys; other folders are not even listed.
             additional_options: connection options; they win over the properties of the table.
-            catalog_id: the account; only this machine's.
-            kwargs: ``name_space``; others are ignored, as by Glue, and are warnings.
+            catalog_id: the account; must be the local one.
+            kwargs: ``name_space``; others are ignored, as on AWS, with a warning.
 
         Returns:
             The rows of the new files: declared columns, then partition keys, typed as declared.
 
         Raises:
-            NotImplementedError: something this machine does not run.
-            EntityNotFoundError: there is no such table.
+            NotImplementedError: an option is not supported here.
+            EntityNotFoundError: the table does not exist.
             UsageError: an argument is wrong.
-            UnreadableFileError: a file is not what the table says.
+            UnreadableFileError: a file does not match the table.
         """
         return read(self.spark_session, catalog_request(*args, **kwargs))
 
@@ -285,11 +285,11 @@ class GlueContext(SQLContext):
             connection_type: ``s3``, ``file``, or a type of `write_jdbc`.
             format: csv, json, parquet (or glueparquet), orc.
             transformation_ctx: has no effect on a sink.
-            options: of S3 ``path``, ``partitionKeys`` (list), ``compression``,
-                ``enableUpdateCatalog``, ``updateBehavior``; of a database see `write_jdbc`.
+            options: for S3 ``path``, ``partitionKeys`` (list), ``compression``,
+                ``enableUpdateCatalog``, ``updateBehavior``; for a database see `write_jdbc`.
 
         Raises:
-            UnsupportedError: a connection type that this machine does not write to.
+            UnsupportedError: this machine cannot write to the connection type.
         """
         return DataSink(Sink(connection_type, options, format), self)
 
@@ -311,7 +311,7 @@ class GlueContext(SQLContext):
         transformation_ctx: str = "",
         **kwargs: Any,
     ) -> DynamicFrame | DynamicFrameCollection:
-        """Append a frame, or the frames of a collection to a folder or table of their names.
+        """Append a frame, or each frame of a collection to a folder or table of its name.
 
         ``accumulator_size``, which counts errors on AWS, has no effect.
         """
@@ -325,20 +325,20 @@ class GlueContext(SQLContext):
         """Append a frame to a table of the Data Catalog and return it.
 
         Args:
-            frame: what to write.
+            frame: the frame to write.
             database: its database; ``name_space`` is the older name of this argument.
-            table_name: its name; the table is there.
-            redshift_tmp_dir: is for Redshift only.
+            table_name: name of an existing table.
+            redshift_tmp_dir: for Redshift only.
             transformation_ctx: has no effect on a sink.
             additional_options: ``partitionKeys``, ``enableUpdateCatalog``, ``updateBehavior`` and
                 other options of `getSink`.
-            catalog_id: the account; only this machine's.
-            kwargs: ``name_space``; others are ignored, as by Glue, and are warnings.
+            catalog_id: the account; must be the local one.
+            kwargs: ``name_space``; others are ignored, as on AWS, with a warning.
 
         Raises:
-            EntityNotFoundError: there is no such table.
+            EntityNotFoundError: the table does not exist.
             UsageError: an argument is wrong.
-            UnsupportedError: something that this machine does not run.
+            UnsupportedError: an option is not supported here.
         """
         frame, sink = catalog_sink(*args, **kwargs)
         return DataSink(sink, self).write(frame)
@@ -360,7 +360,7 @@ class GlueContext(SQLContext):
         transformation_ctx: str = "",
         catalog_id: str | None = None,
     ) -> None:
-        """Append a frame by a connection of the Data Catalog; see `write_from_jdbc_conf`."""
+        """Append a frame through a connection of the Data Catalog; see `write_from_jdbc_conf`."""
         self.write_from_jdbc_conf(
             frame,
             catalog_connection,
@@ -382,16 +382,16 @@ class GlueContext(SQLContext):
         """Append a frame, or each frame of a collection, to a table of a database.
 
         Args:
-            frame_or_dfc: what to write.
+            frame_or_dfc: the frame or collection to write.
             catalog_connection: name of the connection in the Data Catalog.
-            connection_options: ``dbtable`` and ``database``; what `write_jdbc` knows.
-            redshift_tmp_dir: is for Redshift only.
+            connection_options: ``dbtable`` and ``database``; see `write_jdbc`.
+            redshift_tmp_dir: for Redshift only.
             transformation_ctx: has no effect on a sink.
-            catalog_id: the account; only this machine's.
+            catalog_id: the account; must be the local one.
 
         Raises:
-            TypeError: it is neither; the text is AWS's.
-            EntityNotFoundError: there is no such connection.
+            TypeError: it is neither; the message is AWS's.
+            EntityNotFoundError: the connection does not exist.
             UsageError: an option is wrong.
         """
         if not isinstance(frame_or_dfc, DynamicFrame | DynamicFrameCollection):
@@ -438,7 +438,7 @@ class GlueContext(SQLContext):
         options: Mapping[str, Any] | None = None,
         transformation_ctx: str = "",
     ) -> None:
-        """Move no file and warn of it; see `leave_storage_class`."""
+        """Move no file, and warn; see `leave_storage_class`."""
         leave_storage_class(s3_path, transition_to, options or {})
 
     def transition_table(
@@ -450,7 +450,7 @@ class GlueContext(SQLContext):
         transformation_ctx: str = "",
         catalog_id: str | None = None,
     ) -> None:
-        """Move no file and warn of it; see `leave_storage_class`."""
+        """Move no file, and warn; see `leave_storage_class`."""
         check_account(catalog_id)
         leave_storage_class(f"{database}.{table_name}", transition_to, options or {})
 
@@ -464,8 +464,8 @@ class GlueContext(SQLContext):
         """Return ``user``, ``password``, ``vendor``, ``url`` without database, ``fullUrl``.
 
         Raises:
-            EntityNotFoundError: there is no such connection.
-            UnsupportedError: the catalog is of another account.
+            EntityNotFoundError: the connection does not exist.
+            UnsupportedError: the catalog belongs to another account.
         """
         check_account(catalog_id)
         return jdbc_conf(connection_name)

@@ -1,4 +1,4 @@
-"""DataSink: a sink whose format and table are set after it was made.
+"""DataSink: a sink whose format and table can be set later.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class DataSink:
-    """What ``GlueContext.getSink`` returns; it writes when it is given a frame."""
+    """The result of ``GlueContext.getSink``; it writes the frames that it gets."""
 
     def __init__(self, j_sink: Sink, sql_ctx: "GlueContext") -> None:
-        """Keep where rows go.
+        """Keep the target of the rows.
 
         Args:
             j_sink: the target; a JVM object on AWS.
@@ -29,16 +29,16 @@ class DataSink:
         self._sql_ctx = sql_ctx
 
     def setFormat(self, format: str, **options: Any) -> None:
-        """Set the format that files are written in, and its format options."""
+        """Set the format of the files, and its format options."""
         self._sink.format, self._sink.format_options = format, options
 
     def setAccumulableSize(self, size: int) -> None:
-        """Do nothing: it bounds the error records that AWS keeps of a write."""
+        """Do nothing: on AWS it limits the error records of a write."""
 
     def setCatalogInfo(
         self, catalogDatabase: str, catalogTableName: str, catalogId: str = ""
     ) -> None:
-        """Name the table that ``enableUpdateCatalog`` makes or updates."""
+        """Name the table that ``enableUpdateCatalog`` creates or updates."""
         self._sink.set_table(catalogDatabase, catalogTableName, catalogId)
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
@@ -46,8 +46,8 @@ class DataSink:
 
         Raises:
             AttributeError: it is not a DynamicFrame.
-            UsageError: an option is wrong, or does not fit the table that is there.
-            UnsupportedError: an option or format that this machine does not run.
+            UsageError: an option is wrong, or does not fit the existing table.
+            UnsupportedError: an option or format is not supported here.
         """
         check_frame(DynamicFrame, dynamic_frame, "writeFrame")
         self._sink.write(self._rows(dynamic_frame))

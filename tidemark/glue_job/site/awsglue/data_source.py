@@ -1,4 +1,4 @@
-"""DataSource: a source whose format is set after it was made.
+"""DataSource: a source whose format can be set later.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-glue-context.html
 """
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class DataSource:
-    """What ``GlueContext.getSource`` returns; it is read when a frame is asked for."""
+    """The result of ``GlueContext.getSource``; it reads when a script asks for a frame."""
 
     def __init__(self, j_source: ReadRequest, sql_ctx: "GlueContext", name: str) -> None:
-        """Keep what is needed to read.
+        """Keep the request.
 
         Args:
-            j_source: what is to be read; a JVM object on AWS.
+            j_source: the request; a JVM object on AWS.
             sql_ctx: the context.
             name: name of the frames.
         """
@@ -33,7 +33,7 @@ class DataSource:
         self.name = name
 
     def setFormat(self, format: str, **options: Any) -> None:
-        """Set the format that the files are read with, and its format options."""
+        """Set the format of the files, and its format options."""
         request = self._request
         self._request = replace(request, format=format or request.format, format_options=options)
 

@@ -1,6 +1,6 @@
 """DynamicFrame, collections of them, and the reader and writer objects of GlueContext.
 
-Differs from AWS: see `tidemark.glue_job.frames` for how frames are held.
+Differs from AWS: see `tidemark.glue_job.frames` for the representation of frames.
 """
 
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
@@ -40,10 +40,10 @@ class ResolveOption:
     """How `DynamicFrame.toDF` resolves a choice."""
 
     def __init__(self, path: str, action: str, target: Any = None) -> None:
-        """Keep what to do.
+        """Keep the action.
 
         Args:
-            path: of the choice.
+            path: path of the choice.
             action: Project or KeepAsStruct, in any case.
             target: a type of ``awsglue.gluetypes``, for Project.
         """
@@ -73,7 +73,7 @@ class DynamicFrame:
         return self._plan.frame
 
     def _next(self, limits: Limits, of: Of, own: tuple[Failed, ...] = ()) -> "DynamicFrame":
-        """Return what a step makes of the rows of this frame."""
+        """Return the frame after a step."""
         plan = self._plan
         frame = of(plan.frame)
         return DynamicFrame(plan.then(lambda: frame, limits, own=own), self.glue_ctx, self.name)
@@ -111,19 +111,19 @@ class DynamicFrame:
         """Return the rows as a Spark DataFrame; a choice is a struct of its types.
 
         Args:
-            options: how choices are resolved.
+            options: how to resolve choices.
 
         Raises:
             ArgumentError: the action or the target of an option is wrong; also a ValueError.
-            UsageError: an option has no target, or the field no values of that type.
+            UsageError: an option has no target, or the field has no values of that type.
         """
         return unmarked(resolve.resolve_options(self._frame, options or (), _is_type))
 
     def with_frame_schema(self, schema: StructType) -> "DynamicFrame":
-        """Return the rows with a schema that is known: fields in its order, of its types.
+        """Return the rows with a known schema: fields in its order, with its types.
 
         Raises:
-            UsageError: a field cannot be of its type.
+            UsageError: a field cannot be converted to its type.
         """
         document = schema.jsonValue()
         return self._next(Limits(), lambda frame: with_schema(frame, document))
@@ -170,7 +170,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return the same rows in at most ``num_partitions`` partitions; shuffled, in as many."""
+        """Return the same rows in at most ``num_partitions`` partitions; with shuffle, exactly."""
         limits = Limits("coalesce", info, stageThreshold, totalThreshold)
         if shuffle:
             return self._next(limits, lambda frame: frame.repartition(num_partitions))
@@ -203,7 +203,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return what a function returns for each record; a record for which it fails is an error.
+        """Return the results of a function for each record; where it fails, an error record.
 
         Raises:
             ErrorThresholdError: it failed for too many records.
@@ -221,7 +221,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return what a function makes of each partition; see `mapPartitionsWithIndex`."""
+        """Return the results of a function for each partition; see `mapPartitionsWithIndex`."""
         limits = Limits("mapPartitions", info, stageThreshold, totalThreshold)
         made = functions.mapped_partitions(
             self._frame, lambda _, items: f(items), self._plan.absence
@@ -237,9 +237,9 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return what a function makes of each partition, given its number.
+        """Return the results of a function for each partition, given its number.
 
-        It gets and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
+        It takes and returns dicts with the keys ``record``, ``isError`` and ``errorMessage``.
         """
         limits = Limits("mapPartitionsWithIndex", info, stageThreshold, totalThreshold)
         made = functions.mapped_partitions(self._frame, f, self._plan.absence)
@@ -261,14 +261,14 @@ class DynamicFrame:
         totalThreshold: int = 0,
         **options: Any,
     ) -> "DynamicFrame":
-        """Return the rows with a field of text as what it holds; see `frames.unbox.unbox`."""
+        """Return the rows with a string field parsed; see `frames.unbox.unbox`."""
         limits = Limits("unbox", info, stageThreshold, totalThreshold)
         unboxed, failed = unbox(self._frame, path, format, options)
         made = self._next(limits, lambda _: unboxed, (Failed(failed, "unbox", info),))
         plan, frame = self._plan, self._frame
-        if format == "json":  # a text lacks keys, whatever the frame was made of
+        if format == "json":  # JSON lacks keys, whatever the source of the frame
             schema = schema_of(frame)
-            made._plan = made._plan.with_absence(lambda: plan.absence.with_all_there(schema))
+            made._plan = made._plan.with_absence(lambda: plan.absence.with_present(schema))
         return made
 
     def drop_fields(
@@ -279,7 +279,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return the rows without some fields; a path that is not there has no effect."""
+        """Return the rows without some fields; a missing path has no effect."""
         limits = Limits("drop_fields", info, stageThreshold, totalThreshold)
         return self._next(limits, lambda frame: fields.drop_fields(frame, paths))
 
@@ -323,7 +323,7 @@ class DynamicFrame:
         """Return a frame of the rows that meet all comparisons, and one of the others.
 
         Raises:
-            UsageError: a field is not there, or an operator is not known.
+            UsageError: a field is missing, or an operator is unknown.
         """
         limits = Limits("split_rows", info, stageThreshold, totalThreshold)
         one, two = joins.split_rows(self._frame, comparison_dict)
@@ -348,13 +348,13 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return the rows with another name for a field."""
+        """Return the rows with a field renamed."""
         limits = Limits("rename_field", info, stageThreshold, totalThreshold)
         renamed = self._next(limits, lambda frame: fields.rename_field(frame, oldName, newName))
         return renamed._with_names({oldName: newName})
 
     def _with_names(self, names: Mapping[str, str]) -> "DynamicFrame":
-        """Return this frame, whose fields had other names before."""
+        """Return this frame after its fields were renamed."""
         absence = self._plan.absence_of
         plan = self._plan.with_absence(lambda: absence().renamed(names))
         return DynamicFrame(plan, self.glue_ctx, self.name)
@@ -368,7 +368,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Write a sample of the rows as JSON, now, and return them all; see `write_sample`."""
+        """Write a sample of the rows as JSON now, and return all rows; see `write_sample`."""
         limits = Limits("spigot", info, stageThreshold, totalThreshold)
         write_sample(self._frame, path, options or {})
         return self._next(limits, lambda frame: frame)
@@ -386,7 +386,7 @@ class DynamicFrame:
         """Return the pairs of rows with equal keys; see `frames.joins.join`.
 
         Raises:
-            UsageError: a key is not there, or there are not as many of one frame as of the other.
+            UsageError: a key is missing, or the frames have different numbers of keys.
         """
         limits = Limits("join", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, frame2, "join")
@@ -420,16 +420,16 @@ class DynamicFrame:
         staging path.
 
         Args:
-            root_table_name: the name of the first table, with which the others begin.
+            root_table_name: the name of the first table, and the prefix of the others.
             staging_path: has no effect.
             options: have no effect, as on AWS.
             transformation_ctx: name of this step in the bookmark; empty starts at id 1.
-            info: a text for errors.
-            stageThreshold: as for every transform.
-            totalThreshold: as for every transform.
+            info: a note for errors.
+            stageThreshold: see `resolveChoice`.
+            totalThreshold: see `resolveChoice`.
 
         Raises:
-            UsageError: two flat columns get one name, or the bookmark is another step's.
+            UsageError: two flat columns have one name, or the bookmark belongs to another step.
 
         Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-dynamic-frame.html
         """
@@ -442,7 +442,7 @@ class DynamicFrame:
         return DynamicFrameCollection(frames, self.glue_ctx)
 
     def applyMapping(self, *args: Any, **kwargs: Any) -> "DynamicFrame":
-        """Return what `apply_mapping` does; a frame as first argument has no effect, as on AWS."""
+        """Do the same as `apply_mapping`; a frame as first argument has no effect, as on AWS."""
         given = args[1:] if args and isinstance(args[0], DynamicFrame) else args
         return self.apply_mapping(*given, **kwargs)
 
@@ -469,7 +469,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return the attributes of DynamoDB's JSON as columns, those of maps as ``a.b``."""
+        """Return the attributes of DynamoDB's JSON as columns, and those of maps as ``a.b``."""
         limits = Limits("unnest_ddb_json", info, stageThreshold, totalThreshold)
         return self._next(limits, nested.unnest_ddb_json)
 
@@ -489,22 +489,22 @@ class DynamicFrame:
         totalThreshold: int = 0,
         catalog_id: str | None = None,
     ) -> "DynamicFrame":
-        """Return the rows with choices resolved, those of some paths or all in one way.
+        """Return the rows with choices resolved: at some paths, or all in one way.
 
         Args:
             specs: tuples of a path and an action; see `frames.resolve.resolve_specs`.
             choice: one action for all, or match_catalog.
-            database: of the table of match_catalog.
-            table_name: the table of match_catalog.
+            database: the database for match_catalog.
+            table_name: the table for match_catalog.
             transformation_ctx: has no effect.
-            info: a text for errors.
-            stageThreshold: how many errors of this step are allowed; 0 is any number.
-            totalThreshold: how many errors so far are allowed; 0 is any number.
-            catalog_id: only this account's.
+            info: a note for errors.
+            stageThreshold: how many errors of this step are allowed; 0 allows any number.
+            totalThreshold: how many errors so far are allowed; 0 allows any number.
+            catalog_id: the account; must be the local one.
 
         Raises:
-            UsageError: both of specs and choice are given, or none, or one is wrong.
-            EntityNotFoundError: there is no such table.
+            UsageError: specs and choice are both given or both missing, or one is wrong.
+            EntityNotFoundError: the table does not exist.
         """
         limits = Limits("resolveChoice", info, stageThreshold, totalThreshold)
         if (specs is None) != bool(choice):
@@ -526,7 +526,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return the rows of a stage, and those of this frame whose keys the stage has not."""
+        """Return the rows of a stage, and those of this frame whose keys are not in the stage."""
         limits = Limits("mergeDynamicFrame", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, stage_dynamic_frame, "mergeDynamicFrame")
         merged = joins.merge(self._frame, stage_dynamic_frame._frame, primary_keys)
@@ -541,7 +541,7 @@ class DynamicFrame:
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> "DynamicFrame":
-        """Return the rows of both frames, columns by name; one that differs in type is a choice."""
+        """Return the rows of both frames by column name; a column of two types becomes a choice."""
         limits = Limits("union", info, stageThreshold, totalThreshold)
         check_frame(DynamicFrame, other_frame, "union")
         both = joins.union(self._frame, other_frame._frame)
@@ -560,12 +560,12 @@ class DynamicFrame:
         return self._next(limits, lambda frame: without_null_fields(frame)[0])
 
     def errorsAsDynamicFrame(self) -> "DynamicFrame":
-        """Return the error records of this frame and of those before it, in a field ``error``."""
+        """Return the error records of this frame and its upstream frames, in a field ``error``."""
         spark = self.glue_ctx.spark_session
         return DynamicFrame(errors_frame(spark, self._plan.failed), self.glue_ctx, self.name)
 
     def errorsCount(self) -> int:
-        """Return the number of error records of this frame and of those before it."""
+        """Return the number of error records of this frame and its upstream frames."""
         return count_errors(self._plan.failed)
 
     def stageErrorsCount(self) -> int:
@@ -573,7 +573,7 @@ class DynamicFrame:
         return count_errors(self._plan.own)
 
     def assertErrorThreshold(self) -> None:
-        """Count errors where the step has a threshold.
+        """Count errors if the step has a threshold.
 
         Raises:
             ErrorThresholdError: there are too many.
@@ -589,7 +589,7 @@ def _constant(frame: DataFrame) -> Callable[[], DataFrame]:
     return lambda: frame
 
 
-# The texts are AWS's.
+# AWS's messages.
 _BOTH = "Parameter specs and option are both specified, choose one."
 _NEITHER = "Parameter specs and option are both missing, add one."
 
@@ -629,7 +629,7 @@ class DynamicFrameCollection:
     def select(self, key: str, transformation_ctx: str = "") -> DynamicFrame:
         """Return a frame by its name; the context has no effect.
 
-        Differs from AWS: a frame that is not there is an error, not an empty frame.
+        Differs from AWS: a missing frame is an error, not an empty frame.
 
         Raises:
             KeyError: there is no such frame.
@@ -639,10 +639,10 @@ class DynamicFrameCollection:
     def map(
         self, callable: Callable[[DynamicFrame, str], DynamicFrame], transformation_ctx: str = ""
     ) -> "DynamicFrameCollection":
-        """Return what a function makes of each frame, by the same names.
+        """Return the results of a function for each frame, by the same names.
 
         Raises:
-            TypeError: it returned something else than a frame.
+            TypeError: it returned something other than a frame.
         """
         found = {k: callable(v, f"{transformation_ctx}:{k}") for k, v in self._frames.items()}
         for one in found.values():
@@ -655,7 +655,7 @@ class DynamicFrameCollection:
         f: "Callable[[DynamicFrame, str], DynamicFrame | DynamicFrameCollection]",
         transformation_ctx: str = "",
     ) -> "DynamicFrameCollection":
-        """Return the frames of what a function makes of each frame: a frame or a collection.
+        """Return the frames in the results of a function for each frame: a frame or a collection.
 
         Raises:
             TypeError: it returned something else.

@@ -1,4 +1,4 @@
-"""Functions of columns that Glue adds to those of Spark.
+"""Column functions that Glue adds to Spark's.
 
 Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1)
 """
@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 
 def replaceArrayElement(srcCol: Column | str, replaceCol: Column | str, idx: int) -> Column:
-    """Return an array with another value at a position, counted from 0."""
+    """Return an array with the value at a position replaced; counted from 0."""
     replacement = F.col(replaceCol) if isinstance(replaceCol, str) else replaceCol
     return F.transform(
         F.col(srcCol) if isinstance(srcCol, str) else srcCol,
@@ -19,7 +19,7 @@ def replaceArrayElement(srcCol: Column | str, replaceCol: Column | str, idx: int
 
 
 def namedStruct(*cols: str | Column | Iterable[str | Column]) -> Column:
-    """Return a struct of columns under their names; they may be one list."""
+    """Return a struct of columns by their names; the columns may be one list."""
     given = list(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | set) else list(cols)
     return F.struct(*given)  # type: ignore[arg-type]
 

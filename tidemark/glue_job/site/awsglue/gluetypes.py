@@ -1,4 +1,4 @@
-"""Glue's own types, of which `DynamicFrame.schema` is made, and the record that functions get.
+"""Glue's own types, used by `DynamicFrame.schema`, and the record that functions receive.
 
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-crawler-pyspark-extensions-types.html
 """
@@ -84,7 +84,7 @@ class DoubleType(AtomicType):
 
 
 class EnumType(AtomicType):
-    """One of some texts."""
+    """One of several strings."""
 
     def __init__(self, options: Iterable[str], properties: Properties = None) -> None:
         super().__init__(properties)
@@ -118,7 +118,7 @@ class LongType(AtomicType):
 
 
 class NullType(AtomicType):
-    """The type of what has no value in any record."""
+    """The type of a field that has no value in any record."""
 
 
 class ShortType(AtomicType):
@@ -138,7 +138,7 @@ class TimestampNTZType(AtomicType):
 
 
 class UnknownType(AtomicType):
-    """A type that is not known."""
+    """An unknown type."""
 
 
 class _OfElements(DataType):
@@ -183,7 +183,7 @@ class ChoiceType(DataType):
         """Add a type.
 
         Raises:
-            ValueError: a type of this name is there already.
+            ValueError: it already has a type of this name.
         """
         if new_choice.typeName() in self.choices:
             raise ValueError("Attempting to insert duplicate choice", new_choice)
@@ -208,7 +208,7 @@ class ChoiceType(DataType):
 
 
 class MapType(DataType):
-    """Values of one type by text."""
+    """Values of one type, with strings as keys."""
 
     def __init__(self, valueType: DataType | None = None, properties: Properties = None) -> None:
         super().__init__(properties)
@@ -281,14 +281,14 @@ class StructType(DataType):
         self.field_map[field.name] = field
 
     def hasField(self, field: Field | str) -> bool:
-        """Return whether there is a field of this name."""
+        """Return whether a field of this name exists."""
         return _name(field) in self.field_map
 
     def getField(self, field: Field | str) -> Field:
         """Return the field of this name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such field.
         """
         return self.field_map[_name(field)]
 
@@ -304,10 +304,10 @@ class StructType(DataType):
 
 
 class EntityType(DataType):
-    """AWS has the name only: making one is an error there too."""
+    """AWS has the name only: its constructor is an error there too."""
 
     def __init__(self, entity: Any, base_type: Any, properties: Any) -> None:
-        raise UnsupportedError("EntityType can be made neither here nor on AWS")
+        raise UnsupportedError("EntityType can be created neither here nor on AWS")
 
 
 def mergeDataTypes(s1: DataType, s2: DataType) -> DataType:
@@ -395,10 +395,10 @@ def _deserialize_json_value(json_val: Json) -> DataType:
 
 
 class DynamicRecord(dict[str, Any]):
-    """What a function of `DynamicFrame.filter` and `map` gets: a dict with fields as attributes."""
+    """The argument of functions in `DynamicFrame.filter` and `map`: a dict with attributes."""
 
     def __getattr__(self, attr: str) -> Any:
-        if attr.startswith("__"):  # asked for by copy and pickle
+        if attr.startswith("__"):  # copy and pickle ask for these
             raise AttributeError(attr)
         return self[attr]
 

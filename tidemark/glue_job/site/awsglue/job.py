@@ -30,12 +30,12 @@ class Job:
 
     @classmethod
     def job_bookmark_range_options(cls) -> list[str]:
-        """Return the arguments for the runs that job-bookmark-pause reads between."""
+        """Return the arguments for the two runs between which job-bookmark-pause reads."""
         return ["--job-bookmark-from", "--job-bookmark-to"]
 
     @classmethod
     def id_params(cls) -> list[str]:
-        """Return the arguments that say which run it is."""
+        """Return the arguments that identify the run."""
         return ["--JOB_NAME", "--JOB_ID", "--JOB_RUN_ID", "--SECURITY_CONFIGURATION"]
 
     @classmethod
@@ -53,11 +53,11 @@ class Job:
         self._session: BookmarkSession | None = None
 
     def init(self, job_name: str, args: Mapping[str, Any] | None = None) -> None:
-        """Load the job's bookmark; sources opened from now on read what is new to it.
+        """Load the job's bookmark; sources opened from now on read data that is new to it.
 
         Args:
-            job_name: whose bookmark it is.
-            args: what getResolvedOptions returned; without it bookmarks are disabled.
+            job_name: the job of the bookmark.
+            args: the result of getResolvedOptions; without it bookmarks are disabled.
         """
         self._session = start_session(job_name, args or {})
 

@@ -28,12 +28,12 @@ TEMPORARY_FOLDERS = ("RedshiftTempDir", "TempDir")
 
 
 def callsite() -> str:
-    """Return the lines of the script that led here, as a traceback shows them."""
+    """Return the lines of the script that led here, in the form of a traceback."""
     return "".join(traceback.format_list(traceback.extract_stack()[:-2]))
 
 
 def iteritems(d: Mapping[Any, Any], **kwargs: Any) -> ItemsView[Any, Any]:
-    """Return the items of a dict; the keywords have no effect. So do the next two."""
+    """Return the items of a dict; keywords have no effect, as in the next two functions."""
     return d.items()
 
 
@@ -70,12 +70,12 @@ def getResolvedOptions(args: Sequence[str], options: Sequence[str]) -> dict[str,
         One string per option, dashes in names turned into underscores; and always
         job_bookmark_option, job_bookmark_from, job_bookmark_to, JOB_ID, JOB_RUN_ID,
         SECURITY_CONFIGURATION, encryption_type, enable_data_lineage, RedshiftTempDir and TempDir,
-        None where absent.
+        None if missing.
 
     Raises:
         GlueArgumentError: an option is missing, has no value, or is not a bookmark option.
-        RuntimeError: a reserved option was asked for, or from/to do not fit the bookmark option.
-        argparse.ArgumentError: an internal option was asked for.
+        RuntimeError: a reserved option was requested, or from/to do not fit the bookmark option.
+        argparse.ArgumentError: an internal option was requested.
     """
     reserved = [option for option in options if option in RESERVED]
     if reserved:
@@ -100,7 +100,7 @@ def getResolvedOptions(args: Sequence[str], options: Sequence[str]) -> dict[str,
 
 
 def _check_window(parsed: dict[str, Any]) -> None:
-    """Refuse from/to as AWS does; a lone one outside pause slips through there, and here."""
+    """Refuse from/to as AWS does; a single one outside pause is accepted there, and here."""
     given = [parsed["job_bookmark_from"] is not None, parsed["job_bookmark_to"] is not None]
     if parsed["job_bookmark_option"] == "job-bookmark-pause":
         if any(given) and not all(given):

@@ -1,4 +1,4 @@
-"""AWS's package of data preparation transforms; each is refused where a script uses it."""
+"""AWS's package of data preparation transforms; each is refused when a script uses it."""
 
 from tidemark.glue_job.refusals import install_finder
 

@@ -1,4 +1,4 @@
-"""Tells a JVM to prepare for a run, and to become as new after it."""
+"""Makes a JVM prepare for a run, and reset itself after it."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ ANSWER_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True)
 class Gateway:
-    """Where a process connects to a JVM."""
+    """Address and secret with which a process connects to a JVM."""
 
     port: int
     secret: str
@@ -22,12 +22,12 @@ class Gateway:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run as Java reads properties from a file; of two the later one counts.
+    """The settings of a run, in the format of Java's properties; the later of two counts.
 
     Attributes:
         properties: its system properties.
-        file: the file that spark-submit would be given.
-        conf: what spark-submit would be given with ``--conf``.
+        file: the file that spark-submit would get.
+        conf: the settings that spark-submit would get with ``--conf``.
     """
 
     properties: str
@@ -42,10 +42,10 @@ class Control:
     """
 
     def __init__(self, gateway: Gateway) -> None:
-        """Connect, and let the JVM remember what it is like before any run."""
+        """Connect, and make the JVM remember its state before any run."""
         from py4j.java_gateway import GatewayParameters, JavaGateway
 
-        # Who calls sees the error itself; Py4J would also print it, by the root logger too.
+        # The caller sees the error itself; Py4J would also print it, by the root logger too.
         log_without_setup()
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         logging.getLogger().addFilter(_is_not_py4j)
@@ -59,7 +59,7 @@ class Control:
 
     def begin(self, settings: Settings, environment: Mapping[str, str]) -> Gateway:
         """Prepare for a run."""
-        # Variables are bytes, whatever encoding the JVM believes in: one character each.
+        # Variables are bytes, whatever the JVM's encoding: one character each.
         as_bytes = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
         in_latin = {name.decode("latin-1"): as_bytes[name].decode("latin-1") for name in as_bytes}
         answer = self._jvm.begin(
@@ -73,7 +73,7 @@ class Control:
         return bool(self._jvm.end(mark))
 
     def clean(self) -> str:
-        """Make the JVM as new; return why that cannot be done, or an empty text."""
+        """Reset the JVM; return why that is impossible, or an empty string."""
         return str(self._jvm.clean())
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""One JVM with Spark: how it is started, and how it ends."""
+"""One JVM with Spark: its start and its end."""
 
 import contextlib
 import os
@@ -25,14 +25,14 @@ class Jvm:
     """A JVM that runs Spark's gateway; it dies with the process that started it.
 
     Attributes:
-        folder: its own: temporary files and what it prints between runs.
+        folder: its own folder, for temporary files and its output between runs.
     """
 
     def __init__(self, folder: Path, variables: Mapping[str, str]) -> None:
-        """Start one; `wait_until_ready` says when it answers.
+        """Start one; `wait_until_ready` returns when it answers.
 
         The thread that calls this must outlive the JVM: Linux ends a child with the thread that
-        made it.
+        created it.
         """
         self.folder = folder
         (out, out_of_jvm), (err, err_of_jvm) = os.pipe(), os.pipe()
@@ -91,14 +91,14 @@ class Jvm:
         return port, content[8 : 8 + length].decode()
 
     def last_words(self) -> str:
-        """Return the end of what an ended JVM printed outside of runs."""
+        """Return the end of an ended JVM's output outside runs."""
         with contextlib.suppress(OSError):
             text = (self.folder / "stderr.log").read_bytes()[-LAST_WORDS_BYTES:]
             return text.decode("utf-8", errors="replace").strip()
         return ""
 
     def end(self) -> None:
-        """Kill it, and wait until everything it printed is in its file."""
+        """Kill it, and wait until its whole output is in its file."""
         self._process.kill()
         self._process.wait()
         if self._process.stdin is not None:

@@ -1,4 +1,4 @@
-"""Copies what a JVM prints into the files of the run that has borrowed it."""
+"""Copies a JVM's output into the files of the run that has borrowed it."""
 
 import contextlib
 import os
@@ -12,16 +12,16 @@ MAX_LENGTH = max(map(len, FATAL))
 
 
 class Output:
-    """One stream of a JVM: between two runs it goes into a file of the JVM's own.
+    """One stream of a JVM: between two runs it goes into the JVM's own file.
 
-    The end of a run is a mark that the JVM is asked to print; what came before it is the run's.
+    A run ends with a mark that the JVM is asked to print; the output before it is the run's.
 
     Attributes:
-        is_fatal: whether the JVM has ever named an error that it may not recover from.
+        is_fatal: whether the JVM has ever reported an error that it may not recover from.
     """
 
     def __init__(self, pipe: int, own_file: Path) -> None:
-        """Copy what comes out of ``pipe``, a file descriptor, until its other end is closed."""
+        """Copy the output of ``pipe``, a file descriptor, until its other end is closed."""
         self._pipe = pipe
         self._own_file = own_file
         self._split = Split()
@@ -44,7 +44,7 @@ class Output:
         return self._seen.wait(timeout_s)
 
     def wait_for_end(self, timeout_s: float) -> None:
-        """Wait until what the JVM printed before it ended is in the file."""
+        """Wait until the JVM's output before its end is in the file."""
         self._thread.join(timeout_s)
 
     def _copy(self) -> None:
@@ -85,15 +85,15 @@ class Output:
 
 
 class Split:
-    """Tells what comes before a mark from what comes after it, in pieces of any size."""
+    """Separates the bytes before a mark from those after it, in pieces of any size."""
 
     def __init__(self, mark: bytes = b"") -> None:
-        """Look for ``mark``; without one everything comes before it."""
+        """Look for ``mark``; without one everything is before it."""
         self._mark = mark
         self._held = b""
 
     def feed(self, data: bytes) -> tuple[bytes, bytes | None]:
-        """Return what surely comes before the mark, and what comes after it once it was found."""
+        """Return bytes that are certainly before the mark, and those after it once it was found."""
         data, self._held = self._held + data, b""
         if not self._mark:
             return data, None
@@ -107,7 +107,7 @@ class Split:
         return data[: len(data) - kept], None
 
     def rest(self) -> bytes:
-        """Return what was held back because it might have become the mark."""
+        """Return bytes that were held back because they could be the start of the mark."""
         held, self._held = self._held, b""
         return held
 

@@ -28,14 +28,14 @@ class NoJvmError(TidemarkError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a run needs of a JVM.
+    """The JVM that a run needs.
 
     Attributes:
         spark: whose JVM it needs.
         settings: its system properties, and those of Spark.
         environment: its environment variables.
-        stdout: the file that the JVM's output goes to.
-        stderr: the file that the JVM's errors and log go to.
+        stdout: the file for the JVM's output.
+        stderr: the file for the JVM's errors and log.
     """
 
     spark: Spark
@@ -46,7 +46,7 @@ class Request:
 
 
 class _Warm:
-    """A JVM of the pool, with what is known about it."""
+    """A JVM of the pool, and its state."""
 
     def __init__(self, jvm: Jvm, spark: Spark) -> None:
         self.jvm = jvm
@@ -58,7 +58,7 @@ class _Warm:
 
     @property
     def has_died(self) -> bool:
-        """Whether it was ready and is no more; one that never was would not be the next time."""
+        """Whether it was ready and has died; one that never was ready would fail again."""
         was_ready = self.control.done() and self.control.exception() is None
         return was_ready and not self.jvm.is_alive
 
@@ -68,8 +68,8 @@ class Loan:
     """A JVM that a run has borrowed.
 
     Attributes:
-        gateway: where the run finds it.
-        runs_before: how many runs it had before this one.
+        gateway: its address for the run.
+        runs_before: the number of its runs before this one.
     """
 
     gateway: Gateway
@@ -81,11 +81,11 @@ class Pool:
     """JVMs that wait for runs of any Spark. All methods may be called from any thread."""
 
     def __init__(self, folder: Path, java_home: Path, size: int) -> None:
-        """Prepare a pool; nothing is started."""
+        """Prepare a pool; starts nothing."""
         self._folder = folder
         self._java_home = java_home
         self._size = size
-        # Linux ends a child with the thread that made it: this one lives as long as the pool.
+        # Linux ends a child with the thread that created it: this one lives as long as the pool.
         self._starter = ThreadPoolExecutor(1, "start-jvm")
         self._change = threading.Condition()
         self._idle: list[_Warm] = []
@@ -97,7 +97,7 @@ class Pool:
     def want(self, number: int, spark: Spark) -> None:
         """Start JVMs of a Spark, without waiting, until there are ``number``, or all there may be.
 
-        One that died while it was idle is replaced.
+        A JVM that died while it was idle is replaced.
         """
         with self._change, contextlib.suppress(OSError):  # on a full disk each run starts its own
             for warm in [warm for warm in self._idle if warm.has_died]:
@@ -131,9 +131,9 @@ class Pool:
         raise NoJvmError(f"no JVM is ready: {why}")
 
     def end_run(self, loan: Loan, failure: str | None) -> str | None:
-        """End a run whose script is over; all that it printed is in its files afterwards."""
+        """End a run whose script is over; its files then have its complete output."""
         warm = loan.warm
-        why = self._why_unusable(warm, failure)
+        why = self._unusable_reason(warm, failure)
         with self._change:
             if warm not in self._lent:
                 return why or "it was ended"
@@ -141,7 +141,7 @@ class Pool:
             self._cleaning.add(warm)
         return why
 
-    def _why_unusable(self, warm: _Warm, failure: str | None) -> str | None:
+    def _unusable_reason(self, warm: _Warm, failure: str | None) -> str | None:
         try:
             was_active = warm.control.result().end(warm.mark)
         except Exception as error:  # noqa: BLE001 (as above)
@@ -158,10 +158,10 @@ class Pool:
             return "it had an error that it may not recover from"
         return f"it had {MAX_RUNS} runs" if warm.runs >= MAX_RUNS else None
 
-    def take_back(self, loan: Loan, why_not: str | None) -> str | None:
-        """Make a JVM as new for the next run, or end it; return why it was ended, if it was."""
+    def take_back(self, loan: Loan, reason: str | None) -> str | None:
+        """Reset a JVM for the next run, or end it; return why it was ended, if it was."""
         warm = loan.warm
-        why = why_not
+        why = reason
         try:
             why = why or warm.control.result().clean() or None
         except Exception as error:  # noqa: BLE001 (as above)
@@ -184,7 +184,7 @@ class Pool:
             self.discard(warm)
 
     def discard(self, warm: _Warm) -> None:
-        """End a JVM, whatever it does; what it printed is in its files afterwards."""
+        """End a JVM, whatever it does; its files then have its complete output."""
         self._end(warm)
         with self._change:  # now another one may start
             self._lent.discard(warm)
@@ -192,7 +192,7 @@ class Pool:
             self._change.notify_all()
 
     def close(self) -> None:
-        """End every JVM, also those that are lent, and delete the folder."""
+        """End every JVM, also those on loan, and delete the folder."""
         with self._change:
             self._is_closed = True
             ended = [*self._idle, *self._lent, *self._cleaning]
@@ -247,7 +247,7 @@ class Pool:
 
     def _end(self, warm: _Warm) -> None:
         warm.jvm.end()
-        with contextlib.suppress(Exception):  # it may never have been there
+        with contextlib.suppress(Exception):  # it may never have existed
             if warm.control.done():
                 warm.control.result().close()
         shutil.rmtree(warm.jvm.folder, ignore_errors=True)

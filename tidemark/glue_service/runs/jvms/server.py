@@ -33,14 +33,14 @@ from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.sparks.installed import Spark
 
 RETRY_S = 0.1
-BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or no message of ours
+BROKEN_OFF = (OSError, EOFError, ValueError, KeyError, TypeError)  # or an invalid message
 
 
 @contextmanager
 def serve_pool(
     folder: Path, java_home: Path, size: int, file: Path | None = None
 ) -> Iterator[tuple[Pool, Path]]:
-    """Own a pool for as long as the block takes; yield it, and the file by which to find it."""
+    """Own a pool as long as the block runs; yield it, and the file with its address."""
     key = secrets.token_bytes(32)
     with ExitStack() as stack:
         listener = stack.enter_context(Listener((HOST, 0), backlog=64))
@@ -58,7 +58,7 @@ def serve_pool(
 
 @contextmanager
 def _own_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder that no living process has; delete those of owners that were killed."""
+    """Create a folder for this process; delete those of owners that were killed."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.iterdir():
         if not _has_owner(left):
@@ -84,14 +84,14 @@ def _accept(listener: Listener, key: bytes, pool: Pool) -> None:
             connection = listener.accept()
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE, errno.ECONNABORTED, errno.ENOMEM):
-                time.sleep(RETRY_S)  # whoever opened so many connections closes some
+                time.sleep(RETRY_S)  # until some of the many connections are closed
                 continue
             return  # closed: the command is over
         threading.Thread(target=_serve, args=(connection, key, pool), daemon=True).start()
 
 
 def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
-    """Serve one job process; a connection that breaks off ends the JVM that was lent over it."""
+    """Serve one job process; if its connection breaks, end the JVM on loan to it."""
     with connection, contextlib.suppress(*BROKEN_OFF, AuthenticationError):
         deliver_challenge(connection, key)
         answer_challenge(connection, key)
@@ -124,13 +124,13 @@ def _serve(connection: Connection, key: bytes, pool: Pool) -> None:
 
 def _take_back(connection: Connection, pool: Pool, loan: Loan, failure: str | None) -> None:
     why_not = pool.end_run(loan, failure)
-    with contextlib.suppress(OSError):  # the run goes on while its JVM is made as new
+    with contextlib.suppress(OSError):  # the run continues while its JVM is reset
         _send(connection, {})
     pool.take_back(loan, why_not)
 
 
 def _read(connection: Connection) -> Request | Path:
-    """Return what a run needs, or the log of a run whose JVM is to end."""
+    """Return the needs of a run, or the log of a run whose JVM must end."""
     message = json.loads(connection.recv_bytes())
     try:
         if "end" in message:

@@ -1,4 +1,4 @@
-"""Finds the pool that the runs of a command borrow from, or opens one for as long as it takes."""
+"""Finds the pool from which the runs of a command borrow, or opens one for the command."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -28,17 +28,17 @@ ISOLATED = "--isolated was given"
 
 @dataclass(frozen=True)
 class Jvms:
-    """Where the runs of a command get their JVMs.
+    """The source of JVMs for the runs of a command.
 
     Attributes:
-        pool_file: the file of a pool; None if every run starts a JVM of its own.
-        why_none: why there is no pool; empty if there is one.
+        pool_file: the file of a pool; None if every run starts its own JVM.
+        cold_reason: why there is no pool; empty if there is one.
         pool: the pool, if this process owns it.
         pythons: job processes of this command that wait for a run; None if none do.
     """
 
     pool_file: Path | None = None
-    why_none: str = ""
+    cold_reason: str = ""
     pool: Pool | None = None
     pythons: Pythons | None = None
 
@@ -56,14 +56,14 @@ class Jvms:
             self.pool.end_jvm_of(log)
         elif self.pool_file is not None:
             try:
-                # A suspended owner is waited for: until it goes on, the JVM may still write.
+                # Wait for a suspended owner: until it continues, the JVM may still write.
                 with connect(self.pool_file, None) as connection:
                     ask(connection, {"end": str(log)}, None)
             except PoolGoneError:
                 return  # and its JVMs with it
 
 
-NO_JVMS = Jvms(why_none="no pool was opened")
+NO_JVMS = Jvms(cold_reason="no pool was opened")
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def jvms_of(
     has open for this home, else from one of this command's own.
     """
     if is_isolated:
-        yield Jvms(why_none=ISOLATED)
+        yield Jvms(cold_reason=ISOLATED)
         return
     java_home = find_java_home()
     file = Path(os.environ.get(POOL_VARIABLE) or home.root / JVM_POOL_FILE)
@@ -88,8 +88,8 @@ def jvms_of(
         pythons = pythons or stack.enter_context(closing(Pythons()))
         pythons.want(1, own_spark())
         jvms = _jvms_of_others(file, java_home, say) or _open_pool(stack, home, java_home)
-        if jvms.why_none:
-            say(f"every job run starts a JVM of its own: {jvms.why_none}")
+        if jvms.cold_reason:
+            say(f"every job run starts a JVM of its own: {jvms.cold_reason}")
         jvms.want(1)
         yield replace(jvms, pythons=pythons)
 
@@ -103,12 +103,12 @@ def _jvms_of_others(file: Path, java_home: Path, say: Callable[[str], None]) -> 
 
 
 def is_usable(file: Path, java_home: Path) -> bool:
-    """Return whether a file names a pool of JVMs like those that this command would start."""
+    """Return whether a file names a pool with JVMs like those that this command would start."""
     pool = read_pool_file(file)
     if pool is None or pool.jvms != fingerprint(java_home):
         return False
     try:
-        connect(file).close()  # a killed owner's process id may be another process by now
+        connect(file).close()  # the process id of a killed owner may be another process by now
     except PoolSilentError as error:
         raise ValueError(f"{file} names a pool that does not answer: {error}") from error
     except PoolGoneError:
@@ -116,7 +116,7 @@ def is_usable(file: Path, java_home: Path) -> bool:
     return True
 
 
-def why_no_room() -> str:
+def memory_shortage() -> str:
     """Return why this machine is too small for a pool; empty if it is not."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if memory >= MIN_MEMORY_BYTES:
@@ -126,12 +126,12 @@ def why_no_room() -> str:
 
 
 def _open_pool(stack: ExitStack, home: Home, java_home: Path) -> Jvms:
-    if why := why_no_room():
-        return Jvms(why_none=why)
+    if why := memory_shortage():
+        return Jvms(cold_reason=why)
     try:
         pool, file = stack.enter_context(
             serve_pool(home.root / JVMS_FOLDER, java_home, os.cpu_count() or 1)
         )
     except OSError as error:
-        return Jvms(why_none=f"no pool could be opened ({error.strerror or error})")
+        return Jvms(cold_reason=f"no pool could be opened ({error.strerror or error})")
     return Jvms(file, pool=pool)

@@ -1,4 +1,4 @@
-"""Keeps a pool for other commands, and runs a sample job in each JVM before they come."""
+"""Keeps a pool for other commands, and runs a sample job in each JVM beforehand."""
 
 import os
 import shutil
@@ -22,28 +22,28 @@ from tidemark.glue_service.runs.job_run_process import (
     stop_job_run,
 )
 from tidemark.glue_service.runs.jvms.server import serve_pool
-from tidemark.glue_service.runs.jvms.supply import Jvms, why_no_room
+from tidemark.glue_service.runs.jvms.supply import Jvms, memory_shortage
 from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import JobDefinition
 
-NOWHERE = "http://127.0.0.1:9"  # the sample job asks for no watermarks
+NOWHERE = "http://127.0.0.1:9"  # the sample job uses no watermarks
 BUCKET = "sample"
 POLL_S = 0.2
 
 
 @contextmanager
 def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
-    """Keep a pool that the commands of a home find, for as long as the block takes."""
+    """Keep a pool that the commands of a home find, as long as the block runs."""
     file = home.root / JVM_POOL_FILE
     if (owner := _owner(file)) is not None:
         raise UsageError(
             f"process {owner} keeps JVMs for {home.root} already; stop it first, or set "
             "TIDEMARK_HOME to another folder"
         )
-    if why := why_no_room():
+    if why := memory_shortage():
         raise UsageError(f"no pool of JVMs can be opened: {why}; run jobs without `local up`")
     with ExitStack() as stack:
         try:
@@ -56,11 +56,11 @@ def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
 
 
 def _owner(file: Path) -> int | None:
-    """Return the process that keeps a pool; the id of a killed one may be another's by now."""
+    """Return the process that keeps a pool; the id of a killed one may be reused by now."""
     try:
         connect(file).close()
     except PoolSilentError:
-        pass  # suspended: it goes on later
+        pass  # suspended: it continues later
     except PoolGoneError:
         return None
     pool = read_pool_file(file)
@@ -81,8 +81,8 @@ def keep_warm(home: Home, jvms: Jvms, size: int, say: Callable[[str], None]) -> 
 
 
 def warm_up(home: Home, jvms: Jvms, count: int) -> list[JobRun]:
-    """Run the sample job ``count`` times at once, each in a home of its own that is deleted."""
-    # Named as the folders of pools: if this process is killed, the next one deletes it.
+    """Run the sample job ``count`` times at once, each in a temporary home."""
+    # Named like the folders of pools: if this process is killed, the next one deletes it.
     with tempfile.TemporaryDirectory(
         dir=home.root / JVMS_FOLDER, prefix=f"{os.getpid()}-"
     ) as folder:

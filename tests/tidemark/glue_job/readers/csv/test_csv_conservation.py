@@ -59,9 +59,7 @@ def put(s3, name, content):
     s3.put(name, "").write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-@pytest.mark.rule(
-    "Bad input", source="INFER", choice="rows, where the separator is white space too"
-)
+@pytest.mark.rule("Bad input", source="INFER", choice="rows, if the separator is white space too")
 @pytest.mark.parametrize("multi_line", [False, True])
 @pytest.mark.parametrize("separator", ["\t", " "])
 def test_records_of_white_space_are_rows(rows_of, s3, separator, multi_line):
@@ -95,9 +93,9 @@ def test_a_first_record_may_be_long(look, multi_line):
     assert list(seen.first) == names
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="a warning; multiLine makes one value of it")
+@pytest.mark.rule("Bad input", source="INFER", choice="a warning; multiLine reads it as one value")
 @pytest.mark.parametrize("text", ['"a\nb"\n', '1,"x\n2,y"\n', '1,"x\r2,y"\r'])
-def test_a_value_that_is_cut_where_its_line_ends_is_warned_of(look, run_folder, text):
+def test_a_value_cut_at_its_line_end_causes_a_warning(look, run_folder, text):
     look("a.csv", text)
 
     (warning,) = read_warnings(run_folder)
@@ -121,9 +119,9 @@ def test_blank_lines_before_the_first_record_hide_nothing(rows_of, s3, blank, he
     assert rows == ([] if header else [("a", "b")]) + [("1", "2")]
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="each file is looked at as a whole")
+@pytest.mark.rule("Bad input", source="INFER", choice="each whole file is checked")
 @pytest.mark.parametrize("name", ["bad.csv", "bad.csv.gz", "bad.csv.bz2"])
-def test_csv_that_is_not_utf_8_anywhere_is_named_with_the_place(look, name):
+def test_csv_that_is_not_utf_8_is_named_with_the_position(look, name):
     text = b"a,b\n" + b"x,y\n" * 600_000 + "é,1\n".encode("latin-1")
     packed = {"gz": lambda text: gzip.compress(text, 1), "bz2": bz2.compress}
     raw = packed.get(name.rpartition(".")[2], bytes)(text)
@@ -135,7 +133,7 @@ def test_csv_that_is_not_utf_8_anywhere_is_named_with_the_place(look, name):
 
 @pytest.mark.rule("Bad input", source="INFER", choice="an error; Spark makes one value of the rest")
 @pytest.mark.parametrize("end", ["", "\n", '""', '""\n', ",\n3,4\n"])
-def test_a_quote_that_nothing_closes_is_named_with_its_record(look, end):
+def test_an_unclosed_quote_is_named_with_its_record(look, end):
     named = r"bad\.csv as csv: the record that begins with '2,x[^\uf8ff]*' has a quote"
     with pytest.raises(Exception, match=named):
         look("bad.csv", f'a,b\n1,2\n2,"x{end}', multiLine=True, **HEADER)
@@ -146,7 +144,9 @@ def test_quotes_that_are_closed_are_no_error(look, text):
     assert len(look("a.csv", text, multiLine=True).first) == 2
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="the record's own; Spark takes the first one")
+@pytest.mark.rule(
+    "Bad input", source="INFER", choice="the record's own line end; Spark takes the first one"
+)
 def test_a_line_feed_within_quotes_does_not_end_a_record(rows_of, s3):
     pairs = list(product(["\n", "\r\n", "\r"], repeat=2))
     for place, (end, within) in enumerate(pairs):

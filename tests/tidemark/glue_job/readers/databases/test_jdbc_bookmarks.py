@@ -76,7 +76,7 @@ def numbers(rows):
 
 
 @pytest.mark.rule("JDBC sources", source="BMS")
-def test_a_run_reads_the_rows_whose_key_lies_above_the_last_one_read(make_table, read, start_job):
+def test_a_run_reads_rows_with_keys_above_the_last_one_read(make_table, read, start_job):
     orders = make_table()
     orders.insert(1, 5)
     first = start_job()
@@ -126,7 +126,7 @@ def test_a_later_row_with_the_key_of_the_last_one_is_never_read(make_table, read
 @pytest.mark.rule(
     "JDBC sources",
     source="INFER",
-    choice="the last key is captured when the source is opened; later rows wait for the next run",
+    choice="the last key is captured when the source opens; later rows wait for the next run",
 )
 def test_rows_that_arrive_while_a_run_reads_belong_to_the_next_run(
     make_table, glue_context, read, start_job
@@ -251,9 +251,9 @@ def test_a_table_that_was_loaded_again_around_the_bookmark_is_told(
 @pytest.mark.rule(
     "Warnings",
     source="INFER",
-    choice="the database counts the rows that the bookmark has passed: a part that grew is told",
+    choice="the database counts the rows below the bookmark: an increase is reported",
 )
-def test_a_table_that_was_loaded_again_with_a_row_at_the_bookmark_is_told_once(
+def test_a_reloaded_table_with_a_row_at_the_bookmark_is_reported_once(
     make_table, read, start_job, warnings
 ):
     orders = make_table('"Order Id" INT, M INT')
@@ -316,7 +316,7 @@ def test_a_count_that_the_database_refuses_fails_no_run(make_table, read, start_
     source="INFER",
     choice="a row without a key is read by no run, and a warning counts it",
 )
-def test_rows_without_a_key_are_read_by_no_run(make_table, read, start_job, warnings):
+def test_rows_without_a_key_are_never_read(make_table, read, start_job, warnings):
     orders = make_table("A INT, B INT")
     orders.insert("1, 1", "9, NULL", "NULL, 9")
     first = start_job()
@@ -381,9 +381,9 @@ def test_a_key_of_every_allowed_type_splits_the_rows_exactly(
 @pytest.mark.rule(
     "JDBC sources",
     source="INFER",
-    choice="text compares by code points, whatever its collation",
+    choice="strings compare by code points, whatever the collation",
 )
-def test_text_keys_compare_by_code_points(make_table, read, start_job):
+def test_string_keys_compare_by_code_points(make_table, read, start_job):
     orders = make_table("K VARCHAR(9)")
     orders.insert("'Z'")
     first = start_job()
@@ -399,7 +399,7 @@ def test_text_keys_compare_by_code_points(make_table, read, start_job):
 @pytest.mark.rule(
     "JDBC sources",
     source="INFER",
-    choice="keys have microseconds; a row behind the last one waits for a later row",
+    choice="keys have microseconds; a row after the last one waits for a later row",
 )
 def test_a_timestamp_finer_than_microseconds_is_read_late_and_never_lost(
     make_table, read, start_job
@@ -435,7 +435,7 @@ def test_a_key_of_another_type_is_refused_with_what_to_do(
 
 
 @pytest.mark.parametrize("key", ["n", "ID"], ids=["other case", "no such column"])
-@pytest.mark.rule("JDBC sources", source="BM", choice="a key must be spelt as the table spells it")
+@pytest.mark.rule("JDBC sources", source="BM", choice="a key must be spelled as in the table")
 def test_a_key_that_is_not_a_column_is_refused_with_the_columns(make_table, read, start_job, key):
     orders = make_table("N INT, NAME VARCHAR(9)")
     start_job()
@@ -473,7 +473,9 @@ def test_the_default_key_is_a_primary_key_without_gaps(make_table, read, start_j
 
 
 @pytest.mark.rule(
-    "JDBC sources", source="BM", choice="without a usable key all of it is read, warned"
+    "JDBC sources",
+    source="BM",
+    choice="without a usable key the whole table is read, with a warning",
 )
 @pytest.mark.parametrize(
     ("columns", "rows"),
@@ -537,7 +539,7 @@ def test_a_query_is_read_in_full_by_every_run(
 @pytest.mark.rule(
     "JDBC sources",
     source="INFER",
-    choice="state is kept even when nothing was there to be read yet",
+    choice="state is stored even if there is nothing to read yet",
 )
 def test_an_empty_table_is_read_once_it_has_rows(make_table, read, start_job):
     orders = make_table()
@@ -729,7 +731,7 @@ def test_options_that_choose_parallelism_change_no_row(make_table, read, start_j
         (by("N", jobBookmarkKeysSortOrder="up"), "'up'; allowed are asc and desc"),
         ({"driver": "org.example.Driver"}, "org.example.Driver is not on the class path"),
         ({"dbtable": "x"}, r"\['dbTable', 'dbtable'\] mean the same"),
-        ({"dbTable": None}, "names no table; a custom.jdbc source needs 'dbtable'"),
+        ({"dbTable": None}, "has no table; a custom.jdbc source needs 'dbtable'"),
         ({"url": ""}, "has no url"),
         ({"query": "SELECT 1"}, "a query and a table; give one"),
     ],

@@ -21,7 +21,9 @@ def read(glue_context, s3):
     return read
 
 
-@pytest.mark.rule("Formats", source="INFER", choice="text and a timestamp, after the other columns")
+@pytest.mark.rule(
+    "Formats", source="INFER", choice="a string and a timestamp, after the other columns"
+)
 @pytest.mark.parametrize(
     ("kind", "text", "options"),
     [

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.readers.files.read_errors import naming_the_file
+from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.local_state.bookmarks.versions import latest_bookmark
 from tidemark.local_state.store.database import Store
 
@@ -97,7 +97,7 @@ def test_a_file_of_another_format_is_named_with_the_remedy(spark, run, versions,
 
 
 @pytest.mark.rule("Bad input", source="INFER")
-def test_a_binary_file_is_no_csv(spark, run, s3):
+def test_a_binary_file_is_not_csv(spark, run, s3):
     spark.range(3).coalesce(1).write.parquet(s3.uri)
     (name,) = [name for name in s3.names() if name.endswith("parquet")]
     (s3.folder / name).rename(s3.folder / "bad.csv")
@@ -117,7 +117,7 @@ def test_json_of_control_characters_is_named_with_the_remedy(run, versions, s3):
 
 
 @pytest.mark.rule("Bad input", source="INFER")
-def test_a_line_feed_within_quotes_names_the_option_multi_line(run, versions, s3):
+def test_an_error_about_a_line_feed_within_quotes_names_multi_line(run, versions, s3):
     s3.put("bad.csv", 'id,origin\n1,"two\nlines"\n2,c\n')
 
     with pytest.raises(Exception, match=r"bad\.csv as csv: .*does not parse; .*multiLine"):
@@ -126,7 +126,7 @@ def test_a_line_feed_within_quotes_names_the_option_multi_line(run, versions, s3
     assert versions() == 0
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="the first 64 KiB of each file are looked at")
+@pytest.mark.rule("Bad input", source="INFER", choice="the first 64 KiB of each file are checked")
 def test_csv_that_is_not_utf_8_is_named(run, versions, s3):
     s3.put("good.csv", "name\nJosé\n")
     s3.put("bad.csv", "").write_bytes("name\nJosé\n".encode("latin-1"))
@@ -154,7 +154,7 @@ def test_json_that_is_not_utf_8_is_named_however_many_files_there_are(
 
 
 @pytest.mark.rule(
-    "Bad input", source="INFER", choice="an error; Spark would drop or invent fields in silence"
+    "Bad input", source="INFER", choice="an error; Spark would silently drop or invent fields"
 )
 @pytest.mark.parametrize("line", ["1,EWR,more\n", "1\n"], ids=["more", "fewer"])
 @pytest.mark.parametrize("options", [{"withHeader": True}, {}], ids=["header", "none"])
@@ -167,7 +167,7 @@ def test_a_csv_line_with_more_or_fewer_fields_fails_the_run(run, versions, s3, l
     assert versions() == 0
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="no rows where the format allows it")
+@pytest.mark.rule("Bad input", source="INFER", choice="no rows if the format allows it")
 @pytest.mark.parametrize("kind", ["json", "csv", "xml"])
 def test_an_empty_file_has_no_rows_in_text_formats(spark, run, s3, kind):
     put_good(spark, s3, kind)
@@ -183,7 +183,7 @@ def test_only_empty_files_are_nothing_new(run, s3, kind):
     assert run(kind) == []
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="broken: these formats begin with a mark")
+@pytest.mark.rule("Bad input", source="INFER", choice="broken: these formats start with a marker")
 @pytest.mark.parametrize("kind", ["avro", "parquet", "orc"])
 def test_an_empty_file_is_broken_in_binary_formats(spark, run, versions, s3, kind):
     put_good(spark, s3, kind)
@@ -264,7 +264,7 @@ def test_a_missing_class_is_named_with_what_to_do(s3, text, named):
 
     with (
         pytest.raises(UnsupportedError, match=f"the class {named} is missing; .*--extra-jars"),
-        naming_the_file([f"{s3.uri}a.json"], "json"),
+        blaming_files([f"{s3.uri}a.json"], "json"),
     ):
         raise PySparkException(text)
 
@@ -283,7 +283,7 @@ def test_a_file_with_broken_rows_fails_the_run_and_is_named(spark, run, versions
     assert versions() == 0
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="also if the script catches the error")
+@pytest.mark.rule("Bad input", source="INFER", choice="even if the script catches the error")
 def test_a_source_that_failed_to_open_counts_as_not_read(glue_context, start_job, s3):
     def read():
         return glue_context.create_dynamic_frame.from_options(

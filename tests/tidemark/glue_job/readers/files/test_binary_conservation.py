@@ -111,7 +111,7 @@ def test_a_block_of_avro_that_counts_wrong_is_an_error(tmp_path, count):
 
 @pytest.mark.rule("Bad input", source="INFER", choice="an error that names codec and library")
 @pytest.mark.parametrize("codec", ["snappy", "zstandard"])
-def test_avro_of_a_codec_without_its_library_is_not_called_damaged(tmp_path, codec):
+def test_avro_with_a_missing_codec_library_is_not_called_damaged(tmp_path, codec):
     raw = avro([(1, None)]).replace(b"\x08null", bytes([2 * len(codec)]) + codec.encode(), 1)
 
     with pytest.raises(

@@ -468,7 +468,7 @@ def test_a_bad_line_in_many_small_json_files_is_named(few_are_many, glue_context
 
 
 @pytest.mark.rule(
-    "Partitions", source="INFER", choice="the folder's, as in Spark; a warning names both"
+    "Partitions", source="INFER", choice="the folder's value, as in Spark; a warning names both"
 )
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_field_with_the_name_of_a_folder_has_the_value_of_the_folder(

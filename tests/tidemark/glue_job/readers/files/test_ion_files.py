@@ -59,12 +59,10 @@ def test_structs_of_ion_are_rows_with_their_types(read, s3, capsys):
 @pytest.mark.rule(
     "Frames",
     source="INFER",
-    choice="a null of Ion, XML, DynamoDB and MongoDB too, which the reader does not tell apart; "
-    "the run warns when a function first meets one",
+    choice="a null in Ion, XML, DynamoDB and MongoDB counts as missing too; the run warns when a "
+    "function first meets one",
 )
-def test_records_of_items_and_documents_lack_the_fields_that_have_no_value(
-    read, s3, tmp_path, monkeypatch
-):
+def test_records_of_items_and_documents_lack_fields_without_value(read, s3, tmp_path, monkeypatch):
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
     s3.put("a.ion", "{id: 1, v: 5} {id: 2} {id: 3, v: null}")
 

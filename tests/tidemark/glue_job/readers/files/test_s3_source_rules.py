@@ -118,7 +118,7 @@ def test_max_band_is_in_milliseconds(run, s3):
 
 
 @pytest.mark.rule("Files of S3", source="INFER")
-def test_files_of_one_timestamp_are_told_apart(run, s3):
+def test_files_with_the_same_timestamp_are_distinguished(run, s3):
     at = time.time() - 60
     for number in (1, 2):
         os.utime(put(s3, f"{number}.json", number), (at, at))
@@ -128,9 +128,7 @@ def test_files_of_one_timestamp_are_told_apart(run, s3):
     assert run() == [3]
 
 
-@pytest.mark.rule(
-    "Warnings", source="INFER", choice="skipped as an old object would be, and warned about"
-)
+@pytest.mark.rule("Warnings", source="INFER", choice="skipped like an old object, with a warning")
 def test_a_file_that_arrives_with_an_old_time_is_skipped_with_a_warning(run, s3, notices):
     put(s3, "a.json", 1)
     run()
@@ -176,9 +174,7 @@ def test_a_source_that_is_written_with_another_scheme_goes_on_where_it_was(
 
 
 @pytest.mark.rule("Warnings", source="BM")
-def test_a_partition_that_a_predicate_no_longer_leaves_out_is_skipped_with_a_warning(
-    run, s3, notices
-):
+def test_a_partition_no_longer_excluded_by_a_predicate_is_skipped_with_a_warning(run, s3, notices):
     for day in (1, 2, 3):
         put(s3, f"day={day}/a.json", day, minutes_ago=HOUR)
     assert run(predicate="day = 1") == [1]
@@ -190,8 +186,8 @@ def test_a_partition_that_a_predicate_no_longer_leaves_out_is_skipped_with_a_war
     assert warning.startswith(f"{s3.uri}day=2/a.json: the paths, exclusions, predicate")
 
 
-@pytest.mark.rule("Warnings", source="INFER", choice="it is read in full, and warned of")
-def test_a_source_that_is_opened_before_job_init_is_warned_of(
+@pytest.mark.rule("Warnings", source="INFER", choice="it is read in full, with a warning")
+def test_a_source_opened_before_job_init_causes_a_warning(
     read, start_job, s3, notices, monkeypatch
 ):
     monkeypatch.setattr("tidemark.glue_job.process.bookmark_session._sessions", [])
@@ -239,7 +235,7 @@ def test_nothing_new_is_a_frame_without_columns(glue_context, run, start_job, s3
 
 
 @pytest.mark.rule("Files of S3", source="S3")
-def test_recurse_enters_every_folder_and_else_only_partition_folders_are(run, s3):
+def test_recurse_enters_every_folder_otherwise_only_partition_folders(run, s3):
     put(s3, "a.json", 1)
     put(s3, "year=2013/b.json", 2)
     put(s3, "archive/c.json", 3)
@@ -263,7 +259,7 @@ def test_exclusions_are_globs_of_files_that_are_not_read(run, s3, exclusions):
 
 
 @pytest.mark.rule("Files of S3", source="S3", choice="every local object is of class STANDARD")
-def test_exclude_storage_classes_leaves_out_all_local_files_if_it_names_standard(run, s3):
+def test_exclude_storage_classes_with_standard_excludes_all_local_files(run, s3):
     put(s3, "a.json", 1)
 
     assert run(ctx="a", excludeStorageClasses=["GLACIER", "DEEP_ARCHIVE"]) == [1]
@@ -281,7 +277,7 @@ def test_bounded_files_drains_a_source_over_runs_oldest_first(run, s3):
 
 
 @pytest.mark.rule("Files of S3", source="BND")
-def test_bounded_size_stops_once_so_many_bytes_are_reached(run, s3):
+def test_bounded_size_stops_once_that_many_bytes_are_reached(run, s3):
     for number in (1, 2, 3):
         put(s3, f"{number}.json", number, minutes_ago=100 - number)  # 10 bytes each
 
@@ -316,7 +312,7 @@ def test_max_files_in_band_leaves_the_excess_to_the_next_run_with_a_warning(run,
 
 
 @pytest.mark.rule("Files of S3", source="GRP")
-def test_group_files_and_group_size_change_partitions_of_spark_and_no_row(glue_context, read, s3):
+def test_group_files_and_group_size_change_spark_partitions_but_no_row(glue_context, read, s3):
     for number in range(8):
         put(s3, f"{number}.json", number)
     options = {"groupFiles": "inPartition", "groupSize": "1048576"}
@@ -337,9 +333,7 @@ def few_are_many(monkeypatch):
 
 
 @pytest.mark.rule("Files of S3", source="GRP")
-def test_many_small_json_files_grouped_or_not_give_the_rows_of_files_by_themselves(
-    glue_context, s3, monkeypatch
-):
+def test_many_small_json_files_give_the_same_rows_grouped_or_not(glue_context, s3, monkeypatch):
     s3.put("day=2013-01-01/a.json", '{"id": 1, "tag": {"x": 1.5}}\n\n{"id": 2, "day": "no"}\n')
     s3.put("day=2013-01-02/b [1]é%20.json", '[{"id": 3}, {"id": 4, "at": null}]\r\n{"id": 5}')
     s3.put("day=__HIVE_DEFAULT_PARTITION__/c.json", '\ufeff{"id": 6, "name": "ünï"}')
@@ -359,7 +353,7 @@ def test_many_small_json_files_grouped_or_not_give_the_rows_of_files_by_themselv
     assert len(alone) == 6
 
 
-@pytest.mark.rule("Files of S3", source="GRP", choice="rows of grouped JSON know no file")
+@pytest.mark.rule("Files of S3", source="GRP", choice="rows of grouped JSON have no file name")
 @pytest.mark.usefixtures("few_are_many")
 @pytest.mark.parametrize(
     ("files", "options", "is_grouped"),

@@ -19,12 +19,12 @@ ROW = XmlOptions("r")
 PACK = {"xml": bytes, "xml.gz": gzip.compress, "xml.bz2": bz2.compress}
 
 
-def texts_of(value):
+def strings_of(value):
     """Return all texts in a record, in order but for those of attributes and of mixed content."""
     if isinstance(value, dict):
-        return sorted(text for one in value.values() for text in texts_of(one))
+        return sorted(text for one in value.values() for text in strings_of(one))
     if isinstance(value, list):
-        return sorted(text for one in value for text in texts_of(one))
+        return sorted(text for one in value for text in strings_of(one))
     return [value.strip()] if value and value.strip() else []
 
 
@@ -33,7 +33,7 @@ def read(path, raw):
     path.write_bytes(raw)
     beside: list[str] = []
     try:
-        return [texts_of(one) for one in records(str(path), ROW, beside)], beside
+        return [strings_of(one) for one in records(str(path), ROW, beside)], beside
     except BROKEN:
         return None
 
@@ -181,7 +181,7 @@ def test_files_without_the_row_tag_are_named(warned, s3, options):
 
 
 @pytest.mark.spark
-@pytest.mark.rule("Bad input", source="INFER", choice="in no row, and a warning that names one")
+@pytest.mark.rule("Bad input", source="INFER", choice="in no row, and a warning with an example")
 def test_text_between_rows_is_named(warned, s3):
     s3.put("a.xml", "<x><h>head</h><r><i>1</i></r>lost <r><i>2</i></r></x>")
 

@@ -67,7 +67,7 @@ def test_looking_for_kinds_is_no_query_whose_rows_would_count_as_read(read, s3, 
 
 
 @pytest.mark.rule("Formats", source="RCS, DYF")
-def test_a_key_of_json_that_is_a_number_here_and_a_string_there_is_a_choice(read, s3, shown):
+def test_a_json_key_with_numbers_and_strings_is_a_choice(read, s3, shown):
     s3.put(
         "day=1/a.json",
         '{"provider id": 10001, "city": "DOTHAN, Houston, AL, USA", "n": 1}\n',
@@ -162,7 +162,7 @@ def plain(value):
 
 @pytest.mark.rule("Formats", source="INFER", choice="also without multiLine")
 @pytest.mark.parametrize("options", [{}, {"multiLine": True}, {"jsonPath": "$[*]"}])
-def test_json_over_many_lines_is_read_record_by_record(read, s3, options):
+def test_json_records_that_span_lines_are_read_one_by_one(read, s3, options):
     s3.put("a.json", '\ufeff[\n  {"id": 1,\n   "v": "a\\"b"},\n  null, {"id": "2"}\n]\n')
     s3.put("b.json", '{\n "id": 3}\n{"id": 4, "v": "z"}\n')
     s3.put("c.json.gz", "").write_bytes(gzip.compress(b'{"id": 5}'))

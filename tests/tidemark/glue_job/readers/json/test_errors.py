@@ -39,10 +39,8 @@ def errors_of(frame):
     return sorted((row.source.rpartition("/")[2], row.input, row.bytesread) for row in rows)
 
 
-@pytest.mark.rule("Bad input", source="DYF", choice="one error a line that is not a JSON object")
-def test_lines_that_are_no_json_are_error_records_and_the_others_are_rows(
-    read, s3, noted, start_job
-):
+@pytest.mark.rule("Bad input", source="DYF", choice="one error per line that is not a JSON object")
+def test_lines_that_are_not_json_are_error_records_and_the_others_rows(read, s3, noted, start_job):
     s3.put("day=1/a b.json", LINES)
     s3.put("day=2/b.json", '{"id": 3,\n "name": "é"}\n')
     job = start_job()
@@ -66,7 +64,9 @@ def test_lines_that_are_no_json_are_error_records_and_the_others_are_rows(
     assert read().count() == 0  # what could not be read is behind the bookmark, as the rows are
 
 
-@pytest.mark.rule("Bad input", source="DYF", choice="one error a file of which no line is a record")
+@pytest.mark.rule(
+    "Bad input", source="DYF", choice="one error per file without a line that is a record"
+)
 @pytest.mark.parametrize("options", [{}, {"multiLine": True}])
 def test_a_file_without_any_record_is_one_error(read, s3, noted, options):
     s3.put("bad.json", '{\n "id": 1,\n')
@@ -78,8 +78,8 @@ def test_a_file_without_any_record_is_one_error(read, s3, noted, options):
     assert errors_of(frame) == [("bad.json", '{\n "id": 1,\n', 12)]
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="never an empty frame in silence")
-def test_files_without_any_record_at_all_fail(read, s3, noted):
+@pytest.mark.rule("Bad input", source="INFER", choice="never silently an empty frame")
+def test_files_without_any_record_fail(read, s3, noted):
     s3.put("bad.json", "id,name\n1,a\n")
 
     with pytest.raises(Exception, match=r"bad\.json as json: .* does not parse; repair"):

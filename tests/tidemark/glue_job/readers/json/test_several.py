@@ -92,7 +92,7 @@ def test_columns_of_later_values_are_columns_and_folders_win(from_options, s3):
         ),
     ],
 )
-def test_a_line_that_is_not_a_record_is_an_error_record_where_a_schema_is_given(
+def test_a_line_that_is_not_a_record_is_an_error_record_with_a_schema_too(
     glue_context, s3, junk, multi_line
 ):
     s3.put("a.json", f'{{"id":1}} {junk}\n{{"id":2}}\n')
@@ -238,7 +238,7 @@ def warned(tmp_path, monkeypatch):
 
 
 @pytest.mark.rule(
-    "Bad input", source="INFER", choice="Spark's first value, as its reader reads; a warning"
+    "Bad input", source="INFER", choice="the first value, as in Spark's reader; a warning"
 )
 @pytest.mark.parametrize("many", [1, 200])
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def warned(tmp_path, monkeypatch):
         ('{"id":1}\n{"id":2}\n', True, [1]),
     ],
 )
-def test_a_data_frame_names_a_file_with_values_that_are_in_no_row(
+def test_a_data_frame_warns_of_a_file_with_values_in_no_row(
     glue_context, s3, warned, monkeypatch, many, text, multi_line, ids
 ):
     monkeypatch.setattr(MANY, many)
@@ -300,10 +300,12 @@ def test_a_table_read_as_a_data_frame_names_such_a_file(glue_context, define, s3
     assert any(one.startswith(f"{s3.uri}a.json has several JSON values") for one in warned())
 
 
-@pytest.mark.rule("Bad input", source="INFER", choice="above 256 MiB an error that names the file")
+@pytest.mark.rule(
+    "Bad input", source="INFER", choice="above 256 MiB, with an error that names the file"
+)
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
 @pytest.mark.parametrize("options", [{}, {"withSchema": json.dumps(SCHEMA)}])
-def test_several_values_in_a_file_too_big_for_one_text_are_refused(
+def test_several_values_in_a_file_above_the_size_limit_are_refused(
     from_options, s3, monkeypatch, name, options
 ):
     monkeypatch.setattr("tidemark.glue_job.readers.json.lines.MAX_BYTES", 10)
@@ -320,7 +322,7 @@ def test_several_values_in_a_file_too_big_for_one_text_are_refused(
 @pytest.mark.rule("Bad input", source="INFER", choice="an error that names the file")
 @pytest.mark.parametrize("many", [1, 200])
 @pytest.mark.parametrize("tail", [b"garbage", b"BZh9", b"\0\0"])
-def test_what_follows_the_last_stream_of_bzip2_is_named(from_options, s3, monkeypatch, many, tail):
+def test_bytes_after_the_last_bzip2_stream_are_an_error(from_options, s3, monkeypatch, many, tail):
     monkeypatch.setattr(MANY, many)
     s3.put("bad.json.bz2", "").write_bytes(bz2.compress(b'{"id":1}\n') + tail)
 

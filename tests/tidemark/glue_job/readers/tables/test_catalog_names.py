@@ -198,7 +198,9 @@ def test_keys_that_differ_in_case_only_can_be_mapped_to_columns(read, define, s3
 
 @pytest.mark.rule("Formats", source="INFER", choice="null, and a warning")
 @pytest.mark.parametrize("kind", ["json", "xml", "avro", "parquet", "orc"])
-def test_a_declared_column_that_no_file_has_is_warned_of(spark, read, define, s3, warnings, kind):
+def test_a_declared_column_missing_in_all_files_causes_a_warning(
+    spark, read, define, s3, warnings, kind
+):
     columns = [
         {"Name": "id", "Type": "bigint"},
         {"Name": "gone", "Type": "string"},

@@ -47,7 +47,7 @@ def test_table_has_its_declared_columns_and_types(read, define, s3):
 @pytest.mark.rule(
     "Partitions", source="INFER", choice="every folder counts until a partition is registered"
 )
-def test_partition_keys_are_the_folders_typed_as_declared(read, define, s3):
+def test_partition_keys_come_from_folders_with_the_declared_types(read, define, s3):
     define(keys=[("day", "string"), ("hour", "int")])
     s3.put("day=01/hour=02/a.json", '{"id": 1, "origin": "EWR"}\n')
     s3.put("stray.json", '{"id": 9}\n')
@@ -138,7 +138,7 @@ def test_a_table_is_read_through_the_bookmark(read, define, start_job, s3):
 
 @pytest.mark.rule("Warnings", source="BM")
 @pytest.mark.parametrize("is_elsewhere", [False, True], ids=["own folder", "elsewhere"])
-def test_a_partition_that_is_registered_after_the_bookmark_has_passed_is_told(
+def test_a_partition_registered_after_the_bookmark_passed_is_reported(
     read, define, start_job, s3, spark_home, noted, is_elsewhere
 ):
     define(COLUMNS, keys=[("day", "int")])
@@ -167,7 +167,7 @@ def test_a_partition_that_is_registered_after_the_bookmark_has_passed_is_told(
 
 
 @pytest.mark.rule("Warnings", source="BM")
-def test_a_partition_that_the_predicate_of_the_catalog_no_longer_leaves_out_is_told(
+def test_a_partition_no_longer_excluded_by_the_catalog_predicate_is_reported(
     read, define, start_job, s3, noted
 ):
     define(COLUMNS, keys=[("day", "int")])

@@ -99,7 +99,7 @@ CSV = {"classification": "csv", "skip.header.line.count": "1"}
 @pytest.mark.rule(
     "Formats", source="RCS, DYF", choice="of CSV and JSON; of another format the action fails"
 )
-def test_a_column_of_csv_with_texts_that_are_not_of_its_type_is_a_choice(
+def test_a_csv_column_with_strings_that_are_not_of_its_type_is_a_choice(
     glue_context, define, s3, capsys
 ):
     define([*PROVIDERS, {"Name": "n", "Type": "int"}], keys=[("day", "date")], **CSV)
@@ -311,10 +311,12 @@ NAMED_NULLS = ("NULL,1\n", {"serialization.null.format": "NULL"}, "NULL")
 
 
 @pytest.mark.rule(
-    "Formats", source="SILENT", choice="a text through from_catalog, as its reader has no null text"
+    "Formats",
+    source="SILENT",
+    choice="a string through from_catalog, whose reader has no null string",
 )
 @pytest.mark.parametrize(("text", "serde", "null"), [NULLS, NAMED_NULLS])
-def test_what_a_serde_of_hive_takes_for_null_is_a_text_and_named(
+def test_the_null_string_of_a_hive_serde_is_read_as_a_string_with_a_warning(
     define, read, s3, tmp_path, monkeypatch, text, serde, null
 ):
     monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path))
@@ -324,7 +326,7 @@ def test_what_a_serde_of_hive_takes_for_null_is_a_text_and_named(
 
     assert (null, "1") in [tuple(row) for row in read().collect()]
     [warning] = read_warnings(tmp_path)
-    assert warning.startswith(f"{s3.uri}a.csv has values that are the text which LazySimpleSerDe")
+    assert warning.startswith(f"{s3.uri}a.csv has values that are the string which LazySimpleSerDe")
 
 
 def test_a_text_that_has_such_a_null_inside_is_not_named(define, read, s3, tmp_path, monkeypatch):

@@ -20,9 +20,9 @@ from tidemark.glue_job.readers.json.lines import EMPTY, FULL
 from tidemark.glue_job.readers.tables.declared import (
     EMPTY_OBJECT_KEY,
     Names,
+    case_duplicates,
     in_files,
     missing,
-    twins,
 )
 
 INT, LONG, TEXT = IntegerType(), LongType(), StringType()
@@ -79,7 +79,7 @@ def test_a_column_is_missing_if_no_spelling_has_it_at_any_depth():
 def test_twins_are_found_at_any_depth():
     kind = struct(a=ArrayType(struct(X=INT, x=INT)), b=MapType(TEXT, struct(y=INT)), B=INT)
 
-    assert list(twins(kind)) == [["a.X", "a.x"], ["b", "B"]]
+    assert list(case_duplicates(kind)) == [["a.X", "a.x"], ["b", "B"]]
     assert numbered(struct(a=ArrayType(struct(X=INT, x=INT)))).simpleString() == (
         "struct<0:array<struct<0:int,1:int>>>"
     )

@@ -117,7 +117,7 @@ def test_a_predicate_of_a_place_without_data_reads_nothing(read):
 
 
 @pytest.mark.rule("Partitions", source="INFER", choice="not in any partition, so not read")
-def test_files_outside_of_partition_folders_are_left_out_by_a_predicate(read, lake):
+def test_a_predicate_excludes_files_outside_partition_folders(read, lake):
     lake.put("stray.json", '{"id": 9}\n')
 
     assert read("year > 0") == [0, 1, 2]

@@ -15,7 +15,7 @@ from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import own_spark
 
 pytestmark = pytest.mark.spark
-COLD = Jvms(why_none="a test wants it so")
+COLD = Jvms(cold_reason="a test wants it so")
 START = """
 import os, signal, sys, threading, time
 from pyspark import StorageLevel

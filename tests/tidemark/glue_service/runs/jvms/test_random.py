@@ -143,7 +143,7 @@ def test_every_result_is_the_cold_one_and_nothing_is_left(seed, tmp_path, monkey
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.delenv(POOL_VARIABLE, raising=False)
     bench = Bench(tmp_path)
-    expected = outcome(bench.run(Jvms(why_none="a test wants it so"), WORK))
+    expected = outcome(bench.run(Jvms(cold_reason="a test wants it so"), WORK))
     assert expected[0] == "SUCCEEDED"
     choice, end = random.Random(seed), time.monotonic() + BUDGET_S  # noqa: S311 (no secret)
     steps: list[str] = []

@@ -43,7 +43,7 @@ def said():
 
 def test_command_opens_a_pool_of_its_own_that_leaves_nothing(home, said):
     with jvms_of(home, say=said.append) as jvms:
-        assert (jvms.why_none, said) == ("", [])
+        assert (jvms.cold_reason, said) == ("", [])
         assert jvms.pool is not None
         (folder,) = (home.root / JVMS_FOLDER).iterdir()
         assert jvms.pool_file.parent == folder
@@ -54,7 +54,7 @@ def test_command_opens_a_pool_of_its_own_that_leaves_nothing(home, said):
 
 def test_isolated_command_has_none(home, said):
     with jvms_of(home, is_isolated=True, say=said.append) as jvms:
-        assert (jvms.pool, jvms.pool_file, jvms.why_none) == (None, None, ISOLATED)
+        assert (jvms.pool, jvms.pool_file, jvms.cold_reason) == (None, None, ISOLATED)
 
     assert said == []
     assert not (home.root / JVMS_FOLDER).exists()
@@ -127,8 +127,8 @@ def test_small_machine_has_none_and_is_told_once(home, said, monkeypatch):
 
     with jvms_of(home, say=said.append) as jvms:
         assert (jvms.pool, jvms.pool_file) == (None, None)
-        assert "memory" in jvms.why_none
-    assert [jvms.why_none in text for text in said] == [True]
+        assert "memory" in jvms.cold_reason
+    assert [jvms.cold_reason in text for text in said] == [True]
 
 
 def test_home_that_cannot_have_one_is_told_once(home, said):
@@ -136,8 +136,8 @@ def test_home_that_cannot_have_one_is_told_once(home, said):
 
     with jvms_of(home, say=said.append) as jvms:
         assert (jvms.pool, jvms.pool_file) == (None, None)
-        assert jvms.why_none
-    assert [jvms.why_none in text for text in said] == [True]
+        assert jvms.cold_reason
+    assert [jvms.cold_reason in text for text in said] == [True]
 
 
 def test_folders_of_killed_owners_are_deleted_and_those_of_living_ones_kept(home):

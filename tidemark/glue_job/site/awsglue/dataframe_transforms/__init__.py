@@ -1,4 +1,4 @@
-"""Glue's transforms of Spark's DataFrames."""
+"""Glue's transforms of Spark DataFrames."""
 
 from awsglue.dataframe_transforms.apply_mapping import ApplyMapping
 

@@ -1,4 +1,4 @@
-"""ApplyMapping of a DataFrame: columns under other names and as other types."""
+"""ApplyMapping of a DataFrame: columns with other names and types."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class ApplyMapping:
         """Return the mapped columns; see `frames.mapping.full_mappings` for the tuples.
 
         Raises:
-            UsageError: a mapping is not such a tuple, or its column cannot get a type.
+            UsageError: a mapping is not such a tuple, or its column cannot be converted.
         """
         return apply_mapping(frame, full_mappings(frame, mappings))
 
@@ -23,7 +23,7 @@ class ApplyMapping:
     def describeArgs(cls) -> list[dict[str, Any]]:
         """Return the arguments."""
         return [
-            _argument("frame", "DataFrame", "the DataFrame that is mapped"),
+            _argument("frame", "DataFrame", "the DataFrame to map"),
             _argument("mappings", "List", "source, source type, target and target type of each"),
         ]
 

@@ -62,18 +62,18 @@ ALL_TRANSFORMS: set[type[GlueTransform]] = {globals()[name] for name in __all__}
 
 
 def get_transforms() -> set[GlueTransform]:
-    """Return one of each transform."""
+    """Return an instance of each transform."""
     return {transform() for transform in ALL_TRANSFORMS}
 
 
 def get_transform(name: str) -> GlueTransform | None:
-    """Return the transform of a name in any case; None if it is missing."""
+    """Return a transform by its name in any case; None if it is missing."""
     found = (one for one in get_transforms() if one.name().lower() == name.lower())
     return next(found, None)
 
 
 def describe_transform(name: str) -> str:
-    """Return the description of a transform as JSON; of none, an empty object."""
+    """Return the description of a transform as JSON; an empty object if it is missing."""
     transform = get_transform(name)
     found = transform.describe() if transform else {}
     return json.dumps(found, sort_keys=True, indent=4, separators=(",", ": "))

@@ -1,4 +1,4 @@
-"""ApplyMapping: fields under other names and as other types."""
+"""ApplyMapping: fields with other names and types."""
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform

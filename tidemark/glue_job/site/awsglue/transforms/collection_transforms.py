@@ -35,8 +35,8 @@ class FlatMap(Described, GlueTransform):
         Args:
             dfc: the frames.
             BaseTransform: the transform.
-            frame_name: its argument that takes a frame.
-            transformation_ctx: before the names of the frames, for the transform.
+            frame_name: the name of its frame argument.
+            transformation_ctx: prefix of the frames' names, as the transform's context.
             base_kwargs: its other arguments.
         """
 

@@ -1,4 +1,4 @@
-"""DropNullFields: without the fields that have no value."""
+"""DropNullFields: removes fields that have no value."""
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform

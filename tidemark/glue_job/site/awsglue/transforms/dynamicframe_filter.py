@@ -1,4 +1,4 @@
-"""Filter: the records for which a function is true."""
+"""Filter: keeps the records for which a function is true."""
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform

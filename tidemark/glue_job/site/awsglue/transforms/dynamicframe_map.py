@@ -1,4 +1,4 @@
-"""Map: what a function makes of each record."""
+"""Map: applies a function to each record."""
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform

@@ -9,7 +9,7 @@ from tidemark.glue_job.signatures import Described, frame_method
 
 
 class RenameField(Described, GlueTransform):
-    """Gives a field another name."""
+    """Renames a field."""
 
     __call__ = frame_method(DynamicFrame.rename_field, oldName="old_name", newName="new_name")
 
@@ -21,7 +21,7 @@ class DropFields(Described, GlueTransform):
 
 
 class SelectFields(Described, GlueTransform):
-    """Gets fields."""
+    """Selects fields."""
 
     __call__ = frame_method(DynamicFrame.select_fields)
 

@@ -1,4 +1,4 @@
-"""ResolveChoice: one type for columns of several."""
+"""ResolveChoice: one type for columns of several types."""
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform

@@ -7,11 +7,11 @@ from typing import Any
 
 
 class GlueTransform:
-    """A transform; ``apply`` is how scripts call it. Scripts derive transforms of their own."""
+    """A transform; scripts call it by ``apply``, and derive their own transforms."""
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return what the transform makes of its arguments; see ``__call__``."""
+        """Return the result of the transform; see ``__call__`` for its arguments."""
         transform: Any = cls()
         return transform(*args, **kwargs)
 
@@ -25,7 +25,7 @@ class GlueTransform:
         """Return the arguments: name, type, description, optional and defaultValue of each.
 
         Raises:
-            NotImplementedError: the transform does not say; so do the other descriptions.
+            NotImplementedError: the transform has none; the other descriptions raise it too.
         """
         raise NotImplementedError(f"describeArgs method not implemented for Transform {cls.name()}")
 

@@ -1,4 +1,4 @@
-"""Unbox: text in a field as what it holds."""
+"""Unbox: parses a string field into the record that it holds."""
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
@@ -6,6 +6,6 @@ from tidemark.glue_job.signatures import Described, frame_method
 
 
 class Unbox(Described, GlueTransform):
-    """Unboxes a field of text."""
+    """Unboxes a string field."""
 
     __call__ = frame_method(DynamicFrame.unbox)

@@ -6,6 +6,6 @@ from tidemark.glue_job.signatures import Described, frame_method
 
 
 class Union(Described, GlueTransform):
-    """Puts the rows of two frames together."""
+    """Combines the rows of two frames."""
 
     __call__ = frame_method(DynamicFrame.union, "frame1", other_frame="frame2")

@@ -6,6 +6,6 @@ from tidemark.glue_job.signatures import Described, frame_method
 
 
 class UnnestFrame(Described, GlueTransform):
-    """Makes columns of the fields of structs."""
+    """Turns the fields of structs into columns."""
 
     __call__ = frame_method(DynamicFrame.unnest)

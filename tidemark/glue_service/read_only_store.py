@@ -1,4 +1,4 @@
-"""The state of a home as the next engine will find it: to be read, by whoever only looks."""
+"""The state of a home as the next engine will find it, for read-only commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +16,8 @@ REFUSED = (
     "`tidemark local up --port 4566` serves it"
 )
 
-# Stands before the table of this name: the workflow run of a command that is gone has STOPPED.
-FLOWS_OF_NOW = """
+# A view instead of the table of this name: the workflow run of a dead command has STOPPED.
+CURRENT_FLOWS = """
 CREATE TEMP VIEW flow AS SELECT rowid AS rowid, flow_id, workflow_name,
     is_open AND NOT coalesce(json_extract(document, '$.is_of_command'), 0) AS is_open,
     CASE WHEN is_open AND json_extract(document, '$.is_of_command')
@@ -26,10 +26,10 @@ FROM main.flow
 """
 
 
-class RestingStore(Store):
+class ReadOnlyStore(Store):
     """Reads the state as the next engine will find it, and writes nothing.
 
-    A run that is recorded as running, and whose engine is gone, has FAILED.
+    A run that is recorded as running, but whose engine is gone, has FAILED.
     """
 
     def __init__(self, database: Path, *, is_held: bool) -> None:
@@ -37,20 +37,20 @@ class RestingStore(Store):
         super().__init__(database)
         self._is_held = is_held
         if not is_held:
-            self.query(FLOWS_OF_NOW)
+            self.query(CURRENT_FLOWS)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Refuse to change anything."""
+        """Refuse every change."""
         raise UsageError(REFUSED)
         yield
 
     def _job_runs(self, where: str, values: tuple[Any, ...]) -> list[JobRun]:
         runs = super()._job_runs(where, values)
-        return runs if self._is_held else list(map(_as_it_is, runs))
+        return runs if self._is_held else list(map(_current_state, runs))
 
 
-def _as_it_is(run: JobRun) -> JobRun:
+def _current_state(run: JobRun) -> JobRun:
     if run.state == RUNNING:
         return replace(run, state="FAILED", error_message=KILLED)
     return replace(run, state="STOPPED") if run.state == STOPPING else run

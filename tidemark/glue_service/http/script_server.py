@@ -1,4 +1,4 @@
-"""Serves the port beside one job run, to the clients of AWS in its script: S3, Glue and others."""
+"""Serves the port for one job run, to AWS clients in its script: S3, Glue and others."""
 
 import secrets
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from tidemark.model.clock import now_ms
 
 
 @contextmanager
-def serving_beside(machine: Machine) -> Iterator[Machine]:
+def serving_script(machine: Machine) -> Iterator[Machine]:
     """Serve a home that this command holds; yield the machine with the URL of the port.
 
     No trigger fires by the clock. Job runs that a client starts are stopped at the end.

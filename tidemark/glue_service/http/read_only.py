@@ -1,4 +1,4 @@
-"""Serves a home to be looked at: nothing is started, and nothing is changed."""
+"""Serves a home read-only: nothing is started, and nothing is changed."""
 
 import secrets
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.local_glue import LocalGlue
-from tidemark.glue_service.resting_store import RestingStore
+from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.workflows.flows import Flows
@@ -25,8 +25,8 @@ from tidemark.model.clock import now_ms
 
 
 @contextmanager
-def resting(home: Home) -> Iterator[str]:
-    """Serve a home for as long as the block takes, to be read only; yield the URL."""
+def serving_read_only(home: Home) -> Iterator[str]:
+    """Serve a home read-only as long as the block runs; yield the URL."""
     require("waitress")
     with listening(LOOPBACK, 0) as listener, Engine(partial(_open, home, listener.url)) as engine:
         gate = Gate(access_key(home), secrets.token_hex())
@@ -40,7 +40,7 @@ def resting(home: Home) -> Iterator[str]:
 @contextmanager
 def _open(home: Home, url: str) -> Iterator[LocalGlue]:
     machine = Machine(home, Path(), "", region(), port=url)
-    with RestingStore(home.database, is_held=home.is_held()) as store:
+    with ReadOnlyStore(home.database, is_held=home.is_held()) as store:
         flows = Flows(store, now_ms)
         runner = Runner(machine, store, flows.follow)
         yield LocalGlue(machine, store, runner, flows, Schedules(), now_ms, lambda _: None)
