@@ -61,6 +61,11 @@ class Account(Target):
         """The jobs and workflows of the stage."""
         return self.glue.names
 
+    @property
+    def known_jobs(self) -> Sequence[str]:
+        """The jobs of the stage."""
+        return self.names.jobs
+
     def job(self, name: str) -> str:
         """Return the name of a job of the stage."""
         return self.names.job(name)

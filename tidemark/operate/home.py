@@ -119,6 +119,11 @@ class HomeTarget(Target):
         jobs, workflows = (tuple(one.name for one in entities) for entities in found)
         return Names(jobs, workflows)
 
+    @property
+    def known_jobs(self) -> Sequence[str]:
+        """The jobs that were deployed here, have run here or have a bookmark here."""
+        return known_jobs(self.store)
+
     def job(self, name: str) -> str:
         """Return the name of a job that is defined here."""
         run = None if name in self.names.jobs else self.store.latest_job_run(name)

@@ -114,6 +114,10 @@ class Target(Protocol):
     def names(self) -> Names:
         """The jobs and workflows that are known."""
 
+    @property
+    def known_jobs(self) -> Sequence[str]:
+        """The jobs of ``names``, and others that have run or have a bookmark."""
+
     def job(self, name: str) -> str:
         """Return the name of a job that is known."""
 

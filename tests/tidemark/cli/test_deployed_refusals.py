@@ -54,6 +54,7 @@ def test_without_credentials_nothing_is_asked_and_one_line_says_so(stage, monkey
         ("stop",),
         ("resume",),
         ("trigger",),
+        ("watermark", "show", "load"),
     ):
         assert_one_clear_line(stage.ask(*words), 2, "there are no AWS credentials")
 

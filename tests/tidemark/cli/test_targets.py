@@ -130,6 +130,28 @@ def test_a_bookmark_is_shown_rewound_and_reset(target):
     assert_one_clear_line_after(unknown, 2, "laod", "did you mean load?")
 
 
+def test_watermarks_are_shown_and_rewound_in_the_table_of_their_job(target):
+    target.deploy({"load": "", "report": ""})
+    watermarks = keep_watermarks(target)
+    for number in (1, 2):
+        base = watermarks.latest("report")
+        watermarks.advance(job_id="report", run_id=f"jr_{number}", to={"id": number}, base=base)
+
+    shown = answer(target, "watermark", "show", "report")
+    to_first = ("watermark", "rewind", "report", "--run", "jr_1", "--reason", "why", "--yes")
+    rewound = target.ask(*to_first)
+    (newest, *_) = answer(target, "watermark", "history", "report")
+    unknown = target.ask("watermark", "show", "reprot", "--table", TABLE)
+    elsewhere = target.ask("watermark", "show", "report", "--table", "other")
+
+    assert shown["watermarks"] == {"id": 2}
+    assert rewound.exit_code == 0, rewound.output
+    assert watermarks.latest("report").watermarks == {"id": 1}
+    assert (newest["kind"], newest["reason"]) == ("rewind", "why")
+    assert_one_clear_line_after(unknown, 2, "no job 'reprot'", "did you mean report?")
+    assert_one_clear_line_after(elsewhere, 2, "there is no table 'other' in ", "--table")
+
+
 def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
     target, watermarks = rewindable_target
     why = ("--yes", "--why", "a bad day")
