@@ -124,13 +124,26 @@ def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: 
 @click.argument("job")
 @click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
 @click.option("--run", metavar="ID", help=f"Explain an earlier run: {RUN_FORMS}.")
+@where_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
-def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
-    """Tell what the next run of JOB would read, without running it."""
+def explain(job: str, uri: str | None, run: str | None, where: Where, output: str) -> None:
+    """Tell what the next run of JOB would read, without running it.
+
+    With --deployed what AWS tells: how far the bookmark of each source has come, the watermarks,
+    and which objects of the sources that the app declares are newer than the bookmark.
+    """
     from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
     from tidemark.local_state.home import Home
 
+    if where.stage is not None:
+        if run is not None:
+            raise UsageError(
+                "AWS does not tell what a run has read from S3: leave out --run; `tidemark run "
+                f"show {run}{where.option}` shows what the run has recorded in its watermark table"
+            )
+        _explain_deployed(job, uri, where, output)
+        return
     run_id, explanations = explain_job(Home.from_environment(), job, run, uri)
     if output == "json":
         click.echo(json.dumps(explanation_json(job, run_id, explanations), indent=2))
@@ -138,6 +151,19 @@ def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
     console = console_for_tables()
     for part in explanation_tables(job, run_id, explanations):
         console.print(part, highlight=False, soft_wrap=True)
+
+
+def _explain_deployed(job: str, uri: str | None, where: Where, output: str) -> None:
+    from tidemark.cli.views.deployed_input import deployed_input, input_json, input_lines
+    from tidemark.local_state.bookmarks.files import with_one_scheme
+
+    with open_target(where) as target:
+        found = deployed_input(target, job, uri and with_one_scheme(uri))
+    if output == "json":
+        click.echo(json.dumps(input_json(found), indent=2))
+        return
+    for line in input_lines(found):
+        console_for_tables().print(line, highlight=False, soft_wrap=True)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
