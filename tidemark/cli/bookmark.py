@@ -12,6 +12,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.model.known_names import known, known_run
 
 if TYPE_CHECKING:
     from tidemark.local_state.store.database import JobRun
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
 ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
+MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 FORMAT = click.Choice(["table", "json"])
 
 
@@ -81,6 +83,7 @@ def _chosen_run(target: "Target", job: str) -> str:
 
     runs = target.committed_runs(job)
     if not runs:
+        known("job", job, target.known_jobs)
         raise UsageError(f"{target.why_no_bookmark(job)}, so there is no run to rewind to")
     console_for_tables().print(runs_table(runs), soft_wrap=True)
     if not sys.stdin.isatty():
@@ -91,16 +94,22 @@ def _chosen_run(target: "Target", job: str) -> str:
 
 def _run_meant(target: "Target", job: str, text: str | None) -> str | None:
     """Return the id of the run of a job with a bookmark that a text means; None for none."""
-    from tidemark.local_state.store.run_ids import pick_run
-
-    if target.bookmark(job) is None:
+    if target.bookmark(known("job", job, target.known_jobs)) is None:
         raise target.why_no_bookmark(job)
-    if text is None:
-        return None
+    return None if text is None else _run_of(target, job, text)
+
+
+def _run_of(target: "Target", job: str, text: str) -> str:
+    """Return the id of the run that an id, its beginning or its number in the list means."""
     listed = [run.run_id for run in target.committed_runs(job)]
-    known = [run.run_id for run in target.runs([job])]
+    ids = [*listed, *(run.run_id for run in target.runs([job]))]
     lists = f"`tidemark bookmark show {job}{target.option}` lists its runs"
-    return pick_run(text, listed, known, f"job {job}", lists)
+    if text in ids or not text.isdecimal() or len(text) > MAX_NUMBER_LENGTH:
+        return known_run(text, ids, f"of job {job}", lists)
+    if not 1 <= int(text) <= len(listed):  # never the id that happens to start so
+        numbers = f"the numbers are 1 to {len(listed)}" if listed else "its list is empty"
+        raise UsageError(f"there is no run {text} of job {job}: {numbers}; {lists}")
+    return listed[int(text) - 1]
 
 
 def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: str) -> None:
@@ -144,7 +153,10 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
             )
         _explain_deployed(job, uri, where, output)
         return
-    run_id, explanations = explain_job(Home.from_environment(), job, run, uri)
+    with open_target(where) as target:
+        known("job", job, target.known_jobs)
+        run_id = _run_of(target, job, run) if run else None
+    explanations = explain_job(Home.from_environment(), job, run_id, uri)
     if output == "json":
         click.echo(json.dumps(explanation_json(job, run_id, explanations), indent=2))
         return

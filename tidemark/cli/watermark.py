@@ -14,7 +14,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_state.store.run_ids import pick_run
+from tidemark.model.known_names import known, known_run
 
 if TYPE_CHECKING:
     from watermarks import WatermarkAdmin
@@ -122,7 +122,7 @@ def rewind(
             "say where to: either --run ID, one of `tidemark watermark history`, or --to-beginning"
         )
     with _opened(where, job, table) as (watermarks, check_job):
-        run = _run_meant(watermarks, job, source, run)
+        run = run and _run_meant(watermarks, job, source, run, where, check_job)
         if run is None and not source and watermarks.latest(job) is None:
             check_job()
         now, then = what_changes(watermarks, job, run, source)
@@ -144,7 +144,6 @@ def _opened(
 
     A job that has only not run yet is not refused.
     """
-    from tidemark.operate.names import known
     from tidemark.operate.statuses import WATERMARK_TABLE
     from tidemark.operate.target import arguments_of
     from watermarks import WatermarksError, WatermarkTableError
@@ -168,6 +167,8 @@ def _opened(
         except WatermarkTableError as error:
             if error.reason != "not_found":
                 raise UsageError(str(error)) from error
+            if table is None:
+                known("job", job, target.known_jobs)
             raise UsageError(
                 f"there is no table {name!r} in {target.where}: check --table, and whether "
                 "--deployed is meant"
@@ -176,17 +177,25 @@ def _opened(
             raise UsageError(str(error)) from error
 
 
-def _run_meant(watermarks: "WatermarkAdmin", job: str, source: str, run: str | None) -> str | None:
-    """Return the id that begins so, or the text as it is where the history knows no such run."""
+def _run_meant(
+    watermarks: "WatermarkAdmin",
+    job: str,
+    source: str,
+    text: str,
+    where: Where,
+    check_job: Callable[[], None],
+) -> str:
+    """Return the id that begins so, or the string as it is where the history is not readable."""
     from watermarks import WatermarksError
 
-    if run is None:
-        return None
     try:
-        known = [entry.run_id for entry in watermarks.history(job, source=source) if entry.run_id]
-        return pick_run(run, (), known, f"job {job}", "")
-    except (EntityNotFoundError, WatermarksError):  # to rewind is what fixes a corrupt row
-        return run
+        ids = [entry.run_id for entry in watermarks.history(job, source=source) if entry.run_id]
+    except WatermarksError:  # to rewind is what fixes a corrupt row
+        return text
+    if not ids:
+        check_job()
+    lists = f"`tidemark watermark history {job}{where.option}` lists the runs to rewind to"
+    return known_run(text, ids, f"of job {job}", lists)
 
 
 def _print_json(answer: Any) -> None:

@@ -175,9 +175,8 @@ class Account(Target):
         return bookmark_track(job, self.bookmark_entry(job), newest_first)
 
     def why_no_bookmark(self, job: str) -> TidemarkError:
-        """Return the error of a job that is known; of another one its nearest name."""
-        name = self.job(job)
-        return EntityNotFoundError(f"job {name} has no bookmark in {self.where}: it committed none")
+        """Return the error of a job that has committed none."""
+        return EntityNotFoundError(f"job {job} has no bookmark in {self.where}: it committed none")
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Call ResetJobBookmark."""

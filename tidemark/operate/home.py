@@ -221,9 +221,7 @@ class HomeTarget(Target):
 
     def why_no_bookmark(self, job: str) -> TidemarkError:
         """Return the error that tells why a job has no bookmark, and what it keeps instead."""
-        is_known = job in known_jobs(self.store)
-        kind = EntityNotFoundError if is_known else UsageError
-        return kind(why_no_bookmark(self.store, job))
+        return EntityNotFoundError(why_no_bookmark(self.store, job))
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Set a bookmark back, in one transaction, whoever serves the home."""

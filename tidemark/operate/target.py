@@ -151,7 +151,7 @@ class Target(Protocol):
         """Return the runs that the bookmark of a job can be rewound to, the newest first."""
 
     def why_no_bookmark(self, job: str) -> TidemarkError:
-        """Return the error that tells why a job has no bookmark."""
+        """Return the error that tells why a job that is known has no bookmark."""
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Set a bookmark to the beginning, or to the end of a run; return the JobBookmarkEntry."""

@@ -224,7 +224,7 @@ def test_a_job_script_that_does_not_exist_is_named(home, write_assembly) -> None
 def test_an_unknown_workflow_is_refused_with_the_ones_there_are(home, write_assembly) -> None:
     result = tidemark("run", "--app", str(write_assembly({"first": ""})), "--workflow", "nightly")
 
-    assert_one_clear_line(result, 1, "no workflow 'nightly'", "allowed: flow")
+    assert_one_clear_line(result, 2, "no workflow 'nightly'", "allowed: flow")
 
 
 def test_with_several_workflows_one_is_named_before_anything_is_started(

@@ -95,11 +95,9 @@ def test_explain_refuses_what_an_account_does_not_tell(stage):
 
     elsewhere = stage.ask("explain", "load", "--run", "jr_1")
     nothing = stage.ask("explain", "load")
-    unknown = stage.ask("explain", "laod")
 
     assert_one_clear_line_after(elsewhere, 2, "leave out --run", "run show jr_1 --deployed prod")
     assert_one_clear_line_after(nothing, 1, "neither a bookmark nor a watermark")
-    assert_one_clear_line_after(unknown, 2, "did you mean load?")
 
 
 def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):
