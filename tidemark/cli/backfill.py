@@ -12,6 +12,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, look_options, start_options
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
     from tidemark.operate.backfill.evidence import Known
@@ -87,7 +88,7 @@ def backfill(
     JOB declares two arguments by which its script is told the range: docs/backfill.md. Ctrl-C
     stops the runs that were started; a line says how to go on with the rest.
     """
-    from tidemark.cli.views.backfill import plan_json, plan_lines, runs_text
+    from tidemark.cli.views.backfill import plan_json, plan_lines
     from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for
     from tidemark.operate.backfill.ledger import ledger
     from tidemark.operate.backfill.plan import plan, targets_of
@@ -123,7 +124,7 @@ def backfill(
                 click.echo(json.dumps(plan_json(planned), indent=2))
             return
         if not yes:
-            click.confirm(f"Start {runs_text(len(planned.parts))}?", abort=True, err=True)
+            click.confirm(f"Start {plural(len(planned.parts), 'job run')}?", abort=True, err=True)
         progress = Progress(planned, where, output)
         arguments = arguments_of_trigger(target.glue, found.name)
         try:
@@ -212,11 +213,11 @@ class Progress:
 
     def say_rest(self, what: str) -> bool:
         """Say how to go on, if anything is left; return whether it is."""
-        from tidemark.cli.views.backfill import rest_text, runs_text
+        from tidemark.cli.views.backfill import rest_text
 
         rest = rest_text(self._planned, self._done, self._option)
         if rest:
-            count = runs_text(len(self._planned.parts))
+            count = plural(len(self._planned.parts), "job run")
             click.echo(
                 f"{what}: {len(self._done)} of {count} done; `{rest}` runs the rest", err=True
             )

@@ -12,7 +12,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.model.known_names import known, known_run
+from tidemark.model.messages import known, known_run
 
 if TYPE_CHECKING:
     from tidemark.local_state.store.database import JobRun

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from tidemark.model.messages import plural
+
 FROM_HELP = "Write the sample pipeline, with its data, instead of one job."
 
 
@@ -21,7 +23,7 @@ def init(name: str, sample: str | None) -> None:
     folder = Path(name)
     files = plan_sample(name) if sample else plan_project(name)
     write_project(folder, files)
-    click.echo(f"wrote {len(files)} files into {folder}/")
+    click.echo(f"wrote {plural(len(files), 'file')} into {folder}/")
     click.echo(f"\nNext, in a virtual environment: cd {name}, then as its README.md says:")
     run = "python -m sample demo" if sample else "tidemark run"
     for command in ("pip install -r requirements.txt", "npm install", "pytest", run):

@@ -10,7 +10,7 @@ from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, where_options
 from tidemark.errors import UsageError
-from tidemark.model.known_names import known_run
+from tidemark.model.messages import known_run
 
 if TYPE_CHECKING:
     from tidemark.operate.job_runs import Run

@@ -18,7 +18,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
 from tidemark.model.assembly.definitions import CRAWLER, Deployment
-from tidemark.model.known_names import known
+from tidemark.model.messages import known
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
-from tidemark.model.known_names import known_run
+from tidemark.model.messages import known_run
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.names import JOB
 

@@ -8,7 +8,7 @@ from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.model.assembly.resources import stated_name
 from tidemark.model.assembly.template import resolve_stacks
-from tidemark.model.known_names import known, listed
+from tidemark.model.messages import known, listed
 
 JOB, TRIGGER, WORKFLOW = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::Glue::Workflow"
 STAGE_TAG = "tidemark:stage"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.model.known_names import known
+from tidemark.model.messages import known
 from tidemark.operate.clients import Glue, all_of
 from tidemark.operate.names import TRIGGER
 

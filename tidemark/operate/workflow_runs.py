@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.known_names import known_run
+from tidemark.model.messages import known_run
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run, run_of
 from tidemark.operate.names import WORKFLOW

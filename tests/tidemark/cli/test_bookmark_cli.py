@@ -271,8 +271,8 @@ def test_explain_of_an_earlier_run_says_what_that_run_read(script, put, home):
     first = tidemark("explain", "ingest-orders", "--run", run_id(home, 1))
     second = tidemark("explain", "ingest-orders", "--run", run_id(home, 2))
 
-    assert "read 1 of 1 files" in first.output
-    assert "read 0 of 1 files" in second.output
+    assert "read 1 of 1 file" in first.output
+    assert "read 0 of 1 file" in second.output
 
 
 def test_warnings_are_shown_at_the_end_of_a_run_once_each(script, put):

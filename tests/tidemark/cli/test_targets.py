@@ -218,7 +218,7 @@ def test_events_of_runs_are_sent(target, tmp_path):
 
     sent = target.ask("lineage", str(tmp_path / "events"), "--job", "load")
 
-    assert sent.stdout == f"sent events of 1 runs to {tmp_path / 'events'}\n", sent.output
+    assert sent.stdout == f"sent events of 1 run to {tmp_path / 'events'}\n", sent.output
     events = [json.loads(it) for it in (tmp_path / "events").read_text("utf-8").splitlines()]
     assert [it["eventType"] for it in events] == ["START", "COMPLETE"]
 

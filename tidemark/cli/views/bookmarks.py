@@ -6,6 +6,7 @@ from typing import Any
 from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.cli.views.runs import count_text
 from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.model.messages import plural
 from tidemark.operate.bookmark_states import State, states_of
 from tidemark.operate.target import CommittedRun
 
@@ -36,8 +37,8 @@ def contexts_table(states: Mapping[str, State]) -> Listing:
 
 def _reach(state: State) -> str:
     if "high_ms" in state:
-        recent = len(state["recent"])
-        return moment(state["high_ms"]) + (f" ({recent:,} files in the band)" if recent else "")
+        band = f" ({plural(len(state['recent']), 'file')} in the band)" if state["recent"] else ""
+        return f"{moment(state['high_ms'])}{band}"
     if "bound" in state:
         pairs = zip(state["keys"], state["bound"] or [], strict=False)
         return ", ".join(f"{key}={value[-1]}" for key, value in pairs) or "-"

@@ -13,6 +13,7 @@ from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.files import FileVersion, with_one_scheme
 from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.model.messages import plural
 from tidemark.operate.bookmark_states import Place, State, band_of, place_of, states_of
 from tidemark.operate.statuses import statuses_of
 from tidemark.operate.target import Target
@@ -123,7 +124,7 @@ def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
         yield Sentence(f"watermark of {found.job}: {found.watermark}")
     for uri, objects in found.objects.items():
         counts = [
-            f"{len(sizes):,} {place.value} ({sum(sizes):,} bytes)"
+            f"{len(sizes):,} {place.value} ({plural(sum(sizes), 'byte')})"
             for place in Place
             if (sizes := [it.size for it, where in objects if where is place])
         ]

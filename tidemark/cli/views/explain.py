@@ -23,6 +23,7 @@ from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
+from tidemark.model.messages import plural
 
 SHOWN_FILES = 20
 
@@ -93,12 +94,12 @@ def explanation_tables(
             continue
         read = explanation.read
         size = sum(file.size for file in read)
-        count = f"{len(read):,} of {len(explanation.files):,} files, {size:,} bytes"
+        count = f"{len(read):,} of {plural(len(explanation.files), 'file')}, {plural(size, 'byte')}"
         yield Sentence(Text(f"{name}: {verb} {count}", style="bold"))
         yield from _files(explanation, verb)
         if len(explanation.files) > SHOWN_FILES:
             more = len(explanation.files) - SHOWN_FILES
-            yield Text(f"and {more:,} more files; --format json lists all")
+            yield Text(f"and {plural(more, 'more file')}; --format json lists all")
 
 
 def _files(explanation: Explanation, verb: str) -> Iterator[RenderableType]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import Action, Deployment, TriggerDefinition
-from tidemark.model.known_names import hint
+from tidemark.model.messages import hint
 
 
 @dataclass(frozen=True)

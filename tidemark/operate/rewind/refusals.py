@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from tidemark.errors import UsageError
-from tidemark.model.known_names import known, known_run, listed
+from tidemark.model.messages import known, known_run, listed
 from tidemark.operate.rewind.cut import Cut, Target
 from tidemark.operate.rewind.facts import BOOKMARK, Facts
 from tidemark.operate.rewind.plan import Plan

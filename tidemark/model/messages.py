@@ -1,4 +1,4 @@
-"""The one that a name or the beginning of a run's id means; what means none is refused; pure."""
+"""What messages say of names, run ids and counts; pure."""
 
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -33,6 +33,12 @@ def listed(names: Iterable[str], most: int = MAX_NAMES) -> str:
     more = len(found) - most
     text = ", ".join(found[:most]) or "none"
     return f"{text}, and {more} more" if more > 0 else text
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a count of something: ``1 file``, ``2,000 files``."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def known_run(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+import tidemark
 from tidemark.cli.views.listing import short_ids_of_attempts
 from tidemark.errors import UsageError
-from tidemark.model.known_names import ids_meant, known, known_run, listed
+from tidemark.model.messages import ids_meant, known, known_run, listed, plural
 
 ONE, OTHER = f"jr_{'ab' * 32}", f"jr_{'ac' * 32}"
 FIRST, SECOND = f"{ONE}_attempt_1", f"{ONE}_attempt_2"
@@ -79,3 +83,32 @@ def test_a_message_names_the_nearest_names_or_the_first_of_all():
     with pytest.raises(UsageError, match=r"allowed: job-00, .*, job-11, and 8 more"):
         known("job", "zzz", names)
     assert listed([]) == "none"
+
+
+NOUNS = "rows|runs|files|jobs|tables|windows|events|partitions|bytes|fields|columns|records|tags"
+COUNT = r"len\(|\b(?:count|amount|size|files|rows|left)\b"
+COUNTED = re.compile(rf"\{{[^{{}}]*(?:{COUNT})[^{{}}]*\}} (?:\w+ )?(?:{NOUNS})\b")
+LIMIT = re.compile(r"MAX_|allowed|most|plural\(")  # what is refused is more than one
+SEVERAL = (
+    "glue_job/",
+    "model/messages.py",
+    "constructs/jobs/job_arguments.py",
+    "constructs/monitoring/alerts.py",
+)
+
+
+def test_one_of_something_is_no_plural():
+    assert [plural(number, "file") for number in (0, 1, 2000)] == [
+        "0 files",
+        "1 file",
+        "2,000 files",
+    ]
+    assert plural(2, "guess") == "2 guesses"
+    root = Path(tidemark.__file__).parent
+    found = [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for path in sorted(root.rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if COUNTED.search(line) and not LIMIT.search(line)
+    ]
+    assert [one for one in found if not one.startswith(SEVERAL)] == []
