@@ -170,7 +170,7 @@ def _asked_of_gaps(
 
 def _blind_readers(target: "Target", job: str) -> "list[Flow]":
     """Return what downstream jobs do not see; none, with a warning, if that cannot be read."""
-    from tidemark.operate.backfill.blind_readers import blind_readers
+    from tidemark.operate.backfill.plan import blind_readers
 
     try:
         return blind_readers(job, target.names.jobs, target.checkpoints())

@@ -1,8 +1,7 @@
-"""The commands about job bookmarks: `bookmark show|reset|rewind`, `explain` and `submit`."""
+"""The commands about job bookmarks: `bookmark show|reset|rewind` and `explain`."""
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,12 +14,10 @@ from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.model.messages import known, known_run
 
 if TYPE_CHECKING:
-    from tidemark.local_state.store.database import JobRun
     from tidemark.operate.target import Target
 
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
-ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
 MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 FORMAT = click.Choice(["table", "json"])
 
@@ -176,42 +173,6 @@ def _explain_deployed(job: str, uri: str | None, where: Where, output: str) -> N
         return
     for line in input_lines(found):
         console_for_tables().print(line, highlight=False, soft_wrap=True)
-
-
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("script", type=click.Path(path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-def submit(script: Path, arguments: tuple[str, ...], isolated: bool) -> None:
-    """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
-
-    Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
-    script. What the script uses and this machine does not run is named before it starts.
-    """
-    from tidemark.checks.lint.linter import local_notes
-    from tidemark.cli.progress import JobProgress, RunConsole
-    from tidemark.cli.script_output import ScriptOutput
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.glue_service.submit import read_submission
-    from tidemark.glue_service.submit import submit as run_script
-    from tidemark.local_state.home import Home
-
-    submission = read_submission(script, arguments)
-    for found in local_notes(script):
-        click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
-    home = Home.from_environment()
-    with JobProgress(RunConsole()) as progress:
-        output = ScriptOutput(progress.stop_animation)
-
-        def observe(run: "JobRun | None") -> None:
-            if run is not None:
-                output.end_line()
-            progress.observe(run)
-
-        with jvms_of(home, is_isolated=isolated, say=progress.say) as jvms:
-            finished, _ = run_script(submission, home, observe, progress.warn, output.write, jvms)
-    if finished.state != "SUCCEEDED":
-        sys.exit(1)
 
 
 def console_for_tables() -> Console:

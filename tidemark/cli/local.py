@@ -1,6 +1,7 @@
 """The commands about the home as a whole: `local up|env|bucket|secret|reset|backup|…`."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -165,7 +166,6 @@ def put_secret(name: str, file: Path | None) -> None:
 
     The next run of a job reads it. It is kept in the home, readable by its owner only.
     """
-    from tidemark.cli.secrets import read_value
     from tidemark.emulated.secrets import put_secret as put
     from tidemark.glue_service.commands import region
     from tidemark.local_state.home import Home
@@ -220,3 +220,21 @@ def restore(file: Path, yes: bool) -> None:
     restore_backup(home, file)
     what = "state and data are" if facts.has_lake else "the state is, and the data stay as they are"
     click.echo(f"{home.root}: {what}: as of {facts.made_at}")
+
+
+def read_value(file: Path | None) -> str:
+    """Return the text of a file, of a pipe without its last line break, or what is typed."""
+    try:
+        if file is not None:
+            value = file.read_text(encoding="utf-8")
+        elif sys.stdin.isatty():
+            value = str(click.prompt("value", hide_input=True))
+        else:
+            value = sys.stdin.buffer.read().decode().removesuffix("\n")
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the value is no UTF-8 text: {error}") from error
+    if not value:
+        raise UsageError("the value is empty; type it, pipe it, or name a file with --file")
+    return value

@@ -157,7 +157,7 @@ def trigger(name: str | None, where: Where, output: str) -> None:
     One that begins a workflow starts a run of it. The command does not wait for the runs, but
     where no `tidemark local up` serves this machine's home: then it runs them itself.
     """
-    from tidemark.cli.views.triggers import trigger_json, triggers_listing
+    from tidemark.cli.views.runs import trigger_json, triggers_listing
     from tidemark.operate.triggers import start_trigger, triggers_of
 
     with open_target(where, ("trigger", name) if name else None) as target:

@@ -29,3 +29,12 @@ def bookmark_option(arguments: Mapping[str, str]) -> str:
     """
     legacy = CONTINUATION_OPTIONS.get(arguments.get("--continuation-option", ""))
     return arguments.get(BOOKMARK_OPTION) or legacy or DISABLE
+
+
+FROM, TO = "--backfill_from", "--backfill_to"
+NOT_GIVEN = "none"
+
+
+def is_filling(arguments: Mapping[str, str]) -> bool:
+    """Return whether a run with these arguments fills a range and is not incremental."""
+    return arguments.get(FROM, NOT_GIVEN) != NOT_GIVEN
