@@ -23,7 +23,7 @@ from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.names import JOB, Names
 from tidemark.operate.rewind.deployed import StageRewinds
-from tidemark.operate.rewind.facts import COMMIT, Start, Track
+from tidemark.operate.rewind.facts import COMMIT, Facts, Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.rewind.stage_facts import bookmark_track, entry_of
 from tidemark.operate.run_facts import RunFacts
@@ -160,7 +160,7 @@ class Account(Target):
 
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that are taken to have committed, as Glue keeps them."""
-        track = self.bookmark_track(job, self.runs([job]))
+        track = self._bookmark_track(job, self.runs([job]))
         moves = track.moves if track else ()
         return [
             CommittedRun(one.run_id, one.at_ms, state="SUCCEEDED")
@@ -168,8 +168,7 @@ class Account(Target):
             if one.kind == COMMIT
         ]
 
-    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
-        """Return the bookmark of a job with its history, None if it has none."""
+    def _bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
         own = [run for run in runs if run.job == job]
         newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
         return bookmark_track(job, self.bookmark_entry(job), newest_first)
@@ -195,17 +194,16 @@ class Account(Target):
         """Open a table of watermarks of the account."""
         yield WatermarkAdmin(table, self.dynamodb)
 
-    def meanwhile(self) -> list[str]:
-        """Return what may start runs while a rewind is carried out."""
-        return ["a schedule or an event of the stage may start runs: none is paused"]
-
-    def triggers(self) -> list[Start]:
-        """Return the triggers that start a job of the stage."""
-        return [
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+        """Return the bookmarks of the stage, and the triggers that start a job of it."""
+        tracks = [self._bookmark_track(job, runs) for job in jobs]
+        starts = [
             Start(one.name, one.starts, one.after, one.workflow)
             for one in triggers_of(self.glue)
             if set(self.names.jobs) & set(one.starts)
         ]
+        meanwhile = "a schedule or an event of the stage may start runs: none is paused"
+        return Facts(jobs, starts, [*filter(None, tracks)], runs=runs, schedules=[meanwhile])
 
     @cached_property
     def rewinds(self) -> Rewinds:

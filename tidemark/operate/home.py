@@ -45,7 +45,7 @@ from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
-from tidemark.operate.rewind.facts import Start, Track
+from tidemark.operate.rewind.facts import Facts, Start
 from tidemark.operate.rewind.home_rewinds import HomeRewinds, bookmark_track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
@@ -275,36 +275,34 @@ class HomeTarget(Target):
             ),
         ]
 
-    def meanwhile(self) -> list[str]:
-        """Return what starts the workflows by the clock, which it does not here."""
-        return [
-            f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, not here"
-            for one in self.app.deployment.schedules
-        ]
-
-    def triggers(self) -> list[Start]:
-        """Return the triggers of the app."""
-        return [
-            Start(
-                trigger.name,
-                tuple(action.job_name for action in trigger.actions),
-                tuple(condition.job_name for condition in trigger.conditions),
-                trigger.workflow_name or "",
-            )
-            for trigger in self.app.deployment.triggers
-        ]
-
-    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
-        """Return the bookmark of a job with every version of it, None if it has none."""
-        return bookmark_track(self.store, job)
-
-    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
-        """Return the jobs of other apps and submitted scripts."""
-        rows = self.store.query("SELECT job_name, stack_name FROM deployed_job")
-        stacks = {row["job_name"]: f"stack {row['stack_name']}" for row in rows}
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+        """Return the bookmarks with every version, the triggers of the app, and other jobs."""
+        deployment = self.app.deployment
+        stacks = self.store.query("SELECT job_name, stack_name FROM deployed_job")
         ran = self.store.query("SELECT DISTINCT job_name FROM job_run")
         others = {row["job_name"]: "another app or a script of its own" for row in ran}
-        return {job: where for job, where in {**others, **stacks}.items() if job not in jobs}
+        others |= {row["job_name"]: f"stack {row['stack_name']}" for row in stacks}
+        starts = [
+            Start(
+                one.name,
+                tuple(action.job_name for action in one.actions),
+                tuple(condition.job_name for condition in one.conditions),
+                one.workflow_name or "",
+            )
+            for one in deployment.triggers
+        ]
+        return Facts(
+            jobs,
+            starts,
+            [track for job in jobs if (track := bookmark_track(self.store, job))],
+            runs=runs,
+            schedules=[
+                f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, "
+                "not here"
+                for one in deployment.schedules
+            ],
+            others={job: where for job, where in others.items() if job not in jobs},
+        )
 
     @cached_property
     def rewinds(self) -> Rewinds:

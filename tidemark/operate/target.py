@@ -18,7 +18,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
-from tidemark.operate.rewind.facts import Start, Track
+from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from watermarks import WatermarkAdmin
@@ -171,18 +171,8 @@ class Target(Protocol):
         """Return, for people, what starts the workflows of the app on AWS and not here."""
         return []
 
-    def meanwhile(self) -> list[str]:
-        """Return, for people, what may start runs while a rewind is carried out."""
-
-    def triggers(self) -> list[Start]:
-        """Return the triggers that start jobs of the app."""
-
-    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
-        """Return the bookmark of a job with its history, None if it has none."""
-
-    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
-        """Return jobs that are known and not of the app, with where they are from."""
-        return {}
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+        """Return what only a rewind asks: bookmarks with their history, and what starts jobs."""
 
     @property
     def rewinds(self) -> Rewinds:

@@ -135,9 +135,9 @@ class Facts:
     jobs: Sequence[str]
     starts: Sequence[Start]
     tracks: Sequence[Track]
-    checkpoints: Sequence[Checkpoint]
-    runs: Sequence[Run]
-    now_ms: int
+    checkpoints: Sequence[Checkpoint] = ()
+    runs: Sequence[Run] = ()
+    now_ms: int = 0
     in_flight: Sequence[Run] = ()
     schedules: Sequence[str] = ()
     keeps_since_ms: int = 0
