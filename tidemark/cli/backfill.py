@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, look_options, start_options
+from tidemark.cli.where import Where, look_options, only_looks, start_options
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.messages import plural
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, where_options
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.model.messages import known, known_run
 

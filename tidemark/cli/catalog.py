@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from tidemark.cli.looking import only_looks
+from tidemark.cli.where import only_looks
 from tidemark.model.messages import plural
 
 PIPE_WIDTH = 180  # a table that no one looks at in a terminal is not folded

@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 import click
 
-from tidemark.cli.looking import only_looks
 from tidemark.cli.runs import SINCE_HELP
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, where_options
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.messages import plural
 

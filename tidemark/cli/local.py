@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from tidemark.cli.looking import only_looks
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.where import only_looks
 from tidemark.errors import UsageError
 
 LOOPBACK = "127.0.0.1"

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, where_options
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import UsageError
 from tidemark.model.messages import known_run
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, start_options, where_options
+from tidemark.cli.where import Where, only_looks, start_options, where_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:

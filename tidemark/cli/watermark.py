@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, where_options
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.model.messages import known, known_run
 

@@ -25,7 +25,7 @@ from tidemark.operate.names import JOB, Names
 from tidemark.operate.rewind.deployed import StageRewinds
 from tidemark.operate.rewind.facts import COMMIT, Facts, Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds
-from tidemark.operate.rewind.stage_facts import bookmark_track, entry_of
+from tidemark.operate.rewind.tracks import bookmark_track, entry_of
 from tidemark.operate.run_facts import RunFacts
 from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, Target, arguments_of
 from tidemark.operate.triggers import triggers_of

@@ -125,7 +125,6 @@ class Facts:
         runs: the runs that are known, in the order of their starts.
         in_flight: the runs that go on.
         now_ms: epoch milliseconds.
-        keeps_since_ms: what is older is not kept; 0 for everything.
         others: jobs that are known here and not of the template, with where they are from.
         declared_reads: the URIs that the template says a job reads, by job: what counts where no
             checkpoint says it.
@@ -140,7 +139,6 @@ class Facts:
     now_ms: int = 0
     in_flight: Sequence[Run] = ()
     schedules: Sequence[str] = ()
-    keeps_since_ms: int = 0
     others: Mapping[str, str] = field(default_factory=dict)
     declared_reads: Mapping[str, Sequence[str]] = field(default_factory=dict)
     declared_writes: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.rewind.facts import Facts, Track
-from tidemark.operate.rewind.watermark_tracks import Windows, tracks_of_table
+from tidemark.operate.rewind.tracks import Windows, tracks_of_table
 from tidemark.operate.statuses import WATERMARK_TABLE
 from tidemark.operate.target import Target, arguments_of
 from watermarks import WatermarkTableError
