@@ -143,7 +143,7 @@ def _opened(
 
     A job that has only not run yet is not refused.
     """
-    from tidemark.operate.statuses import WATERMARK_TABLE
+    from tidemark.model.assembly.arguments import WATERMARK_TABLE
     from tidemark.operate.target import arguments_of
     from watermarks import WatermarksError, WatermarkTableError
 

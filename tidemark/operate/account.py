@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
@@ -31,7 +32,6 @@ from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, Target
 from tidemark.operate.triggers import triggers_of
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
-WATERMARK_TABLE = "--watermark_table"
 AT_ONCE = 8  # jobs that AWS is asked about
 
 

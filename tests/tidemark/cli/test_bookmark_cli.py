@@ -222,13 +222,6 @@ def test_set_back_that_is_not_confirmed_changes_nothing(script, put):
     assert read(tidemark("submit", script, *ENABLE)) == []
 
 
-def test_bookmark_of_a_job_that_has_none_is_one_clear_line(home):
-    for command in ("show", "reset", "rewind"):
-        result = tidemark("bookmark", command, "nobody", *(["--yes"] if command != "show" else []))
-        assert result.exit_code == 2
-        assert result.stderr.startswith("error: there is no job 'nobody'; allowed: none")
-
-
 def test_show_tells_how_far_each_context_has_read(script, put):
     put("a.json")
     tidemark("submit", script, *ENABLE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tidemark.cli.deployed_stages import assert_one_clear_line_after, have_run
-from tests.tidemark.cli.test_cli import tidemark
+from tests.tidemark.cli.deployed_stages import ServedHome, assert_one_clear_line_after, have_run
 from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.local_state.dynamodb import create_tables
 from tidemark.local_state.watermark_tables import watermark_table
@@ -80,12 +79,14 @@ def test_a_stage_that_the_assembly_is_not_of_is_refused_with_its_own(stage):
         assert_one_clear_line_after(result, 2, "the assembly is of the stage prod, not 'prd'")
 
 
-def test_a_home_that_nobody_serves_refuses_the_same(home, write_assembly):
-    app = str(write_assembly({"load": "", "report": ""}, {"report": ["load"]}))
+def test_a_home_that_nobody_serves_refuses_the_same(home, write_assembly, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here = ServedHome(None, write_assembly)
+    here.app = write_assembly({"load": "", "report": ""}, {"report": ["load"]})
+    assert here.ask("run").exit_code == 0
+    near = [command for said, those in UNKNOWN.items() if "did you" in said for command in those]
 
-    for words, said in (
-        (("--workflow", "flwo"), "there is no workflow 'flwo'; did you mean flow?"),
-        (("--only", "laod"), "workflow flow starts no job 'laod'; did you mean load?"),
-        (("--from", "laod"), "workflow flow starts no job 'laod'; did you mean load?"),
-    ):
-        assert_one_clear_line_after(tidemark("run", "--app", app, *words), 2, said)
+    for command in (*near, "run --from laod"):
+        if "--table" not in command:
+            assert_one_clear_line_after(here.ask(*command.split()), 2, "did you mean ")
+    assert len(list(home.glob("runs/*"))) == 2

@@ -77,21 +77,6 @@ def test_job_that_ran_without_watermarks_will_load_everything(engine, home):
     assert "none: the next run loads everything" in tidemark("show", "another-job")[1]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [["show"], ["history"], ["rewind", "--to-beginning", "--reason", "x", "--yes"]],
-    ids=["show", "history", "rewind"],
-)
-def test_name_of_no_job_is_refused_with_the_nearest_and_writes_nothing(engine, home, command):
-    put_run(home, JOB)
-
-    code, output = tidemark(*command, "ingest-order")
-
-    assert code == 2
-    assert "there is no job 'ingest-order'; did you mean ingest-orders?" in output
-    assert tidemark("history", "ingest-order")[0] == 2
-
-
 def test_job_with_a_bookmark_is_told_where_that_is(engine, home):
     with Store(Home.open(home).database) as store:
         commit_bookmark(store, "curate-orders", "jr_1", {}, 0, 7)

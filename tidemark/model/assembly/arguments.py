@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from tidemark.model.assembly.definitions import JobDefinition
 
 BOOKMARK_OPTION = "--job-bookmark-option"
+WATERMARK_TABLE = "--watermark_table"  # of a job that keeps watermarks
 ENABLE, DISABLE, PAUSE = "job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause"
 BOOKMARK_OPTIONS = (ENABLE, DISABLE, PAUSE)
 CONTINUATION_OPTIONS = {

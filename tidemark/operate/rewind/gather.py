@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.rewind.facts import Facts, Track
 from tidemark.operate.rewind.tracks import Windows, tracks_of_table
-from tidemark.operate.statuses import WATERMARK_TABLE
 from tidemark.operate.target import Target, arguments_of
 from watermarks import WatermarkTableError
 
