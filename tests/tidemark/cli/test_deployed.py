@@ -43,15 +43,19 @@ def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
         create_tables(client, [watermark_table("runs-of-prod")])
         watermarks = Watermarks("runs-of-prod", client)
         watermarks.checkpoint("load", first, read=["s3://raw/"], written={"s3://lake/": "append"})
+        watermarks.advance(job_id="report", run_id=first, to={"id": 7}, base=None)
 
     shown = json.loads(stage.ask("run", "show", first[:12], "--format", "json").stdout)
     text = stage.ask("run", "show", first[:12]).stdout
+    explained = stage.ask("explain", "report").stdout
 
     (read,), (written,) = shown["checkpoint"]["read"], shown["checkpoint"]["written"]
     assert (shown["run_id"], shown["job"], shown["log"]) == (first, "load", ["out"])
     assert (read["dataset"], written["dataset"]) == ("s3://raw/", "s3://lake/")
     assert written["mode"] == "append"
     assert "s3://lake/" in text
+    assert "watermark of report: id=7" in explained
+    assert "bookmark of report" not in explained
 
 
 def test_explain_places_the_objects_of_declared_sources_by_the_bookmark(stage):
@@ -95,9 +99,17 @@ def test_explain_refuses_what_an_account_does_not_tell(stage):
 
     elsewhere = stage.ask("explain", "load", "--run", "jr_1")
     nothing = stage.ask("explain", "load")
+    stage.edit(
+        lambda it: it["Properties"].update(
+            DefaultArguments={"--job-bookmark-option": "job-bookmark-enable"}
+        )
+    )
+    stage.port.engine.ask(lambda glue: deploy_on_port(glue, stage.app))
+    other = stage.ask("explain", "load", "--file", "s3://elsewhere/a")
 
     assert_one_clear_line_after(elsewhere, 2, "leave out --run", "run show jr_1 --deployed prod")
     assert_one_clear_line_after(nothing, 1, "neither a bookmark nor a watermark")
+    assert_one_clear_line_after(other, 2, "no source of S3", "s3://elsewhere/a; declared are none")
 
 
 def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):

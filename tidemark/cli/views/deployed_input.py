@@ -32,13 +32,13 @@ class DeployedInput:
 
     Attributes:
         job: the job.
-        states: of its bookmark, by transformation_ctx.
+        states: of its bookmark, by transformation_ctx; None if bookmarks are not enabled for it.
         watermark: its watermarks as a string; empty without.
         objects: by declared source of S3 with a bookmark, each with its place.
     """
 
     job: str
-    states: Mapping[str, State]
+    states: Mapping[str, State] | None
     watermark: str
     objects: Mapping[str, Sequence[tuple[FileVersion, Place]]]
 
@@ -53,9 +53,11 @@ def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
             f"job {job} keeps neither a bookmark nor a watermark in {target.where}: its script "
             "alone says what the next run reads"
         )
-    states = states_of(target.bookmark_entry(job) or {}) if status.has_bookmark else {}
+    if not status.has_bookmark:
+        return DeployedInput(job, None, watermark, {})
+    states = states_of(target.bookmark_entry(job) or {})
     band = band_of(states.values()) if states else NOTHING_READ
-    folders = _folders(target, job) if status.has_bookmark else []
+    folders = _folders(target, job)
     if uri and not any(map(uri.startswith, folders)):
         raise UsageError(
             f"no source of S3 that the app declares for {job} has {uri}; declared are "
@@ -118,7 +120,7 @@ def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
     """Yield what `tidemark explain --deployed` prints."""
     if found.states:
         yield contexts_table(found.states)
-    else:
+    elif found.states is not None:
         yield Sentence(f"the bookmark of {found.job} is at the beginning, or it has none")
     if found.watermark:
         yield Sentence(f"watermark of {found.job}: {found.watermark}")
@@ -129,4 +131,6 @@ def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
             if (sizes := [it.size for it, where in objects if where is place])
         ]
         yield Sentence(f"{uri}: {', '.join(counts) or 'no object'}")
-    yield Sentence(f"The next run reads newer objects, and no older ones. {UNTOLD}")
+    if found.objects:
+        yield Sentence("By these marks the next run reads newer objects, and no older ones.")
+    yield Sentence(UNTOLD)
