@@ -7,7 +7,9 @@ AWS documents nothing of the string JobBookmark. Of a source of S3 it is, as acc
       "HIGH_BAND": "900000", "CURR_RUN_START_TIME": "2024-10-28T02:12:06.503Z",
       "INCLUDE_LIST": "f437cb05…,5383de8c…", …}}}
 
-HIGH_BAND is maxBand, and INCLUDE_LIST has a hash of each object of the band that was read.
+HIGH_BAND has the default of maxBand, in milliseconds. INCLUDE_LIST was empty after a first run, and
+is taken for what that option documents: the objects of the band that were read, one hash each.
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-connect-s3-home.html
 """
 
 import json
