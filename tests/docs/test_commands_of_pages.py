@@ -34,7 +34,7 @@ def test_a_bookmark_is_tried(run: Run, tmp_path: Path) -> None:
 
     assert "rows: 1" in first
     assert "rows: 0" in second
-    assert "would read 0 of 1 files" in explained
+    assert "would read 0 of 1 file" in explained
     assert "from s3://landing/\n" in one_file
     assert "\na.json  no " in one_file
     assert "landed_orders" in shown

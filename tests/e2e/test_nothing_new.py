@@ -13,7 +13,7 @@ import pytest
 
 from sample.land import land_delivery_locally
 from sample.landing import plan_delivery
-from tidemark.glue_service.commands import deploy, load, load_app
+from tidemark.glue_service.commands import deploy, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.workflows.nothing_new import ARGUMENT
@@ -32,7 +32,7 @@ STEPS = (None, None, None, "3", None, None)  # days that land before a run
 def skipping(assembly, tmp_path):
     """Return the app with jobs that are skipped, as `skip_if_nothing_new` makes them."""
     folder = shutil.copytree(assembly, tmp_path / "skipping")
-    jobs = load(assembly).jobs
+    jobs = load_app(assembly).deployment.jobs
     for file in folder.glob("*.template.json"):
         template = json.loads(file.read_text(encoding="utf-8"))
         for resource in template["Resources"].values():

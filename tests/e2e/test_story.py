@@ -28,7 +28,7 @@ from tests.e2e.recorded_calls import (
 )
 from tests.e2e.simulation import by_folder, grants, is_allowed, policies_of, without
 from tidemark.errors import UsageError
-from tidemark.glue_service.commands import load, region
+from tidemark.glue_service.commands import load_app, region
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.dynamodb import dynamodb_endpoint
@@ -194,7 +194,7 @@ def test_the_tables_show_every_job_and_the_worst_routes(told, console) -> None:
 
 
 def test_the_published_table_has_the_columns_and_types_of_the_files(told, assembly) -> None:
-    (table,) = load(assembly).catalog_tables
+    (table,) = load_app(assembly).deployment.catalog_tables
     folder = told.folder("MartBucketName", "route_delays")
     files = sorted(folder.rglob("*.parquet"))
 

@@ -177,7 +177,9 @@ def test_parts_of_a_backfill_and_windows_of_another_cursor_count_by_themselves(u
 
 
 def test_a_null_key_is_refused_and_nothing_is_changed(upsert, stored):
-    with pytest.raises(WatermarkValueError, match="1 rows of the frame have a NULL in a key"):
+    with pytest.raises(
+        WatermarkValueError, match="a NULL is in a key of the frame, in 1 of its rows"
+    ):
         upsert([(None, "x", 10, "I"), (1, "y", 10, "I")], window("1"))
 
     assert stored() == []

@@ -10,7 +10,7 @@ from sample.__main__ import main
 from sample.land import land_delivery_in_stage, land_delivery_locally, write_object
 from sample.landing import plan_delivery
 from tidemark.errors import UsageError
-from tidemark.glue_service.commands import load
+from tidemark.glue_service.commands import load_app
 from tidemark.local_state.home import Home
 
 STACK = """
@@ -81,7 +81,7 @@ def test_flights_of_a_deployed_stage_with_a_database_are_left_to_its_owner(stage
 
 
 def test_flights_of_another_database_are_left_to_its_owner(home, write_assembly) -> None:
-    deployment = load(write_assembly({"ingest-flights": ""}))
+    deployment = load_app(write_assembly({"ingest-flights": ""})).deployment
     job = replace(deployment.jobs["ingest-flights"], default_arguments={"--jdbc_url": POSTGRES})
     deployment = replace(deployment, jobs={job.name: job})
     state = Home.open(home)
@@ -94,7 +94,7 @@ def test_flights_of_another_database_are_left_to_its_owner(home, write_assembly)
 
 
 def test_flights_and_weather_land_as_files_of_the_landing_bucket(home, write_assembly) -> None:
-    deployment = load(write_assembly({"ingest-flights": ""}))
+    deployment = load_app(write_assembly({"ingest-flights": ""})).deployment
     state = Home.open(home)
 
     land_delivery_locally(plan_delivery("1..2", None, None), deployment, state)
@@ -111,7 +111,7 @@ def test_flights_and_weather_land_as_files_of_the_landing_bucket(home, write_ass
 
 
 def test_corrections_land_with_the_last_day(home, write_assembly) -> None:
-    deployment = load(write_assembly({"ingest-flights": ""}))
+    deployment = load_app(write_assembly({"ingest-flights": ""})).deployment
     state = Home.open(home)
 
     land_delivery_locally(plan_delivery("3", "flights", "1"), deployment, state)

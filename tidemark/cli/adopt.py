@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.errors import UsageError
+from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
     from tidemark.adopt.model import Adoption, Found
@@ -187,9 +188,10 @@ def _write(adoption: "Adoption", found: "Found", out: Path, output: str) -> None
             click.echo(f"not read: the script of {job.old}; step 1 of the plan fetches it")
     for left in adoption.left_out:
         click.echo(f"not adopted: {left.job}: {left.why}")
+    jobs, guesses = plural(len(adoption.jobs), "job"), plural(len(adoption.guesses), "guess")
     click.echo(
-        f"\n{len(adoption.jobs)} jobs, {len(adoption.guesses)} guesses, "
-        f"{len(adoption.differences)} differences. Next: read {out / plan}, and in app.py:"
+        f"\n{jobs}, {guesses}, {plural(len(adoption.differences), 'difference')}. Next: read "
+        f"{out / plan}, and in app.py:"
     )
     for line in in_app(adoption, stack):
         click.echo(f"  {line}")

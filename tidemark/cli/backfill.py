@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, look_options, start_options
+from tidemark.cli.where import Where, look_options, only_looks, start_options
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
     from tidemark.operate.backfill.evidence import Known
@@ -87,7 +87,7 @@ def backfill(
     JOB declares two arguments by which its script is told the range: docs/backfill.md. Ctrl-C
     stops the runs that were started; a line says how to go on with the rest.
     """
-    from tidemark.cli.views.backfill import plan_json, plan_lines, render_runs
+    from tidemark.cli.views.backfill import plan_json, plan_lines
     from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for
     from tidemark.operate.backfill.ledger import ledger
     from tidemark.operate.backfill.plan import plan, targets_of
@@ -123,7 +123,7 @@ def backfill(
                 click.echo(json.dumps(plan_json(planned), indent=2))
             return
         if not yes:
-            click.confirm(f"Start {render_runs(len(planned.parts))}?", abort=True, err=True)
+            click.confirm(f"Start {plural(len(planned.parts), 'job run')}?", abort=True, err=True)
         progress = Progress(planned, where, output)
         arguments = arguments_of_trigger(target.glue, found.name)
         try:
@@ -169,7 +169,7 @@ def _asked_of_gaps(
 
 def _blind_readers(target: "Target", job: str) -> "list[Flow]":
     """Return what downstream jobs do not see; none, with a warning, if that cannot be read."""
-    from tidemark.operate.backfill.blind_readers import blind_readers
+    from tidemark.operate.backfill.plan import blind_readers
 
     try:
         return blind_readers(job, target.names.jobs, target.checkpoints())
@@ -209,12 +209,12 @@ class Progress:
         self._console.print(run_line(self._planned, run, part, self._option), soft_wrap=True)
 
     def print_rest(self, what: str) -> bool:
-        """Say how to go on, if anything is left; return whether it is."""
-        from tidemark.cli.views.backfill import render_rest, render_runs
+        """Print the command that continues, if anything is left; return whether it is."""
+        from tidemark.cli.views.backfill import render_rest
 
         rest = render_rest(self._planned, self._done, self._option)
         if rest:
-            count = render_runs(len(self._planned.parts))
+            count = plural(len(self._planned.parts), "job run")
             click.echo(
                 f"{what}: {len(self._done)} of {count} done; `{rest}` runs the rest", err=True
             )

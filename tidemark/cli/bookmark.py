@@ -1,30 +1,23 @@
-"""The commands about job bookmarks: `bookmark show|reset|rewind`, `explain` and `submit`."""
+"""The commands about job bookmarks: `bookmark show|reset|rewind` and `explain`."""
 
 import json
 import sys
-from contextlib import closing
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, where_options
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.model.assembly.glue_versions import RUN_HERE
+from tidemark.model.messages import known, known_run
 
 if TYPE_CHECKING:
-    from tidemark.glue_service.runs.pythons import Pythons
-    from tidemark.local_state.store.database import JobRun
     from tidemark.operate.target import Target
 
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
-ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
-ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
+MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 FORMAT = click.Choice(["table", "json"])
 
 
@@ -86,6 +79,7 @@ def _chosen_run(target: "Target", job: str) -> str:
 
     runs = target.committed_runs(job)
     if not runs:
+        known("job", job, target.known_jobs)
         raise UsageError(f"{target.no_bookmark_reason(job)}, so there is no run to rewind to")
     console_for_tables().print(runs_table(runs), soft_wrap=True)
     if not sys.stdin.isatty():
@@ -95,17 +89,23 @@ def _chosen_run(target: "Target", job: str) -> str:
 
 
 def _run_meant(target: "Target", job: str, text: str | None) -> str | None:
-    """Return the id of a run of a job with a bookmark, from its abbreviation; None for none."""
-    from tidemark.local_state.store.run_ids import pick_run
-
-    if target.bookmark(job) is None:
+    """Return the id of the run of a job with a bookmark that a text means; None for none."""
+    if target.bookmark(known("job", job, target.known_jobs)) is None:
         raise target.no_bookmark_reason(job)
-    if text is None:
-        return None
+    return None if text is None else _run_of(target, job, text)
+
+
+def _run_of(target: "Target", job: str, text: str) -> str:
+    """Return the id of the run that an id, its beginning or its number in the list means."""
     listed = [run.run_id for run in target.committed_runs(job)]
-    known = [run.run_id for run in target.runs([job])]
+    ids = [*listed, *(run.run_id for run in target.runs([job]))]
     lists = f"`tidemark bookmark show {job}{target.option}` lists its runs"
-    return pick_run(text, listed, known, f"job {job}", lists)
+    if text in ids or not text.isdecimal() or len(text) > MAX_NUMBER_LENGTH:
+        return known_run(text, ids, f"of job {job}", lists)
+    if not 1 <= int(text) <= len(listed):  # never the id that happens to start so
+        numbers = f"the numbers are 1 to {len(listed)}" if listed else "its list is empty"
+        raise UsageError(f"there is no run {text} of job {job}: {numbers}; {lists}")
+    return listed[int(text) - 1]
 
 
 def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: str) -> None:
@@ -129,14 +129,30 @@ def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: 
 @click.argument("job")
 @click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
 @click.option("--run", metavar="ID", help=f"Explain an earlier run: {RUN_FORMS}.")
+@where_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
-def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
-    """Tell what the next run of JOB would read, without running it."""
+def explain(job: str, uri: str | None, run: str | None, where: Where, output: str) -> None:
+    """Tell what the next run of JOB would read, without running it.
+
+    With --deployed what AWS tells: how far the bookmark of each source has come, the watermarks,
+    and which objects of the sources that the app declares are newer than the bookmark.
+    """
     from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
     from tidemark.local_state.home import Home
 
-    run_id, explanations = explain_job(Home.from_environment(), job, run, uri)
+    if where.stage is not None:
+        if run is not None:
+            raise UsageError(
+                "AWS does not tell what a run has read from S3: leave out --run; `tidemark run "
+                f"show {run}{where.option}` shows what the run has recorded in its watermark table"
+            )
+        _explain_deployed(job, uri, where, output)
+        return
+    with open_target(where) as target:
+        known("job", job, target.known_jobs)
+        run_id = _run_of(target, job, run) if run else None
+    explanations = explain_job(Home.from_environment(), job, run_id, uri)
     if output == "json":
         click.echo(json.dumps(explanation_json(job, run_id, explanations), indent=2))
         return
@@ -145,57 +161,17 @@ def explain(job: str, uri: str | None, run: str | None, output: str) -> None:
         console.print(part, highlight=False, soft_wrap=True)
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("script", type=click.Path(path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
-@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
-def submit(script: Path, arguments: tuple[str, ...], engine: str | None, isolated: bool) -> None:
-    """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
+def _explain_deployed(job: str, uri: str | None, where: Where, output: str) -> None:
+    from tidemark.cli.views.deployed_input import deployed_input, input_json, input_lines
+    from tidemark.local_state.bookmarks.files import with_one_scheme
 
-    Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
-    script. What the script uses and this machine does not run is named before it starts.
-    """
-    from tidemark.glue_service.runs.pythons import Pythons
-    from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
-
-    version = engine or own_glue_version()
-    with closing(Pythons(refills=False)) as pythons:
-        if not isolated and (spark := installed_spark(version)):
-            pythons.want(1, spark)  # it imports while this command does
-        state = _submit(script, arguments, version, None if isolated else pythons)
-    if state != "SUCCEEDED":
-        sys.exit(1)
-
-
-def _submit(
-    script: Path, arguments: tuple[str, ...], version: str, pythons: "Pythons | None"
-) -> str:
-    from tidemark.checks.lint.linter import local_notes
-    from tidemark.cli.engines import prepared_spark
-    from tidemark.cli.progress import JobProgress, RunConsole
-    from tidemark.cli.script_output import ScriptOutput
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.glue_service.submit import read_submission
-    from tidemark.glue_service.submit import submit as run_script
-    from tidemark.local_state.home import Home
-
-    submission = replace(read_submission(script, arguments), glue_version=version)
-    for found in local_notes(script):
-        click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
-    home = Home.from_environment()
-    prepared_spark(version)
-    with JobProgress(RunConsole()) as progress:
-        output = ScriptOutput(progress.stop_animation)
-
-        def observe(run: "JobRun | None") -> None:
-            if run is not None:
-                output.end_line()
-            progress.observe(run)
-
-        with jvms_of(home, is_isolated=pythons is None, pythons=pythons, say=progress.say) as jvms:
-            finished, _ = run_script(submission, home, observe, progress.warn, output.write, jvms)
-    return finished.state
+    with open_target(where) as target:
+        found = deployed_input(target, job, uri and with_one_scheme(uri))
+    if output == "json":
+        click.echo(json.dumps(input_json(found), indent=2))
+        return
+    for line in input_lines(found):
+        console_for_tables().print(line, highlight=False, soft_wrap=True)
 
 
 def console_for_tables() -> Console:

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from tidemark.cli.looking import only_looks
+from tidemark.cli.where import only_looks
+from tidemark.model.messages import plural
 
 PIPE_WIDTH = 180  # a table outside a terminal is not folded
 PREFIX_HELP = "Before the name of each table, as TablePrefix of a crawler."
@@ -70,7 +71,7 @@ def sync(name: str | None) -> None:
 
     found = synced(Home.from_environment(), name)
     for table, count in found.items():
-        click.echo(f"{table}: {count:,} new partitions")
+        click.echo(f"{table}: {plural(count, 'new partition')}")
     if not found:
         click.echo("no table has partition keys")
 
@@ -94,7 +95,7 @@ def crawl(uri: str, database: str, table_prefix: str) -> None:
         table = one.table
         columns = ", ".join(f"{name} {kind}" for name, kind in table.columns)
         keys = ", ".join(name for name, _ in table.partition_keys)
-        parts = f"; {one.new_partitions:,} new partitions by {keys}" if keys else ""
+        parts = f"; {plural(one.new_partitions, 'new partition')} by {keys}" if keys else ""
         what = "new" if one.is_new else "updated"
         click.echo(f"{table.full_name}: {what}, {table.classification}, {columns}{parts}")
 

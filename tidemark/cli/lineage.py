@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import click
 
-from tidemark.cli.looking import only_looks
 from tidemark.cli.runs import SINCE_HELP
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, where_options
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.messages import plural
 
 JOB_HELP = "Only of the runs of this job; may be given several times."
 
@@ -48,4 +48,4 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
                 f"{type(error).__name__}: {error}"
             ) from error
     destination.client.close()
-    click.echo(f"sent events of {len(facts)} runs to {destination.shown}")
+    click.echo(f"sent events of {plural(len(facts), 'run')} to {destination.shown}")

@@ -1,14 +1,15 @@
 """The commands about the home as a whole: `local up|env|engine|bucket|secret|reset|backup|…`."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from tidemark.cli.local_engine import engine
-from tidemark.cli.looking import only_looks
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.cli.where import only_looks
 from tidemark.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
@@ -169,7 +170,6 @@ def put_secret(name: str, file: Path | None) -> None:
 
     The next run of a job reads it. It is kept in the home, readable by its owner only.
     """
-    from tidemark.cli.secrets import read_value
     from tidemark.emulated.secrets import put_secret as put
     from tidemark.glue_service.commands import region
     from tidemark.local_state.home import Home
@@ -224,3 +224,21 @@ def restore(file: Path, yes: bool) -> None:
     restore_backup(home, file)
     what = "state and data are" if facts.has_lake else "the state is, and the data is not changed"
     click.echo(f"{home.root}: {what}: as of {facts.made_at}")
+
+
+def read_value(file: Path | None) -> str:
+    """Return the text of a file, of a pipe without its last line break, or what is typed."""
+    try:
+        if file is not None:
+            value = file.read_text(encoding="utf-8")
+        elif sys.stdin.isatty():
+            value = str(click.prompt("value", hide_input=True))
+        else:
+            value = sys.stdin.buffer.read().decode().removesuffix("\n")
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the value is no UTF-8 text: {error}") from error
+    if not value:
+        raise UsageError("the value is empty; type it, pipe it, or name a file with --file")
+    return value

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from tidemark.cli.looking import only_looks
+from tidemark.cli.where import only_looks
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
 VERSION = click.Choice(RUN_HERE)

@@ -14,21 +14,21 @@ from rich.console import Console
 
 from tidemark.cli.adopt import adopt
 from tidemark.cli.backfill import COMMANDS as RANGE_COMMANDS
-from tidemark.cli.bookmark import FORMAT, bookmark, explain, submit
+from tidemark.cli.bookmark import FORMAT, bookmark, explain
 from tidemark.cli.catalog import catalog
 from tidemark.cli.event import event
 from tidemark.cli.grants import grants
-from tidemark.cli.init import init
 from tidemark.cli.lineage import lineage
 from tidemark.cli.local import local
-from tidemark.cli.new_job import new_job
 from tidemark.cli.report import report
 from tidemark.cli.rewind import rewind
 from tidemark.cli.run import run
 from tidemark.cli.runs import COMMANDS
+from tidemark.cli.scaffold import init, new_job
 from tidemark.cli.snapshot import snapshot
 from tidemark.cli.state import state
 from tidemark.cli.status import status
+from tidemark.cli.submit import submit
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.watermark import watermark
 from tidemark.errors import InputError, TidemarkError, UsageError

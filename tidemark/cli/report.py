@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, app_options
+from tidemark.cli.where import Where, app_options, only_looks
 from tidemark.errors import UsageError
 from tidemark.model.clock import now_ms
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, read_facts, show_plan
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, app_options
+from tidemark.cli.where import Where, app_options, only_looks
 from tidemark.errors import UnsupportedError, UsageError
 from tidemark.local_state.rewinds.records import Asked
 from tidemark.model.clock import now_ms

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tidemark.operate.rewind import cut
     from tidemark.operate.rewind.facts import Facts
     from tidemark.operate.rewind.plan import Plan
-    from tidemark.operate.rewind.watermark_tracks import Windows
+    from tidemark.operate.rewind.tracks import Windows
     from tidemark.operate.target import Target
 
 BEGINNING = "beginning"

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tidemark.cli.bookmark import FORMAT, ISOLATED_HELP, console_for_tables
+from tidemark.cli.bookmark import FORMAT, console_for_tables
 from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import watch
+from tidemark.cli.submit import ISOLATED_HELP
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.target import glue_of_stage
 from tidemark.cli.where import Where, run_options

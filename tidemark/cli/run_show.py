@@ -1,25 +1,20 @@
 """`tidemark run show ID`: all that is known of one job run, here and on AWS."""
 
 import json
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, where_options
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import UsageError
-from tidemark.operate.run_ids import PREFIX, ids_meant
+from tidemark.model.messages import known_run
 
 if TYPE_CHECKING:
     from tidemark.operate.job_runs import Run
     from tidemark.operate.target import Target
 
-MAX_NAMED = 5
-NEAR, MAX_COMPARED = 0.3, 500
 LOG_LINES = 10
 
 
@@ -37,7 +32,9 @@ def show(run_id: str, where: Where, output: str) -> None:
 
     with open_target(where) as target:
         known = sorted(target.runs(None), key=lambda run: run.started_at, reverse=True)
-        found = pick(run_id, [(run.run_id, run.job) for run in known], target.where)[0]
+        jobs = {run.run_id: run.job for run in known}
+        lists = f"`tidemark runs{target.option}` lists them"
+        found = known_run(run_id, jobs, f"in {target.where}", lists, jobs)
         run = next(run for run in known if run.run_id == found)
         dpu_seconds, price = _cost(target, run)
         details = RunDetails(
@@ -79,29 +76,3 @@ def refuse_options(ctx: click.Context) -> None:
                 f"{name} before {ctx.invoked_subcommand} is an option of a run that is started: "
                 f"put what belongs to `tidemark run {ctx.invoked_subcommand}` after it"
             )
-
-
-def pick(text: str, known: Sequence[tuple[str, str]], where: str) -> tuple[str, str]:
-    """Return the id and the job of a run, from its abbreviation."""
-    digits = text.removeprefix(PREFIX)
-    meant = ids_meant(text, (one[0] for one in known))
-    found = [one for one in known if one[0] in meant]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(
-            f"{len(found)} runs begin with {text!r}: {_listed(found)}; give more of the id"
-        )
-    if not known:
-        raise UsageError(f"there is no run {text!r}: no job has run in {where}")
-    ids = {run_id: (run_id, job) for run_id, job in known[:MAX_COMPARED]}
-    begins = {one.removeprefix(PREFIX)[: len(digits)]: one for one in reversed(ids)}
-    near = [begins[one] for one in get_close_matches(digits, begins, 3, NEAR)]
-    nearest = _listed([ids[one] for one in near] or known[:1])
-    raise UsageError(
-        f"there is no run {text!r} in {where}; the nearest: {nearest}; `tidemark runs` lists them"
-    )
-
-
-def _listed(runs: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{run_id} of {job}" for run_id, job in list(runs)[:MAX_NAMED])

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, start_options, where_options
+from tidemark.cli.where import Where, only_looks, start_options, where_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ def trigger(name: str | None, where: Where, output: str) -> None:
     One that begins a workflow starts a run of it. The command does not wait for the runs, but
     where no `tidemark local up` serves this machine's home: then it runs them itself.
     """
-    from tidemark.cli.views.triggers import trigger_json, triggers_listing
+    from tidemark.cli.views.runs import trigger_json, triggers_listing
     from tidemark.operate.triggers import start_trigger, triggers_of
 
     with open_target(where, ("trigger", name) if name else None) as target:

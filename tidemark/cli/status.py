@@ -5,9 +5,8 @@ import json
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
 from tidemark.cli.target import open_target
-from tidemark.cli.where import Where, app_options
+from tidemark.cli.where import Where, app_options, only_looks
 from tidemark.model.clock import now_ms
 
 

@@ -1,22 +1,26 @@
 """Opens the target of a command: a stage in an account, or the home of this machine."""
 
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import click
 from rich.console import Console
 
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.where import Where
+from tidemark.errors import TidemarkError
 
 if TYPE_CHECKING:
     from tidemark.model.assembly.cloud_assembly import Assembly
     from tidemark.operate.clients import Glue
     from tidemark.operate.target import Target
 
+ASSET_KEY = re.compile(r"/([0-9a-f]{64}\.py)$")
 ToStart: TypeAlias = tuple[str, str | None]
 """What a command starts: `job`, `workflow` or `trigger`, and its name; None for the only one."""
 
@@ -55,7 +59,6 @@ def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Targ
     the code on disk first. On AWS the deployed code runs; a warning says where that differs.
     """
     if where.stage is not None:
-        from tidemark.cli.code_of_stage import say_code_of_stage
         from tidemark.operate.account import Account
         from tidemark.operate.names import JOB
 
@@ -100,3 +103,32 @@ def _glue_here(where: Where, to_start: ToStart | None) -> Iterator["Glue"]:
     before_runs = partial(deploy_what_changed, where, *to_start) if to_start else None
     with glue_here(before_runs) as glue:
         yield glue
+
+
+def say_code_of_stage(glue: "Glue", assembly: "Assembly", jobs: Sequence[str]) -> None:
+    """Print a warning for each job whose deployed script is not an asset of the assembly."""
+    from tidemark.operate.clients import translated
+
+    keys = {asset.key for asset in assembly.assets}
+    for job in jobs:
+        try:
+            with translated(glue.where):
+                definition = glue.glue.get_job(JobName=job)["Job"]
+        except TidemarkError:  # the command that needs the job says so
+            continue
+        location = definition.get("Command", {}).get("ScriptLocation", "")
+        if is_other_script(location, keys):
+            click.echo(
+                f"warning: {glue.where} runs its deployed script of {job} ({location}), and that "
+                "on disk is another one: `cdk deploy` sends it",
+                err=True,
+            )
+
+
+def is_other_script(location: str, keys: set[str]) -> bool:
+    """Return whether a script is an asset of the CDK that an app does not have.
+
+    A script that no asset was made for has a name of its own, which tells nothing.
+    """
+    found = ASSET_KEY.search(location)
+    return found is not None and not any(key.endswith(found.group(1)) for key in keys)

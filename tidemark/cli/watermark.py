@@ -2,38 +2,32 @@
 
 import getpass
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
-from tidemark.cli.looking import only_looks
+from tidemark.cli.target import open_target
+from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.local_state.home import Home
-from tidemark.local_state.store.run_ids import pick_run
+from tidemark.model.messages import known, known_run
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from watermarks import WatermarkAdmin
 
 TABLE = "glue-watermarks"
+TABLE_HELP = f"The DynamoDB table; that of --watermark_table of JOB if not given, else {TABLE}."
 RUN_HELP = "The run whose watermarks are to hold again; the beginning of its id is enough."
 SOURCE_HELP = "Of a job with several sources: which one."
-DEPLOYED_HELP = "In the AWS account and region of your credentials instead of this machine."
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add what every command here takes: the job, and where its watermarks are."""
-    for option in (
-        click.option("--deployed", is_flag=True, help=DEPLOYED_HELP),
-        click.option("--table", default=TABLE, show_default=True, help="The DynamoDB table."),
-        click.argument("job"),
-    ):
-        command = option(command)
-    return command
+    with_table = click.option("--table", help=TABLE_HELP)(where_options(command))
+    return click.argument("job")(with_table)
 
 
 @click.group()
@@ -45,11 +39,11 @@ def watermark() -> None:
 @_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
-def show(job: str, table: str, deployed: bool, output: str) -> None:
+def show(job: str, table: str | None, where: Where, output: str) -> None:
     """Show the watermarks of JOB and the windows that runs have open."""
     from tidemark.cli.views.watermarks import current_json, current_tables
 
-    with _opened(table, deployed) as watermarks:
+    with _opened(where, job, table) as (watermarks, check_job):
         sources = watermarks.sources(job)
         found = {
             source: (
@@ -59,7 +53,7 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
             for source in ["", *sources]
         }
         if found[""] == (None, []) and not sources:
-            _check_job(watermarks, job, table, deployed)
+            check_job()
     if output == "json":
         of_sources = {source: current_json(*found[source]) for source in sources}
         _print_json({"job": job, **current_json(*found[""]), "sources": of_sources})
@@ -77,14 +71,16 @@ def show(job: str, table: str, deployed: bool, output: str) -> None:
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
-def history(job: str, table: str, deployed: bool, source: str, limit: int, output: str) -> None:
-    """Show the history of the watermarks of JOB, newest first, and the runs to rewind to."""
+def history(
+    job: str, table: str | None, where: Where, source: str, limit: int, output: str
+) -> None:
+    """Show what was done to the watermarks of JOB, newest first, and the runs to rewind to."""
     from tidemark.cli.views.watermarks import history_json, history_table
 
-    with _opened(table, deployed) as watermarks:
+    with _opened(where, job, table) as (watermarks, check_job):
         found = list(watermarks.history(job, limit, source=source))
         if not found:
-            _check_job(watermarks, job, table, deployed)
+            check_job()
     if output == "json":
         _print_json(history_json(found))
     else:
@@ -105,8 +101,8 @@ def history(job: str, table: str, deployed: bool, source: str, limit: int, outpu
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def rewind(
     job: str,
-    table: str,
-    deployed: bool,
+    table: str | None,
+    where: Where,
     source: str,
     run: str | None,
     to_beginning: bool,
@@ -118,17 +114,17 @@ def rewind(
 
     Open windows are discarded, and runs in flight can no longer commit.
     """
-    from tidemark.cli.views.watermarks import render_changes
-
     if (run is None) != to_beginning:
         raise UsageError(
             "say where to: either --run ID, one of `tidemark watermark history`, or --to-beginning"
         )
-    with _opened(table, deployed) as watermarks:
-        run = _run_meant(watermarks, job, source, run)
+    from tidemark.cli.views.watermarks import what_changes
+
+    with _opened(where, job, table) as (watermarks, check_job):
+        run = run and _run_meant(watermarks, job, source, run, where, check_job)
         if run is None and not source and watermarks.latest(job) is None:
-            _check_job(watermarks, job, table, deployed)
-        now, then = render_changes(watermarks, job, run, source)
+            check_job()
+        now, then = what_changes(watermarks, job, run, source)
         whose = f"{job}, source {source}" if source else job
         click.echo(f"watermarks of {whose}: now {now}")
         click.echo(f"after the rewind: {then}")
@@ -139,46 +135,66 @@ def rewind(
     click.echo("data in targets is not changed: repeated input is written again")
 
 
-def _opened(table: str, deployed: bool) -> "AbstractContextManager[WatermarkAdmin]":
-    from tidemark.cli.views.watermarks import open_watermarks
+@contextmanager
+def _opened(
+    where: Where, job: str, table: str | None
+) -> Iterator[tuple["WatermarkAdmin", Callable[[], None]]]:
+    """Yield the watermarks in a table, and what refuses a job that never had any there.
 
-    return open_watermarks(None if deployed else Home.from_environment(), table)
+    A job that has only not run yet is not refused.
+    """
+    from tidemark.model.assembly.arguments import WATERMARK_TABLE
+    from tidemark.operate.target import arguments_of
+    from watermarks import WatermarksError, WatermarkTableError
+
+    with open_target(where) as target:
+        name = table or arguments_of(target.definition(job)).get(WATERMARK_TABLE) or TABLE
+
+        def check_job() -> None:
+            if next(iter(watermarks.history(job, 1)), None) is not None:
+                return
+            if target.bookmark(job) is not None:
+                raise EntityNotFoundError(
+                    f"job {job} has no watermarks in the table {name}, it keeps a job bookmark: "
+                    f"`tidemark bookmark show {job}{target.option}`"
+                )
+            known("job", job, target.known_jobs)
+
+        try:
+            with target.watermarks(name) as watermarks:
+                yield watermarks, check_job
+        except WatermarkTableError as error:
+            if error.reason != "not_found":
+                raise UsageError(str(error)) from error
+            if table is None:
+                known("job", job, target.known_jobs)
+            raise UsageError(
+                f"there is no table {name!r} in {target.where}: check --table, and whether "
+                "--deployed is meant"
+            ) from error
+        except (WatermarksError, ValueError) as error:
+            raise UsageError(str(error)) from error
 
 
-def _run_meant(watermarks: "WatermarkAdmin", job: str, source: str, run: str | None) -> str | None:
-    """Return the id with this beginning; the string itself if the history has no such run."""
-    from tidemark.cli.views.watermarks import WatermarksError
+def _run_meant(
+    watermarks: "WatermarkAdmin",
+    job: str,
+    source: str,
+    text: str,
+    where: Where,
+    check_job: Callable[[], None],
+) -> str:
+    """Return the id that begins so, or the string as it is where the history is not readable."""
+    from watermarks import WatermarksError
 
-    if run is None:
-        return None
     try:
-        known = [entry.run_id for entry in watermarks.history(job, source=source) if entry.run_id]
-        return pick_run(run, (), known, f"job {job}", "")
-    except (EntityNotFoundError, WatermarksError):  # to rewind is what fixes a corrupt row
-        return run
-
-
-def _check_job(watermarks: "WatermarkAdmin", job: str, table: str, deployed: bool) -> None:
-    """Refuse a job that never had watermarks, unless it is one that has only not run yet."""
-    from tidemark.local_state.store.database import Store
-    from tidemark.local_state.store.known_jobs import has_bookmark_job, known_jobs, name_hint
-
-    if next(iter(watermarks.history(job, 1)), None) is not None:
-        return
-    if deployed:
-        raise EntityNotFoundError(
-            f"the table {table} has no watermarks of job {job}: check the name; if it is right, "
-            "its first run loads everything"
-        )
-    with Store(Home.from_environment().database) as store:
-        names = known_jobs(store)
-        keeps_bookmark = has_bookmark_job(store, job)
-    if keeps_bookmark:
-        raise EntityNotFoundError(
-            f"job {job} has no watermarks, it keeps a job bookmark: `tidemark bookmark show {job}`"
-        )
-    if job not in names:
-        raise UsageError(f"job {job} has no watermarks and never ran here: {name_hint(job, names)}")
+        ids = [entry.run_id for entry in watermarks.history(job, source=source) if entry.run_id]
+    except WatermarksError:  # to rewind is what fixes a corrupt row
+        return text
+    if not ids:
+        check_job()
+    lists = f"`tidemark watermark history {job}{where.option}` lists the runs to rewind to"
+    return known_run(text, ids, f"of job {job}", lists)
 
 
 def _print_json(answer: Any) -> None:

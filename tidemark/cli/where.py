@@ -1,4 +1,4 @@
-"""Which Glue a command works on: that of this machine, or that of a deployed stage."""
+"""Which Glue a command works on: this machine or a deployed stage; and whether it only looks."""
 
 import functools
 from collections.abc import Callable
@@ -11,6 +11,7 @@ import click
 from tidemark.cli.synth import APP_HELP
 from tidemark.cli.synth import CONTEXT_HELP as RUN_CONTEXT_HELP
 from tidemark.errors import UsageError
+from tidemark.local_state.home import ONLY_LOOKS
 
 DEPLOYED_HELP = (
     "On AWS instead of this machine: what the app of this stage has deployed, in its account and "
@@ -120,3 +121,17 @@ look_options = _options("app", "context", context_help=START_CONTEXT_HELP)
 def start_options(command: Command) -> Command:
     """Add the options of a command that starts runs, which gets them as ``where``."""
     return look_options(click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)(command))
+
+
+def only_looks(command: Command) -> Command:
+    """Return a command that looks at a copy of the home where that cannot be written."""
+
+    @functools.wraps(command)
+    def looking(*args: Any, **kwargs: Any) -> None:
+        token = ONLY_LOOKS.set(True)
+        try:
+            command(*args, **kwargs)
+        finally:
+            ONLY_LOOKS.reset(token)
+
+    return looking

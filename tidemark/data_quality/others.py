@@ -149,7 +149,7 @@ def _subset(
             reason = f"{', '.join(absent)} does not exist in the {what} dataset"
             return frames.rows, Leaf(rule, failure=reason)
     if len(ours) != len(theirs):
-        reason = f"{len(ours)} columns are compared with {len(theirs)}"
+        reason = f"the numbers of columns differ: {len(ours)} and {len(theirs)}"
         return frames.rows, Leaf(rule, failure=reason)
     keys = {one: f"{name}_{place}" for place, one in enumerate(theirs)}
     on = _all(

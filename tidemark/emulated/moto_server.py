@@ -3,17 +3,49 @@
 Source: https://docs.getmoto.org/en/latest/docs/server_mode.html
 """
 
+import contextlib
 import io
+import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidemark.emulated.deliveries import Deliveries
 from tidemark.emulated.journal import Request
 from tidemark.errors import UsageError
 from tidemark.extras import not_installed, require
 from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
+
+TIMEOUT_S = 15  # of one delivery, as of SNS
+CLOSE_S = 2  # for those that are under way at the end
+
+
+class Deliveries:
+    """Posts, and knows what is under way."""
+
+    def __init__(self, post: Callable[..., object]) -> None:
+        """Prepare to post."""
+        self._post = post
+        self._threads: set[threading.Thread] = set()
+
+    def post(self, url: str, **options: Any) -> None:
+        """Post to an address that may not answer; what fails is dropped."""
+        thread = threading.Thread(target=self._deliver, args=(url, options), daemon=True)
+        self._threads.add(thread)
+        thread.start()
+
+    def _deliver(self, url: str, options: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            self._post(url, timeout=TIMEOUT_S, **options)
+        self._threads.discard(threading.current_thread())
+
+    def close(self) -> None:
+        """Wait a while for what is under way."""
+        deadline = time.monotonic() + CLOSE_S
+        for thread in list(self._threads):
+            thread.join(max(deadline - time.monotonic(), 0))
+
 
 PACKAGES = ("moto", "flask", "flask_cors")
 SEED = "/moto-api/seed"

@@ -53,11 +53,6 @@ def region() -> str:
     return os.environ.get("AWS_REGION") or DEFAULT_REGION
 
 
-def load(assembly_folder: Path) -> Deployment:
-    """Read an assembly's definitions; changes nothing."""
-    return load_app(assembly_folder).deployment
-
-
 def load_app(assembly_folder: Path) -> App:
     """Read an assembly and its definitions; refuse what CloudFormation would refuse."""
     try:

@@ -19,8 +19,11 @@ from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.steps import load
 from tidemark.glue_service.workflows.trigger_forms import ACTIVATED, CREATED
-from tidemark.local_state.deployment.deployed_apps import describe_app, record_app
-from tidemark.local_state.deployment.deployed_jobs import replace_deployed_jobs
+from tidemark.local_state.deployment.deployed_apps import (
+    describe_app,
+    record_app,
+    replace_deployed_jobs,
+)
 from tidemark.local_state.deployment.project_files import with_submitted_files
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client
 from tidemark.local_state.home import Home

@@ -20,6 +20,8 @@ from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.runs.run_requests import capacity_of
+from tidemark.local_state.bookmarks.api import get_job_bookmark as get_entry
+from tidemark.local_state.bookmarks.api import reset_job_bookmark as reset_entry
 from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION
@@ -137,3 +139,13 @@ def check_tags(tags: Iterable[str]) -> None:
 def _raise(faults: list[str]) -> None:
     if faults:
         raise InvalidInputError("; ".join(faults))
+
+
+def get_job_bookmark(glue: LocalGlue, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bookmark of a job, or what it was when a run ended."""
+    return get_entry(glue.store, request)
+
+
+def reset_job_bookmark(glue: LocalGlue, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Reset the bookmark of a job, or rewind it to the end of a run."""
+    return reset_entry(glue.store, request, glue.now_ms())

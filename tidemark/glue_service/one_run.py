@@ -18,6 +18,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import ShowWarnings, show_unseen
 from tidemark.model.assembly.definitions import CRAWLER, Deployment
+from tidemark.model.messages import known
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,4 @@ def chosen_workflow(deployment: Deployment, name: str | None) -> str:
             f"the app has {len(workflows)} workflows, and one is run at a time; allowed: "
             f"{', '.join(workflows)}; name it: tidemark run --workflow {workflows[0]}"
         )
-    if name is not None and name not in workflows:
-        raise EntityNotFoundError(
-            f"there is no workflow {name!r}; allowed: {', '.join(workflows)}; name one of them "
-            "with --workflow"
-        )
-    return name or workflows[0]
+    return known("workflow", name or workflows[0], workflows)

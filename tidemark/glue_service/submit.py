@@ -13,7 +13,6 @@ from tidemark.errors import UsageError
 from tidemark.glue_job.process.job_process import SCRIPT_STDERR_FILE
 from tidemark.glue_service.commands import open_machine
 from tidemark.glue_service.runs.end_record import found_at_end, record_end
-from tidemark.glue_service.runs.follower import Follower
 from tidemark.glue_service.runs.job_run_process import (
     Machine,
     failed_run,
@@ -30,6 +29,31 @@ from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun
 from tidemark.local_state.store.stored_warnings import ShowWarnings
 from tidemark.model.assembly.definitions import JobDefinition
+
+CHUNK_BYTES = 1_000_000
+
+
+class Follower:
+    """Reads a growing file from its beginning."""
+
+    def __init__(self, path: Path, write: Callable[[bytes], None]) -> None:
+        """Prepare to follow ``path``, which need not exist yet; ``write`` gets what is in it."""
+        self._path = path
+        self._write = write
+        self._offset = 0
+
+    def copy_new(self) -> None:
+        """Hand on everything that came since the last call."""
+        try:
+            file = self._path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            file.seek(self._offset)
+            while chunk := file.read(CHUNK_BYTES):
+                self._offset += len(chunk)
+                self._write(chunk)
+
 
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
 MAX_NAME_BYTES = 250  # its script is a file of this name

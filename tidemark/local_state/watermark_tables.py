@@ -1,9 +1,8 @@
 """Creates the watermark tables that jobs use and the app does not define."""
 
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.definitions import Deployment, TableDefinition
 from watermarks import EXPIRES_AT, create_table_request
-
-ARGUMENT = "--watermark_table"
 
 
 def watermark_table(name: str) -> TableDefinition:
@@ -18,7 +17,7 @@ def imported_tables(deployment: Deployment) -> list[TableDefinition]:
     """
     defined = {table.name for table in deployment.tables}
     named = {
-        {**job.default_arguments, **job.non_overridable_arguments}.get(ARGUMENT)
+        {**job.default_arguments, **job.non_overridable_arguments}.get(WATERMARK_TABLE)
         for job in deployment.jobs.values()
     }
     return [watermark_table(name) for name in sorted({n for n in named if n} - defined)]

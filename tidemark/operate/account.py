@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SHELL
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
@@ -23,15 +24,14 @@ from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
 from tidemark.operate.names import JOB, Names
 from tidemark.operate.rewind.deployed import StageRewinds
-from tidemark.operate.rewind.facts import COMMIT, Start, Track
+from tidemark.operate.rewind.facts import COMMIT, Facts, Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds
-from tidemark.operate.rewind.stage_facts import bookmark_track, entry_of
+from tidemark.operate.rewind.tracks import bookmark_track, entry_of
 from tidemark.operate.run_facts import RunFacts
 from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, Target, arguments_of
 from tidemark.operate.triggers import triggers_of
 from watermarks import WatermarkAdmin, WatermarksError, WatermarkTableError
 
-WATERMARK_TABLE = "--watermark_table"
 AT_ONCE = 8  # jobs that AWS is asked about
 
 
@@ -60,6 +60,11 @@ class Account(Target):
     def names(self) -> Names:
         """The jobs and workflows of the stage."""
         return self.glue.names
+
+    @property
+    def known_jobs(self) -> Sequence[str]:
+        """The jobs of the stage."""
+        return self.names.jobs
 
     def job(self, name: str) -> str:
         """Return the name of a job of the stage."""
@@ -155,7 +160,7 @@ class Account(Target):
 
     def committed_runs(self, job: str) -> list[CommittedRun]:
         """Return the runs that are taken to have committed, as Glue keeps them."""
-        track = self.bookmark_track(job, self.runs([job]))
+        track = self._bookmark_track(job, self.runs([job]))
         moves = track.moves if track else ()
         return [
             CommittedRun(one.run_id, one.at_ms, state="SUCCEEDED")
@@ -163,16 +168,14 @@ class Account(Target):
             if one.kind == COMMIT
         ]
 
-    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
-        """Return the bookmark of a job with its history, None if it has none."""
+    def _bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
         own = [run for run in runs if run.job == job]
         newest_first = sorted(own, key=lambda run: run.started_at_ms, reverse=True)
         return bookmark_track(job, self.bookmark_entry(job), newest_first)
 
     def no_bookmark_reason(self, job: str) -> TidemarkError:
-        """Return the error of a job that is known; of another one its nearest name."""
-        name = self.job(job)
-        return EntityNotFoundError(f"job {name} has no bookmark in {self.where}: it committed none")
+        """Return the error of a job that has committed none."""
+        return EntityNotFoundError(f"job {job} has no bookmark in {self.where}: it committed none")
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Call ResetJobBookmark."""
@@ -191,17 +194,16 @@ class Account(Target):
         """Open a table of watermarks of the account."""
         yield WatermarkAdmin(table, self.dynamodb)
 
-    def meanwhile(self) -> list[str]:
-        """Return what may start runs while a rewind is carried out."""
-        return ["a schedule or an event of the stage may start runs: none is paused"]
-
-    def triggers(self) -> list[Start]:
-        """Return the triggers that start a job of the stage."""
-        return [
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+        """Return the bookmarks of the stage, and the triggers that start a job of it."""
+        tracks = [self._bookmark_track(job, runs) for job in jobs]
+        starts = [
             Start(one.name, one.starts, one.after, one.workflow)
             for one in triggers_of(self.glue)
             if set(self.names.jobs) & set(one.starts)
         ]
+        meanwhile = "a schedule or an event of the stage may start runs: none is paused"
+        return Facts(jobs, starts, [*filter(None, tracks)], runs=runs, schedules=[meanwhile])
 
     @cached_property
     def rewinds(self) -> Rewinds:

@@ -45,7 +45,7 @@ from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
-from tidemark.operate.rewind.facts import Start, Track
+from tidemark.operate.rewind.facts import Facts, Start
 from tidemark.operate.rewind.home_rewinds import HomeRewinds, bookmark_track
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
@@ -118,6 +118,11 @@ class HomeTarget(Target):
         found = [list_entities(self.store, kind) for kind in (Kind.JOB, Kind.WORKFLOW)]
         jobs, workflows = (tuple(one.name for one in entities) for entities in found)
         return Names(jobs, workflows)
+
+    @property
+    def known_jobs(self) -> Sequence[str]:
+        """The jobs that were deployed here, have run here or have a bookmark here."""
+        return known_jobs(self.store)
 
     def job(self, name: str) -> str:
         """Return the name of a job that is defined here."""
@@ -215,10 +220,8 @@ class HomeTarget(Target):
         ]
 
     def no_bookmark_reason(self, job: str) -> TidemarkError:
-        """Return the error why a job has no bookmark, and what it keeps instead."""
-        is_known = job in known_jobs(self.store)
-        kind = EntityNotFoundError if is_known else UsageError
-        return kind(no_bookmark_reason(self.store, job))
+        """Return the error that tells why a job has no bookmark, and what it keeps instead."""
+        return EntityNotFoundError(no_bookmark_reason(self.store, job))
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Set a bookmark back, in one transaction, whoever serves the home."""
@@ -272,36 +275,34 @@ class HomeTarget(Target):
             ),
         ]
 
-    def meanwhile(self) -> list[str]:
-        """Return what starts the workflows by the clock, which it does not here."""
-        return [
-            f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, not here"
-            for one in self.app.deployment.schedules
-        ]
-
-    def triggers(self) -> list[Start]:
-        """Return the triggers of the app."""
-        return [
-            Start(
-                trigger.name,
-                tuple(action.job_name for action in trigger.actions),
-                tuple(condition.job_name for condition in trigger.conditions),
-                trigger.workflow_name or "",
-            )
-            for trigger in self.app.deployment.triggers
-        ]
-
-    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
-        """Return the bookmark of a job with every version of it, None if it has none."""
-        return bookmark_track(self.store, job)
-
-    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
-        """Return the jobs of other apps and submitted scripts."""
-        rows = self.store.query("SELECT job_name, stack_name FROM deployed_job")
-        stacks = {row["job_name"]: f"stack {row['stack_name']}" for row in rows}
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+        """Return the bookmarks with every version, the triggers of the app, and other jobs."""
+        deployment = self.app.deployment
+        stacks = self.store.query("SELECT job_name, stack_name FROM deployed_job")
         ran = self.store.query("SELECT DISTINCT job_name FROM job_run")
-        others = {row["job_name"]: "another app or a separate script" for row in ran}
-        return {job: where for job, where in {**others, **stacks}.items() if job not in jobs}
+        others = {row["job_name"]: "another app or a script of its own" for row in ran}
+        others |= {row["job_name"]: f"stack {row['stack_name']}" for row in stacks}
+        starts = [
+            Start(
+                one.name,
+                tuple(action.job_name for action in one.actions),
+                tuple(condition.job_name for condition in one.conditions),
+                one.workflow_name or "",
+            )
+            for one in deployment.triggers
+        ]
+        return Facts(
+            jobs,
+            starts,
+            [track for job in jobs if (track := bookmark_track(self.store, job))],
+            runs=runs,
+            schedules=[
+                f"{one.workflow_name} is started by {one.expression} ({one.time_zone}) on AWS, "
+                "not here"
+                for one in deployment.schedules
+            ],
+            others={job: where for job, where in others.items() if job not in jobs},
+        )
 
     @cached_property
     def rewinds(self) -> Rewinds:

@@ -8,9 +8,9 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
+from tidemark.model.messages import known_run
 from tidemark.operate.clients import NOT_FOUND, Glue
 from tidemark.operate.names import JOB
-from tidemark.operate.run_ids import ids_meant
 
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 ACTIVE_STATES = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped
@@ -154,16 +154,9 @@ def find_run(glue: Glue, job: str, begin: str | None) -> Run:
         raise UsageError(f"the job {job} has not run in {glue.where}")
     if begin is None:
         return runs[0]
-    meant = ids_meant(begin, (run.run_id for run in runs))
-    found = [run for run in runs if run.run_id in meant]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        ids = ", ".join(run.run_id for run in found[:5])
-        raise UsageError(f"{len(found)} runs of {job} begin with {begin!r}: {ids}; give more of it")
-    raise UsageError(
-        f"the job {job} has no run {begin!r} in {glue.where}; its last one is {runs[0].run_id}"
-    )
+    ids = [run.run_id for run in runs]
+    meant = known_run(begin, ids, f"of job {job}", f"`tidemark runs {job}` lists them")
+    return runs[ids.index(meant)]
 
 
 def read_run(glue: Glue, run: Run) -> Run:

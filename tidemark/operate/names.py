@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.model.assembly.resources import stated_name
 from tidemark.model.assembly.template import resolve_stacks
+from tidemark.model.messages import known, listed
 
 JOB, TRIGGER, WORKFLOW = "AWS::Glue::Job", "AWS::Glue::Trigger", "AWS::Glue::Workflow"
 STAGE_TAG = "tidemark:stage"
 UNKNOWN = "unknown-"  # begins the account or region that an app leaves to the command line
-MAX_NAMES = 12  # that a message lists
 
 
 @dataclass(frozen=True)
@@ -51,24 +50,6 @@ class Names:
                 else "there is no workflow; deploy an app with a Pipeline"
             )
         return self.workflows[0]
-
-
-def known(kind: str, name: str, names: Iterable[str]) -> str:
-    """Return a name that is one of some."""
-    allowed = list(names)
-    if name in allowed:
-        return name
-    near = get_close_matches(name, allowed)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"allowed: {listed(allowed)}"
-    raise UsageError(f"there is no {kind} {name!r}; {hint}")
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names for a message, the first of them if there are many."""
-    found = list(names)
-    more = len(found) - MAX_NAMES
-    text = ", ".join(found[:MAX_NAMES]) or "none"
-    return f"{text}, and {more} more" if more > 0 else text
 
 
 def names_of_stage(assembly: Assembly, stage: str, region: str) -> Names:

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
+from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import BookmarkHead, Target, arguments_of
-
-WATERMARK_TABLE = "--watermark_table"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
-from tidemark.operate.rewind.facts import Start, Track
+from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from watermarks import WatermarkAdmin
@@ -114,6 +114,10 @@ class Target(Protocol):
     def names(self) -> Names:
         """The jobs and workflows that are known."""
 
+    @property
+    def known_jobs(self) -> Sequence[str]:
+        """The jobs of ``names``, and others that have run or have a bookmark."""
+
     def job(self, name: str) -> str:
         """Return the name of a job that is known."""
 
@@ -147,7 +151,7 @@ class Target(Protocol):
         """Return the runs that the bookmark of a job can be rewound to, the newest first."""
 
     def no_bookmark_reason(self, job: str) -> TidemarkError:
-        """Return the error why a job has no bookmark."""
+        """Return the error that tells why a job that is known has no bookmark."""
 
     def reset_bookmark(self, job: str, run_id: str | None) -> Mapping[str, Any]:
         """Set a bookmark to the beginning, or to the end of a run; return the JobBookmarkEntry."""
@@ -167,18 +171,8 @@ class Target(Protocol):
         """Return, for people, what starts the workflows of the app on AWS and not here."""
         return []
 
-    def meanwhile(self) -> list[str]:
-        """Return, for people, what may start runs while a rewind is carried out."""
-
-    def triggers(self) -> list[Start]:
-        """Return the triggers that start jobs of the app."""
-
-    def bookmark_track(self, job: str, runs: Sequence[Run]) -> Track | None:
-        """Return the bookmark of a job with its history, None if it has none."""
-
-    def other_jobs(self, jobs: Sequence[str]) -> Mapping[str, str]:
-        """Return known jobs outside the app, with their origin."""
-        return {}
+    def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
+        """Return what only a rewind asks: bookmarks with their history, and what starts jobs."""
 
     @property
     def rewinds(self) -> Rewinds:

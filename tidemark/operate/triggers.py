@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.model.messages import known
 from tidemark.operate.clients import Glue, all_of
-from tidemark.operate.names import TRIGGER, known
+from tidemark.operate.names import TRIGGER
 
 ON_DEMAND = "ON_DEMAND"
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.model.messages import known_run
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run, run_of
 from tidemark.operate.names import WORKFLOW
@@ -142,8 +143,9 @@ def stop_workflow(glue: Glue, workflow: str, run_id: str | None) -> list[str]:
     """Ask the open runs of a workflow to stop, or one of them; return their ids."""
     glue.check_stage(WORKFLOW, workflow)
     runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
+    meant = None if run_id is None else _run_meant(workflow, run_id, runs)
     ids = [run["WorkflowRunId"] for run in runs if run["Status"] == "RUNNING"]
-    asked = [found for found in ids if run_id is None or found.startswith(run_id)]
+    asked = [found for found in ids if meant in (None, found)]
     for found in asked:
         glue.glue.stop_workflow_run(Name=workflow, RunId=found)
     return asked
@@ -184,10 +186,9 @@ def _run_to_resume(glue: Glue, workflow: str, begin: str | None) -> WorkflowRun:
             raise UsageError(f"the workflow {workflow} has not run in {glue.where}")
         return last
     runs = glue.glue.get_workflow_runs(Name=workflow, MaxResults=100)["Runs"]
-    ids = [run["WorkflowRunId"] for run in runs if run["WorkflowRunId"].startswith(begin)]
-    if len(ids) != 1:
-        raise UsageError(
-            f"{len(ids) or 'no'} runs of the workflow {workflow} begin with {begin!r}; give the id "
-            "of one"
-        )
-    return read_workflow_run(glue, workflow, ids[0])
+    return read_workflow_run(glue, workflow, _run_meant(workflow, begin, runs))
+
+
+def _run_meant(workflow: str, text: str, runs: Sequence[Mapping[str, Any]]) -> str:
+    ids = [run["WorkflowRunId"] for run in runs]
+    return known_run(text, ids, f"of workflow {workflow}", "give the id of a workflow run, wr_...")

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from tidemark.report.commits import PipelineRun
 from tidemark.report.costs import Cost
 from tidemark.report.series import Point
-from tidemark.report.states import ACTIVE, BAD, NONE, OK, SIGNS, STOPPED, kind_of
+from tidemark.report.words import ACTIVE, BAD, NONE, OK, SIGNS, STOPPED, kind_of
 
 Chart: TypeAlias = Mapping[str, Any]
 COLOURS = {kind: f"var(--{kind})" for kind in (OK, BAD, STOPPED, ACTIVE, NONE)}

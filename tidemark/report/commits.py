@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.model.assembly.arguments import WATERMARK_TABLE, is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint
-from tidemark.model.checkpoints.filling import is_filling
 
-WATERMARK_TABLE = "--watermark_table"  # the argument of a job that keeps watermarks
 SUCCEEDED = "SUCCEEDED"
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 

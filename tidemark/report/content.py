@@ -9,7 +9,7 @@ from tidemark.report.freshness import LATE_MS, Freshness, freshness_of
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.model import Report, with_datasets, with_rows
 from tidemark.report.series import Point, last_period, points_of
-from tidemark.report.states import BAD, NEVER, OK, STOPPED, kind_of
+from tidemark.report.words import BAD, NEVER, OK, STOPPED, kind_of
 
 MAX_CARDS = 50  # jobs with separate charts
 MAX_ROWS = 200  # of a table that grows with the runs

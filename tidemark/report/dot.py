@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from tidemark.report.commits import PipelineRun
 from tidemark.report.freshness import Freshness
 from tidemark.report.jobs import PipelineJob
-from tidemark.report.states import NEVER, kind_of, with_sign
-from tidemark.report.words import age
+from tidemark.report.words import NEVER, age, kind_of, with_sign
 
 MAX_JOBS = 60  # of a picture
 MAX_WITH_DATASETS = 40

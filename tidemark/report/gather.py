@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.checkpoints.checkpoint import Checkpoint
-from tidemark.model.checkpoints.filling import is_filling
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
 from tidemark.report.commits import PipelineRun, commits_of, last_runs

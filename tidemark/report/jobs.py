@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.model.assembly.arguments import FROM, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, SPARK
 from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, version_of_run
 from tidemark.model.assembly.resources import METADATA
-from tidemark.model.assembly.template import WATERMARK_TABLE, resolve_stacks, stack_resources
-from tidemark.model.checkpoints.filling import FROM
+from tidemark.model.assembly.template import resolve_stacks, stack_resources
 
 JOB, TRIGGER = "AWS::Glue::Job", "AWS::Glue::Trigger"
 # Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-jobs-job.html

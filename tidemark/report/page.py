@@ -11,8 +11,7 @@ from tidemark.report import charts
 from tidemark.report.content import Content, content_of
 from tidemark.report.dot import graph_of, jobs_of_picture
 from tidemark.report.model import Report
-from tidemark.report.states import kind_of, with_sign
-from tidemark.report.words import age, amount, moment, took, usd
+from tidemark.report.words import age, amount, kind_of, moment, took, usd, with_sign
 
 FOLDER = Path(__file__).parent
 PX_PER_PT = 4 / 3

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.report.commits import PipelineRun
-from tidemark.report.states import BAD, kind_of
+from tidemark.report.words import BAD, kind_of
 
 MAX_POINTS = 48
 MAX_BARS, MAX_JOBS = 120, 40

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from tidemark.report.commits import SUCCEEDED
+
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 WHOLE = 100  # from which on a mean has no decimals
 
@@ -50,3 +52,26 @@ def usd(value: float) -> str:
     if value and value < 0.01:
         return f"{value:.4f}"
     return f"{value:,.2f}"
+
+
+NEVER = "never ran"
+OK, BAD, STOPPED, ACTIVE, NONE = "ok", "bad", "stopped", "active", "none"
+SIGNS = {OK: "✓", BAD: "✗", STOPPED: "■", ACTIVE: "▶", NONE: "○"}
+STOPPING = ("STOPPED", "STOPPING")
+FAILED = ("FAILED", "TIMEOUT", "ERROR", "EXPIRED")
+
+
+def kind_of(state: str) -> str:
+    """Return which of the kinds that have a look of their own a state is of."""
+    if state == SUCCEEDED:
+        return OK
+    if state in FAILED:
+        return BAD
+    if state in STOPPING:
+        return STOPPED
+    return NONE if state == NEVER else ACTIVE
+
+
+def with_sign(state: str) -> str:
+    """Return a state for people, such as `✓ SUCCEEDED`."""
+    return f"{SIGNS[kind_of(state)]} {state}"

@@ -29,8 +29,8 @@ def with_matches(
     groups = _groups_in(frame, regex)
     if len(names) > max(groups, 1):
         raise UsageError(
-            f"gs_regex_extract has {len(names)} columns {names} and the regular expression "
-            f"{regex!r} has {groups} groups; name a column for each group"
+            f"gs_regex_extract has the columns {names}, and the regular expression "
+            f"{regex!r} has fewer groups, {groups}; name a column for each group"
         )
     first = 1 if groups else 0
     made = {

@@ -126,7 +126,7 @@ def with_elements(
     given = indexes.split(",") if isinstance(indexes, str) else indexes
     taken = [int(index) for index in given or range(1, len(names) + 1)]
     if len(taken) != len(names):
-        raise UsageError(f"there are {len(names)} columns {names} and the indexes {taken}")
+        raise UsageError(f"the columns are {names} and the indexes {taken}; name one for each")
     made = {
         bare(name): F.get(F.col(colName), index - 1)
         for name, index in zip(names, taken, strict=True)

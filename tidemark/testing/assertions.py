@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tidemark.model.messages import plural
 from tidemark.testing.comparison import compare, fail, names_of
 from tidemark.testing.current import current_test
 from tidemark.testing.kills import KILLED, Kill
@@ -63,9 +64,9 @@ def assert_incremental(
         first = _succeeded(job, "the first run")  # which has read all there is
     if not first.sources and first.files_read:
         fail(
-            f"the first run read {int(first.files_read)} files without its bookmark: give the "
-            "source a transformation_ctx, call Job.init with what getResolvedOptions returned, and "
-            "run it with bookmark='enable'"
+            f"the first run read {plural(int(first.files_read), 'file')} without its bookmark: "
+            "give the source a transformation_ctx, call Job.init with what getResolvedOptions "
+            "returned, and run it with bookmark='enable'"
         )
     if not first.bookmarked:
         fail(

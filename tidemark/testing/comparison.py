@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
+from tidemark.model.messages import plural
 from tidemark.testing.lake_files import Row, as_rows
 
 MAX_SHOWN = 5
@@ -40,12 +41,12 @@ def _differences(found: Counter[str], wanted: Counter[str], at_most: bool) -> It
     extra = found - wanted
     known = Counter({row: times for row, times in extra.items() if row in wanted})
     for rows, text in (
-        (wanted - found, "are missing"),
-        (extra - known, "should not be there"),
-        (known if at_most else Counter[str](), "occur more often than they should"),
+        (wanted - found, "missing"),
+        (extra - known, "that should not be there"),
+        (known if at_most else Counter[str](), "there more often than expected"),
     ):
         if rows:
-            yield f"{sum(rows.values())} rows {text}: {_shown(rows)}"
+            yield f"{plural(sum(rows.values()), 'row')} {text}: {_shown(rows)}"
 
 
 def _shown(rows: Counter[str]) -> str:

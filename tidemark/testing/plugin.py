@@ -74,15 +74,14 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
         return
     others = {key: count for key, count in sorted(Counter(runs).items()) if key[1] != IN_PROCESS}
     outside = sum(others.values())
+    from tidemark.model.messages import plural
+
+    inside = plural(len(runs) - outside, "run")
     terminalreporter.write_line(
-        f"glue jobs: {_runs(len(runs) - outside)} in process, {_runs(outside)} isolated"
+        f"glue jobs: {inside} in process, {plural(outside, 'run')} isolated"
     )
     for (job, where), count in others.items():
-        terminalreporter.write_line(f"  {job}: {where} ({_runs(count)})")
-
-
-def _runs(count: int) -> str:
-    return f"{count} run{'' if count == 1 else 's'}"
+        terminalreporter.write_line(f"  {job}: {where} ({plural(count, 'run')})")
 
 
 def pytest_enter_pdb(config: pytest.Config, pdb: Any) -> None:

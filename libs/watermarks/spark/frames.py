@@ -225,8 +225,8 @@ def captured(found: DataFrame, kind: DataType, column: str) -> Any:
     value, *counts = row
     if null_rows := sum(counts):
         raise WatermarkValueError(
-            f"{null_rows} rows have no value in the column {column!r}: they belong to no window; "
-            'repair them, or choose nulls="include" or nulls="exclude"'
+            f"the column {column!r} has no value in {null_rows} of the rows: they belong to no "
+            'window; repair them, or choose nulls="include" or nulls="exclude"'
         )
     return None if value is None else _python_value(value, name, column)
 

@@ -254,8 +254,8 @@ class _Database:
                 raise target.superseded()
             if nulls := _number(statement, target.null_keys()):
                 raise WatermarkValueError(
-                    f"{nulls} rows of the frame have a NULL in a key: no row of the table would be "
-                    "replaced by them; leave them out, or give them a key"
+                    f"a NULL is in a key of the frame, in {nulls} of its rows: no row of the table "
+                    "would be replaced by them; leave them out, or give them a key"
                 )
             return sum(int(statement.executeUpdate(text)) for text in statements)
 

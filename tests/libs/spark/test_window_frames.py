@@ -261,7 +261,7 @@ def test_newest_of_nulls_alone_is_none_where_they_are_allowed(spark, kind):
 def test_nulls_are_raised_with_their_number(spark):
     frame = frame_of(spark, "int", [None, 1, None])
 
-    with pytest.raises(WatermarkValueError, match=r"2 rows have no value in the column 'c'"):
+    with pytest.raises(WatermarkValueError, match=r"the column 'c' has no value in 2 of the rows"):
         newest(frame, "c")
 
 

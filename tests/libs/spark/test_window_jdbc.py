@@ -137,9 +137,9 @@ def test_newest_of_a_table_without_rows_is_none(spark, make_table):
 def test_nulls_are_raised_with_their_number_even_above_a_value(spark, make_table):
     table = make_table("INT", [None, 1, None, 2])
 
-    with pytest.raises(WatermarkValueError, match=r"2 rows have no value in the column 'c'"):
+    with pytest.raises(WatermarkValueError, match=r"the column 'c' has no value in 2 of the rows"):
         newest_jdbc(spark, OPTIONS, table, "c")
-    with pytest.raises(WatermarkValueError, match=r"2 rows have no value in the column 'c'"):
+    with pytest.raises(WatermarkValueError, match=r"the column 'c' has no value in 2 of the rows"):
         newest_jdbc(spark, OPTIONS, table, "c", above=1)
 
 

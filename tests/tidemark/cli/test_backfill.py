@@ -274,7 +274,6 @@ def test_a_job_that_cannot_be_told_a_range_is_refused_with_what_to_add(port, tmp
     )
     assert_one_clear_line(tidemark("gaps", "plain"), 2, "plain has no days or numbers")
     assert_one_clear_line(tidemark("gaps", "fixed"), 2, "give both --from and --to")
-    assert_one_clear_line(tidemark("backfill", "plian", *DAYS), 2, "did you mean plain?")
     assert port.states("plain") == []
 
 

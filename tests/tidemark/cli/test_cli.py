@@ -221,12 +221,6 @@ def test_a_job_script_that_does_not_exist_is_named(home, write_assembly) -> None
     assert_one_clear_line(tidemark("run", "--app", str(app)), 2, "first.py", "does not exist")
 
 
-def test_an_unknown_workflow_is_refused_with_the_ones_there_are(home, write_assembly) -> None:
-    result = tidemark("run", "--app", str(write_assembly({"first": ""})), "--workflow", "nightly")
-
-    assert_one_clear_line(result, 1, "no workflow 'nightly'", "allowed: flow")
-
-
 def test_with_several_workflows_one_is_named_before_anything_is_started(
     home, write_assembly
 ) -> None:

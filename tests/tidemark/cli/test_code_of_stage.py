@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidemark.glue_service.conftest import Port
-from tidemark.cli.code_of_stage import is_other_script, say_code_of_stage
+from tidemark.cli.target import is_other_script, say_code_of_stage
 from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 
 import pytest
 
-from tests.tidemark.cli.deployed_stages import WAITS
+from tests.tidemark.cli.deployed_stages import WAITS, assert_one_clear_line_after
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.local_state.bookmarks.versions import commit_bookmark
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client
 from tidemark.local_state.watermark_tables import watermark_table
 from watermarks import Watermarks
@@ -41,15 +43,73 @@ def test_a_run_is_shown_with_what_it_recorded_in_its_table(stage, monkeypatch):
         create_tables(client, [watermark_table("runs-of-prod")])
         watermarks = Watermarks("runs-of-prod", client)
         watermarks.checkpoint("load", first, read=["s3://raw/"], written={"s3://lake/": "append"})
+        watermarks.advance(job_id="report", run_id=first, to={"id": 7}, base=None)
 
     shown = json.loads(stage.ask("run", "show", first[:12], "--format", "json").stdout)
     text = stage.ask("run", "show", first[:12]).stdout
+    explained = stage.ask("explain", "report").stdout
 
     (read,), (written,) = shown["checkpoint"]["read"], shown["checkpoint"]["written"]
     assert (shown["run_id"], shown["job"], shown["log"]) == (first, "load", ["out"])
     assert (read["dataset"], written["dataset"]) == ("s3://raw/", "s3://lake/")
     assert written["mode"] == "append"
     assert "s3://lake/" in text
+    assert "watermark of report: id=7" in explained
+    assert "bookmark of report" not in explained
+
+
+def test_explain_places_the_objects_of_declared_sources_by_the_bookmark(stage):
+    stage.deploy({"load": "", "report": ""})
+    reads = {"reads": [{"uri": "s3://landing/in/"}]}
+    enable = {"--job-bookmark-option": "job-bookmark-enable"}
+    stage.edit(lambda it: it.setdefault("Metadata", {}).update({"Tidemark": reads}))
+    stage.edit(lambda it: it["Properties"].setdefault("DefaultArguments", {}).update(enable))
+    stage.port.engine.ask(lambda glue: deploy_on_port(glue, stage.app))
+    folder = stage.port.home.lake / "landing" / "in"
+    folder.mkdir(exist_ok=True)
+    for name, at in (("old", 1), ("band", 50), ("new", 101), ("_hidden", 101)):
+        (folder / name).write_text(name, encoding="utf-8")
+        os.utime(folder / name, (at, at))
+    state = {"kind": "s3", "high_ms": 100_000, "low_ms": 40_000, "recent": [["a", 1, 2]]}
+    stage.port.engine.ask(
+        lambda glue: commit_bookmark(glue.store, "load", "jr_1", {"ctx": state}, 0, 1)
+    )
+
+    found = json.loads(stage.ask("explain", "load", "--format", "json").stdout)
+    text = stage.ask("explain", "load").stdout
+    one = stage.ask("explain", "load", "--file", "s3a://landing/in/new").stdout
+    without = stage.ask("explain", "report").stdout
+
+    (source,) = found["sources"]
+    assert [(it["file"], it["place"]) for it in source["listed"]] == [
+        ("s3://landing/in/band", "in the band"),
+        ("s3://landing/in/new", "newer"),
+        ("s3://landing/in/old", "older"),
+    ]
+    assert "1970-01-01 00:01:40.000Z (1 file in the band)" in text
+    assert "1 newer (3 bytes), 1 in the band (4 bytes), 1 older (3 bytes)" in text
+    assert "An account does not tell which source reads which folder" in text
+    assert "s3://landing/in/: 1 newer (3 bytes)" in one
+    assert "at the beginning" in without
+    assert "3 newer (10 bytes)" in without
+
+
+def test_explain_refuses_what_an_account_does_not_tell(stage):
+    stage.deploy({"load": ""})
+
+    elsewhere = stage.ask("explain", "load", "--run", "jr_1")
+    nothing = stage.ask("explain", "load")
+    stage.edit(
+        lambda it: it["Properties"].update(
+            DefaultArguments={"--job-bookmark-option": "job-bookmark-enable"}
+        )
+    )
+    stage.port.engine.ask(lambda glue: deploy_on_port(glue, stage.app))
+    other = stage.ask("explain", "load", "--file", "s3://elsewhere/a")
+
+    assert_one_clear_line_after(elsewhere, 2, "leave out --run", "run show jr_1 --deployed prod")
+    assert_one_clear_line_after(nothing, 1, "neither a bookmark nor a watermark")
+    assert_one_clear_line_after(other, 2, "no source of S3", "s3://elsewhere/a; declared are none")
 
 
 def test_ctrl_c_of_a_run_stops_it_and_of_logs_does_not(stage, tmp_path):

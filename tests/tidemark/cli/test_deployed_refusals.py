@@ -13,13 +13,6 @@ from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 pytestmark = pytest.mark.stress  # starts many processes
 
 
-@pytest.mark.parametrize("words", [("runs", "laod"), ("logs", "laod"), ("stop", "laod")])
-def test_a_misspelt_job_is_told_with_the_nearest(stage, words):
-    stage.deploy({"load": "", "report": ""})
-
-    assert_one_clear_line_after(stage.ask(*words), 2, "no job 'laod'", "did you mean load?")
-
-
 def test_a_job_of_the_same_name_of_another_stage_is_left_alone(stage):
     stage.deploy({"load": ""}, name="dev")
     stage.edit(lambda it: it["Properties"]["Tags"].update({"tidemark:stage": "prod"}))
@@ -54,6 +47,7 @@ def test_without_credentials_nothing_is_asked_and_one_line_says_so(stage, monkey
         ("stop",),
         ("resume",),
         ("trigger",),
+        ("watermark", "show", "load"),
     ):
         assert_one_clear_line(stage.ask(*words), 2, "there are no AWS credentials")
 

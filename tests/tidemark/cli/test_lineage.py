@@ -87,7 +87,7 @@ def test_events_of_runs_that_have_ended_are_sent_with_what_is_recorded(served, t
 
 
 def test_jobs_and_times_are_chosen(served):
-    assert call("e", "--job", "bad").output == "sent events of 1 runs to e\n"
+    assert call("e", "--job", "bad").output == "sent events of 1 run to e\n"
     assert call("e", "--since", "2200-01-01").output == "sent events of 0 runs to e\n"
 
 

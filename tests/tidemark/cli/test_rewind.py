@@ -118,7 +118,7 @@ def test_the_answer_no_changes_nothing(app, home):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("load-ü", "--to", "jr_nobody"), "there is no run 'jr_nobody'; nearest: "),
+        (("load-ü", "--to", "jr_nobody"), "there is no run 'jr_nobody' here; the nearest: "),
         (("lod-ü", "--to", "beginning"), "there is no job 'lod-ü'; did you mean load-ü?"),
         (("load-ü", "--to", "2999-01-01"), "is in the future"),
         (("load-ü", "--to", "2026-13-01"), "is not a moment"),

@@ -172,15 +172,6 @@ def test_a_trigger_that_is_fired_in_a_home_that_no_one_serves_is_waited_for(
     ]
 
 
-@pytest.mark.parametrize("words", [("--only", "tow"), ("--from", "tow")])
-def test_a_misspelt_job_of_a_run_is_told(
-    home: Path, write_assembly: WriteAssembly, words: tuple[str, str]
-) -> None:
-    app = write_assembly({"one": "", "two": ""}, {"two": ["one"]})
-
-    assert_one_clear_line(tidemark("run", "--app", str(app), *words), 2, "did you mean two?")
-
-
 def test_a_resuming_command_that_is_killed_leaves_nothing_open(
     home: Path, write_assembly: WriteAssembly, tmp_path: Path
 ) -> None:

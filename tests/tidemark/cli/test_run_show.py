@@ -12,10 +12,8 @@ import pytest
 from rich.console import Console
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tidemark.cli.run_show import pick
 from tidemark.cli.views.run_details import RunDetails, details_parts
 from tidemark.cli.views.runs import runs_listing
-from tidemark.errors import UsageError
 from tidemark.glue_service.entities import Entity, Kind, put_entity
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import put_checkpoint
@@ -35,7 +33,6 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MS = int(NOW.timestamp() * 1000)
 ID = f"jr_{'0123456789abcdef' * 4}"
 RUN = Run(ID, "ingest-flights", "SUCCEEDED", NOW, NOW + timedelta(seconds=2), trigger="nightly")
-KNOWN = [("jr_ab12", "load"), ("jr_ab34", "report"), ("jr_cd56", "load")]
 CHECKPOINT = Checkpoint(
     "ingest-flights",
     ID,
@@ -130,27 +127,6 @@ def test_a_run_without_a_checkpoint_says_why(state, text):
     assert ("in progress" in found) == (state == "RUNNING")  # one that was killed does not
 
 
-@pytest.mark.parametrize(
-    ("text", "found"), [("jr_ab1", "jr_ab12"), ("cd", "jr_cd56"), ("jr_ab34", "jr_ab34")]
-)
-def test_the_beginning_of_an_id_is_enough(text, found):
-    assert pick(text, KNOWN, "here")[0] == found
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("jr_ab", r"2 runs begin with 'jr_ab': jr_ab12 of load, jr_ab34 of report; give more"),
-        ("jr_cd57", r"no run 'jr_cd57' in here; the nearest: jr_cd56 of load; `tidemark runs`"),
-        ("zzzzzzzzzz", "the nearest: jr_ab12 of load;"),
-        ("", "no run '' in here"),
-    ],
-)
-def test_an_unknown_run_is_answered_with_the_nearest(text, message):
-    with pytest.raises(UsageError, match=message):
-        pick(text, KNOWN, "here")
-
-
 def test_the_run_of_a_home_is_shown(home: Path) -> None:
     Store(Home.open(home).database).close()  # else it would be one that is lost
     folder = home / "runs" / ID
@@ -186,7 +162,7 @@ def test_the_run_of_a_home_is_shown(home: Path) -> None:
 
 
 def test_what_cannot_be_shown_is_one_line(home: Path) -> None:
-    assert_one_clear_line(tidemark("run", "show", "jr_1"), 2, "no job has run in")
+    assert_one_clear_line(tidemark("run", "show", "jr_1"), 2, "there is none at all")
     assert_one_clear_line(tidemark("run", "--only", "x", "show", "jr_1"), 2, "--only before show")
     assert_one_clear_line(tidemark("run", "show", "x", "--app", "y"), 2, "--deployed STAGE")
 

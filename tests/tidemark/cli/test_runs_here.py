@@ -96,31 +96,9 @@ def test_a_run_whose_engine_is_gone_is_not_running(home: Path) -> None:
         assert store.latest_job_run("load") == left
 
 
-@pytest.mark.parametrize("words", [("runs", "laod"), ("logs", "laod"), ("resume",), ("stop",)])
-def test_what_is_not_there_is_told(home: Path, words: tuple[str, ...]) -> None:
-    assert_one_clear_line(tidemark(*words), 2, "there is no")
-
-
 def test_stages_are_asked_with_deployed_only(home: Path) -> None:
     assert_one_clear_line(tidemark("runs", "--app", "cdk.out"), 2, "--deployed STAGE")
     assert_one_clear_line(tidemark("run", "--format", "json"), 2, "--deployed")
-
-
-UNKNOWN = {
-    "runs": ("runs", "nowhere"),
-    "logs": ("logs", "nowhere"),
-    "stop": ("stop", "nowhere"),
-    "gaps": ("gaps", "nowhere"),
-    "explain": ("explain", "nowhere"),
-    "bookmark show": ("bookmark", "show", "nowhere"),
-    "bookmark reset": ("bookmark", "reset", "nowhere", "--yes"),
-    "bookmark rewind": ("bookmark", "rewind", "nowhere", "--run", "1", "--yes"),
-}
-
-
-@pytest.mark.parametrize("words", UNKNOWN.values(), ids=UNKNOWN)
-def test_an_unknown_job_is_wrong_usage_everywhere(home: Path, words: tuple[str, ...]) -> None:
-    assert_one_clear_line(tidemark(*words), 2, "nowhere")
 
 
 def test_a_reset_under_a_run_says_what_becomes_of_the_run(home: Path) -> None:

@@ -9,9 +9,15 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from tidemark.cli.views.runs import Changes, not_started_lines, run_json, runs_listing, since_of
+from tidemark.cli.views.runs import (
+    Changes,
+    not_started_lines,
+    run_json,
+    runs_listing,
+    since_of,
+    triggers_listing,
+)
 from tidemark.cli.views.status import status_table
-from tidemark.cli.views.triggers import triggers_listing
 from tidemark.errors import UsageError
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tidemark.cli.main import main
-from tidemark.glue_service.commands import load
+from tidemark.glue_service.commands import load_app
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
@@ -90,7 +90,7 @@ def watermarks_of(home: Path, app: str):
         dynamodb_endpoint(opened) as endpoint,
         dynamodb_client(endpoint, "us-east-1") as client,
     ):
-        create_tables(client, load(Path(app)).tables)
+        create_tables(client, load_app(Path(app)).deployment.tables)
         yield Watermarks("glue-watermarks", client)
 
 
@@ -115,7 +115,7 @@ def test_app_that_was_recorded_is_up_to_date(project, app):
     folder = app("ingest")
 
     assert tidemark("write", "--app", folder).output == (
-        "state-manifest.json is written: 1 jobs; review and commit it\n"
+        "state-manifest.json is written: 1 job; review and commit it\n"
     )
     result = tidemark("check", "--app", folder)
     assert (result.exit_code, result.output) == (

@@ -88,12 +88,10 @@ def test_a_run_is_shown_with_its_log_and_what_it_cost(target):
 
     shown = answer(target, "run", "show", first[:12])
     without = target.ask("run", "show", second).stdout
-    unknown = target.ask("run", "show", "jr_of_no_one")
 
     assert (shown["run_id"], shown["job"], shown["log"]) == (first, "load", ["out"])
     assert shown["usd"] >= 0
     assert "The log is empty" in without
-    assert_one_clear_line_after(unknown, 2, "no run 'jr_of_no_one' in ", second)
 
 
 def test_a_report_is_of_the_runs_of_the_target(target, tmp_path):
@@ -119,7 +117,6 @@ def test_a_bookmark_is_shown_rewound_and_reset(target):
     chosen = target.ask("bookmark", "rewind", "load", "--yes")
     held = bookmark_of(target, "load")[0]
     reset = target.ask("bookmark", "reset", "load", "--yes")
-    unknown = target.ask("bookmark", "reset", "laod", "--yes")
 
     assert (shown["RunId"], earlier["RunId"]) == ("jr_3", "jr_1")
     assert "Runs to rewind to" in table
@@ -127,7 +124,26 @@ def test_a_bookmark_is_shown_rewound_and_reset(target):
     assert_one_clear_line_after(chosen, 2, "choose one of these runs: --run ID")
     assert held == "jr_2"
     assert "is at the beginning (version 5)" in reset.output
-    assert_one_clear_line_after(unknown, 2, "laod", "did you mean load?")
+
+
+def test_watermarks_are_shown_and_rewound_in_the_table_of_their_job(target):
+    target.deploy({"load": "", "report": ""})
+    watermarks = keep_watermarks(target)
+    for number in (1, 2):
+        base = watermarks.latest("report")
+        watermarks.advance(job_id="report", run_id=f"jr_{number}", to={"id": number}, base=base)
+
+    shown = answer(target, "watermark", "show", "report")
+    to_first = ("watermark", "rewind", "report", "--run", "jr_1", "--reason", "why", "--yes")
+    rewound = target.ask(*to_first)
+    (newest, *_) = answer(target, "watermark", "history", "report")
+    elsewhere = target.ask("watermark", "show", "report", "--table", "other")
+
+    assert shown["watermarks"] == {"id": 2}
+    assert rewound.exit_code == 0, rewound.output
+    assert watermarks.latest("report").watermarks == {"id": 1}
+    assert (newest["kind"], newest["reason"]) == ("rewind", "why")
+    assert_one_clear_line_after(elsewhere, 2, "there is no table 'other' in ", "--table")
 
 
 def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
@@ -202,7 +218,7 @@ def test_events_of_runs_are_sent(target, tmp_path):
 
     sent = target.ask("lineage", str(tmp_path / "events"), "--job", "load")
 
-    assert sent.stdout == f"sent events of 1 runs to {tmp_path / 'events'}\n", sent.output
+    assert sent.stdout == f"sent events of 1 run to {tmp_path / 'events'}\n", sent.output
     events = [json.loads(it) for it in (tmp_path / "events").read_text("utf-8").splitlines()]
     assert [it["eventType"] for it in events] == ["START", "COMPLETE"]
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tests.fixtures.commands import TABLE
 from tidemark.cli.main import main
 from tidemark.glue_service.commands import region
+from tidemark.local_state.bookmarks.versions import commit_bookmark
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
@@ -63,34 +64,22 @@ def test_show_as_json_has_the_values(engine):
     assert (window["run_id"], window["high"]) == ("jr_3", "2013-01-03T05:15:00+00:00")
 
 
-def put_run(home, job: str, option: str) -> None:
+def put_run(home, job: str) -> None:
     with Store(Home.open(home).database) as store:
-        store.put_job_run(JobRun("jr_1", job, None, None, 0, "SUCCEEDED", 7, "stderr.log", option))
+        store.put_job_run(
+            JobRun("jr_1", job, None, None, 0, "SUCCEEDED", 7, "stderr.log", "job-bookmark-disable")
+        )
 
 
 def test_job_that_ran_without_watermarks_will_load_everything(engine, home):
-    put_run(home, "another-job", "job-bookmark-disable")
+    put_run(home, "another-job")
 
     assert "none: the next run loads everything" in tidemark("show", "another-job")[1]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [["show"], ["history"], ["rewind", "--to-beginning", "--reason", "x", "--yes"]],
-    ids=["show", "history", "rewind"],
-)
-def test_name_of_no_job_is_refused_with_the_nearest_and_writes_nothing(engine, home, command):
-    put_run(home, JOB, "job-bookmark-disable")
-
-    code, output = tidemark(*command, "ingest-order")
-
-    assert code == 2
-    assert "never ran here: did you mean ingest-orders?" in output
-    assert tidemark("history", "ingest-order")[0] == 2
-
-
 def test_job_with_a_bookmark_is_told_where_that_is(engine, home):
-    put_run(home, "curate-orders", "job-bookmark-enable")
+    with Store(Home.open(home).database) as store:
+        commit_bookmark(store, "curate-orders", "jr_1", {}, 0, 7)
 
     code, output = tidemark("show", "curate-orders")
 
@@ -175,34 +164,3 @@ def test_table_that_is_not_there_is_one_clear_line(home):
     assert code == 2
     assert "there is no table 'other' in" in output
     assert "Traceback" not in output
-
-
-def test_deployed_means_the_account_of_the_credentials(engine, monkeypatch, tmp_path):
-    """The engine stands in for the account: boto3 finds it as it finds AWS."""
-    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "another home"))
-    for name, value in {
-        "AWS_ENDPOINT_URL_DYNAMODB": engine,
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
-        "AWS_DEFAULT_REGION": region(),
-    }.items():
-        monkeypatch.setenv(name, value)
-
-    code, output = tidemark("show", JOB, "--deployed")
-
-    assert code == 0, output
-    assert "updated_at=2013-01-02 05:15:00+00:00" in output
-    assert not (tmp_path / "another home").exists()
-
-
-def test_deployed_without_credentials_says_so(monkeypatch, tmp_path):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-2")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-
-    code, output = tidemark("show", JOB, "--deployed")
-
-    assert code == 1
-    assert "check your credentials and region" in output

@@ -24,10 +24,10 @@ from tidemark.scaffold.new_job import (
     READS_UPSTREAM,
     Declared,
     NewJob,
+    commands,
     stack_file,
     stack_with,
 )
-from tidemark.scaffold.next_steps import commands
 
 PROJECT = Path(__file__).parents[3]
 STACK = stack_file("flights")

@@ -209,7 +209,7 @@ def test_the_second_pipeline_runs_by_its_name(project: Path, assembly: Assembly)
     assert "curate-flights" not in ran
     assert "ingest-guidesales" in status
     assert "curate-flights" in status
-    assert "would read 0 of 1 files" in explained
+    assert "would read 0 of 1 file" in explained
 
 
 def test_a_set_of_pipelines_needs_no_stack_file(project: Path) -> None:

@@ -65,12 +65,12 @@ WRONG = {
     ),
     "appends a source without a context": (
         "append(read())\nappend(read('s3://landing/other/', ''))\njob.commit()\n",
-        "after a run with nothing new, 1 rows occur more often than they should",
+        "after a run with nothing new, 1 row there more often than expected",
     ),
     "empties its target": (
         "rows = read()\nspark.createDataFrame(rows.collect(), 'id long')"
         ".write.mode('overwrite').json(args['target_path'])\njob.commit()\n",
-        "after a run with nothing new, 2 rows are missing",
+        "after a run with nothing new, 2 rows missing",
     ),
     "survives a kill": (
         "append(read())\ntry:\n    job.commit()\nexcept:\n    pass\n",
@@ -163,5 +163,5 @@ def test_watermarks_are_forgotten_for_a_recomputation_and_put_back(
 def test_appending_job_with_watermarks_is_not_idempotent(script, watermarks):
     file = script(WATERMARKED.format(write="append(rows_of(orders, window))"))
 
-    with pytest.raises(AssertionError, match="2 rows occur more often"):
+    with pytest.raises(AssertionError, match="2 rows there more often"):
         assert_idempotent(file, **PATHS)

@@ -91,7 +91,7 @@ def test_incremental_job_passes_its_assertions_and_an_appending_one_is_not_idemp
 
     assert_incremental(job)
     assert_same_as_recomputed(job, repeats=True)
-    with pytest.raises(AssertionError, match="rows occur more often"):
+    with pytest.raises(AssertionError, match="rows there more often"):
         assert_idempotent(job)
 
 

@@ -139,6 +139,6 @@ def rename_watermarks(job: AdoptedJob) -> Step:
         "Watermarks are kept by the name of the job. They move in one transaction; from then on "
         "the old name is refused.",
         (rename(job.old, job.name),),
-        (f"tidemark watermark show {job.name} --deployed --table {job.watermark_table}",),
+        (f"tidemark watermark show {job.name} --deployed $STAGE --table {job.watermark_table}",),
         (rename(job.name, job.old),),
     )

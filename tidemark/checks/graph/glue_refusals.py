@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from tidemark.checks.graph.model import Problem
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.glue_limits import refused_by_glue
 from tidemark.model.assembly.glue_shapes import REQUESTS
 from tidemark.model.assembly.resources import Templates, resources_of
 
 RULE, CONCURRENT = "refused-by-glue", "watermark-concurrent"
-TABLE_ARGUMENT = "--watermark_table"
 
 
 def problems_of_resources(templates: Templates) -> Iterator[Problem]:
@@ -30,7 +30,7 @@ def _of_watermarks(templates: Templates) -> Iterator[Problem]:
     for stack, id_, resource in resources_of(templates, "AWS::Glue::Job"):
         properties = resource.get("Properties", {})
         most = (properties.get("ExecutionProperty") or {}).get("MaxConcurrentRuns", 1)
-        has_watermarks = TABLE_ARGUMENT in (properties.get("DefaultArguments") or {})
+        has_watermarks = WATERMARK_TABLE in (properties.get("DefaultArguments") or {})
         if has_watermarks and isinstance(most, int) and most > 1:
             yield Problem(
                 CONCURRENT,

@@ -9,6 +9,7 @@ from tidemark.checks.state.plan import PLAN, read_plan
 from tidemark.checks.state.read_app import read_app_folder
 from tidemark.checks.state.review import Review, check_writable, review
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.messages import plural
 
 STAGES = "tidemark:stages"
 
@@ -71,4 +72,4 @@ def write_manifest(project: Path, assembly: Path) -> str:
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.write_text(found.written.render(), encoding="utf-8")
     unfinished.replace(path)
-    return f"{MANIFEST} is written: {len(found.written.jobs)} jobs; review and commit it"
+    return f"{MANIFEST} is written: {plural(len(found.written.jobs), 'job')}; review and commit it"

@@ -12,7 +12,7 @@ from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
 from tidemark.checks.state.stateful import holds_state, stateful_resource
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import bookmark_option
+from tidemark.model.assembly.arguments import WATERMARK_TABLE, bookmark_option
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
 from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.assembly.intrinsics import Scope
@@ -20,7 +20,7 @@ from tidemark.model.assembly.template import resolve_stacks, stack_resources
 
 REGION = "us-east-1"  # no name of an app's own should have one; the CDK's assets bucket does
 STAGE_TAG = "tidemark:stage"  # of everything in a stage
-WATERMARK_ARGUMENT, CHECKPOINT_ARGUMENT = "--watermark_table", "--checkpoint"
+CHECKPOINT_ARGUMENT = "--checkpoint"
 
 
 def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
@@ -97,7 +97,7 @@ def _job_state(
     job = JobState(
         resource="",
         bookmark=bookmark_option(arguments),
-        watermark_table=arguments.get(WATERMARK_ARGUMENT, ""),
+        watermark_table=arguments.get(WATERMARK_TABLE, ""),
         checkpoint=(
             arguments.get(CHECKPOINT_ARGUMENT, "")
             if properties["Command"].get("Name") == STREAMING

@@ -9,6 +9,7 @@ from rich.text import Text
 from tidemark.cli.progress import render_state
 from tidemark.cli.views.listing import MIN_ID_LENGTH, Listing, Sentence
 from tidemark.cli.views.runs import render_end
+from tidemark.model.messages import plural
 from tidemark.operate.backfill.filling import Filling
 from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
 from tidemark.operate.backfill.plan import Plan, rest_of
@@ -87,11 +88,6 @@ def _interval_json(unit: Unit, it: Interval) -> dict[str, Any]:
     }
 
 
-def render_runs(count: int) -> str:
-    """Return a number of job runs for people."""
-    return f"{count:,} job run" + ("" if count == 1 else "s")
-
-
 def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
     """Yield the plan of a backfill."""
     unit, how = plan.unit, "one after another" if at_once < 2 else f"{at_once} at once"
@@ -101,7 +97,7 @@ def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
         yield Sentence(f"{asked}: nothing is missing or stale that the source has; no run to start")
     else:
         order = f", {how}" if len(plan.parts) > 1 else ""
-        yield Sentence(f"{asked}: {size} in {render_runs(len(plan.parts))}{order}")
+        yield Sentence(f"{asked}: {size} in {plural(len(plan.parts), 'job run')}{order}")
         rows = [
             (str(number), it.text(unit), unit.count(it.size))
             for number, it in enumerate(plan.parts[:MAX_PARTS_SHOWN], 1)

@@ -1,12 +1,13 @@
 """Shows a job bookmark: its counters, what each context has read, and the runs to rewind to."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tidemark.cli.views.listing import Listing, short_ids
 from tidemark.cli.views.runs import grouped
 from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.model.messages import plural
+from tidemark.operate.bookmark_states import State, states_of
 from tidemark.operate.target import CommittedRun
 
 COUNTERS = ("Version", "Run", "Attempt")
@@ -21,21 +22,11 @@ def bookmark_tables(entry: Mapping[str, Any], runs: Sequence[CommittedRun]) -> l
     cells = [short.get(value, value) for value in values]
     title = f"Bookmark of {entry['JobName']}"
     counters = Listing((*COUNTERS, *RUN_IDS), [cells], title, range(len(cells)))
-    states = _states(entry)
-    contexts = [_contexts_table(states)] if states is not None else []
-    return [counters, *contexts, runs_table(runs)]
+    return [counters, contexts_table(states_of(entry)), runs_table(runs)]
 
 
-def _states(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the states by context; None for a document of AWS, which is Glue's own affair."""
-    try:
-        states: Mapping[str, Any] = json.loads(entry["JobBookmark"])["states"]
-    except (KeyError, TypeError, ValueError):
-        return None
-    return states
-
-
-def _contexts_table(states: Mapping[str, Any]) -> Listing:
+def contexts_table(states: Mapping[str, State]) -> Listing:
+    """Return how far each context has read."""
     rows = [
         (ctx or "-", state.get("kind", "-"), _reach(state), _place(state))
         for ctx, state in sorted(states.items())
@@ -44,17 +35,17 @@ def _contexts_table(states: Mapping[str, Any]) -> Listing:
     return Listing(headings, rows, "\nWhat it has read, by transformation_ctx")
 
 
-def _reach(state: Mapping[str, Any]) -> str:
+def _reach(state: State) -> str:
     if "high_ms" in state:
-        recent = len(state["recent"])
-        return moment(state["high_ms"]) + (f" ({recent:,} files in the band)" if recent else "")
+        band = f" ({plural(len(state['recent']), 'file')} in the band)" if state["recent"] else ""
+        return f"{moment(state['high_ms'])}{band}"
     if "bound" in state:
         pairs = zip(state["keys"], state["bound"] or [], strict=False)
         return ", ".join(f"{key}={value[-1]}" for key, value in pairs) or "-"
     return ", ".join(f"{k}={v}" for k, v in state.items() if k != "kind") or "-"
 
 
-def _place(state: Mapping[str, Any]) -> str:
+def _place(state: State) -> str:
     return ", ".join(state.get("paths", [])) or str(state.get("table", "-"))
 
 

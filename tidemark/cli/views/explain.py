@@ -8,7 +8,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from tidemark.cli.views.listing import Listing, Sentence
-from tidemark.errors import UsageError
 from tidemark.glue_job.readers.tables.explained_predicates import predicates_of
 from tidemark.local_state.bookmarks.explain import (
     Explanation,
@@ -24,26 +23,20 @@ from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.known_jobs import known_jobs, no_source_reason
-from tidemark.local_state.store.run_ids import resolve_run
+from tidemark.model.messages import plural
 
 SHOWN_FILES = 20
 
 
-def explain_job(
-    home: Home, job: str, run: str | None, uri: str | None
-) -> tuple[str | None, list[Explanation]]:
-    """Return the id of the run, and an explanation per source."""
+def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> list[Explanation]:
+    """Return an explanation per source, of a run or of the next one."""
     with Store(home.database) as store:
-        if job not in known_jobs(store):
-            raise UsageError(no_source_reason(store, job))
-        run_id = resolve_run(store, job, run) if run else None
         if run_id:
             sources = sources_of_run(store, job, run_id)
         else:
             sources = sources_of_next_run(store, job, None)
     with predicates_of(home) as predicate_of:
-        return run_id, [_explain(home, opened, uri, predicate_of) for opened in sources]
+        return [_explain(home, opened, uri, predicate_of) for opened in sources]
 
 
 def _explain(
@@ -101,12 +94,12 @@ def explanation_tables(
             continue
         read = explanation.read
         size = sum(file.size for file in read)
-        count = f"{len(read):,} of {len(explanation.files):,} files, {size:,} bytes"
+        count = f"{len(read):,} of {plural(len(explanation.files), 'file')}, {plural(size, 'byte')}"
         yield Sentence(Text(f"{name}: {verb} {count}", style="bold"))
         yield from _files(explanation, verb)
         if len(explanation.files) > SHOWN_FILES:
             more = len(explanation.files) - SHOWN_FILES
-            yield Text(f"and {more:,} more files; --format json lists all")
+            yield Text(f"and {plural(more, 'more file')}; --format json lists all")
 
 
 def _files(explanation: Explanation, verb: str) -> Iterator[RenderableType]:

@@ -10,6 +10,7 @@ from tidemark.checks.lint.findings import Finding
 from tidemark.checks.lint.linter import Linted, lint_file, lint_jobs
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import read_assembly
+from tidemark.model.messages import plural
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -67,16 +68,7 @@ def lint_lines(linted: Sequence[Linted]) -> Iterator[Text]:
         )
         yield Text(f"    {finding.remedy}", style="dim")
     errors, warnings = count(linted, "error"), count(linted, "warning")
-    scripts = len({one.file for one in linted})
-    yield Text(
-        f"{scripts} {_plural('script', scripts)}: {errors} {_plural('error', errors)}, "
-        f"{warnings} {_plural('warning', warnings)}{_notes(count(linted, 'note'))}"
-    )
-
-
-def _notes(number: int) -> str:
-    return f", {number} {_plural('note', number)}" if number else ""
-
-
-def _plural(word: str, number: int) -> str:
-    return word if number == 1 else f"{word}s"
+    scripts, notes = len({one.file for one in linted}), count(linted, "note")
+    found = [plural(errors, "error"), plural(warnings, "warning")]
+    found += [plural(notes, "note")] if notes else []
+    yield Text(f"{plural(scripts, 'script')}: {', '.join(found)}")

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from tidemark.operate.run_ids import RETRY
+from tidemark.model.messages import RETRY
 
 GAP = 2
 MIN_ID_LENGTH = len("jr_") + 8

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.model.messages import plural
 from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
     if plan.clears:
         yield ""
         where = ", ".join(dict.fromkeys(clear.dataset for clear in plan.clears))
-        yield from _wrapped(f"deletes {_count(len(files), 'file')} of {where} until it is undone")
+        yield from _wrapped(f"deletes {plural(len(files), 'file')} of {where} until it is undone")
     for title, texts in (
         ("What to do", plan.advice),
         ("Not known", plan.unknown),
@@ -66,9 +67,9 @@ def _render_state(state: "StateMove", short: Mapping[str, str]) -> str:
         what = f"watermark of source {state.source}" if state.source else "watermark"
         before = _values(state.before, before)
         after = _values(state.after or {}, after)
-    text = f"{what} {before} -> {after}, undoing {_count(len(state.undone), 'run')}"
+    text = f"{what} {before} -> {after}, undoing {plural(len(state.undone), 'run')}"
     if state.open_windows:
-        text += f"; discards {_count(state.open_windows, 'open window')}"
+        text += f"; discards {plural(state.open_windows, 'open window')}"
     return text
 
 
@@ -77,8 +78,8 @@ def _values(values: Mapping[str, str], run: str) -> str:
 
 
 def _render_read(read: "Reread") -> str:
-    amounts = [_count(read.files, "file")] if read.files is not None else []
-    amounts += [_count(read.rows, "row")] if read.rows is not None else []
+    amounts = [plural(read.files, "file")] if read.files is not None else []
+    amounts += [plural(read.rows, "row")] if read.rows is not None else []
     name = f" ({read.source})" if read.source and read.dataset else ""
     why = f": {read.why}" if read.why else ""
     if not amounts:
@@ -86,10 +87,6 @@ def _render_read(read: "Reread") -> str:
         return f"reads again {what}, how much is not known{why}"
     about = "reads again" if not read.why else "reads again about"
     return f"{about} {', '.join(amounts)} of {read.dataset or read.source}{name}{why}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _wrapped(text: str, mark: str = "") -> list[str]:

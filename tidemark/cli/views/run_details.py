@@ -12,6 +12,7 @@ from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.cli.views.runs import grouped, moment, run_json, took
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
+from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import NO_NOTES, RunNotes
 from tidemark.report.words import usd
@@ -128,8 +129,7 @@ def _work(details: RunDetails) -> str:
     if details.run.jvm:
         found.append(f"JVM {details.run.jvm}")
     if run.rows_read is not None:
-        unit = "row" if run.rows_read == 1 else "rows"
-        found.append(f"{run.rows_read:,} {unit} read, {run.rows_written or 0:,} written")
+        found.append(f"{plural(run.rows_read, 'row')} read, {run.rows_written or 0:,} written")
     return ", ".join(found)
 
 
@@ -157,8 +157,7 @@ def _watermark(move: WatermarkMove) -> str:
     values = [
         f"{name} from {before.get(name, 'the beginning')} to {move.after[name]}" for name in changed
     ]
-    windows = len(move.windows)
-    counted = f"{windows} window{'s' if windows != 1 else ''}" if windows else ""
+    counted = plural(len(move.windows), "window") if move.windows else ""
     version = f"version {move.before_version} to {move.after_version} in {move.table}"
     return ", ".join(filter(None, [" ".join([*names, "; ".join(values)]), version, counted]))
 

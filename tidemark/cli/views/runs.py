@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from tidemark.cli.views.listing import GAP, Listing, short_ids_of_attempts
 from tidemark.errors import UsageError
 from tidemark.local_state.store.stored_warnings import RunWarning
 from tidemark.operate.job_runs import Run
+from tidemark.operate.triggers import Trigger
 from tidemark.operate.workflow_runs import WorkflowRun
 
 SINCE = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[mhd])")
@@ -176,3 +178,16 @@ def not_started_lines(run: WorkflowRun) -> list[Text]:
     if run.message:
         lines.append(Text(f"{run.workflow} {run.status}: {run.message}"))
     return lines
+
+
+def triggers_listing(triggers: Sequence[Trigger]) -> Listing:
+    """Return the list of `tidemark trigger`."""
+    rows = [
+        (it.name, it.type, it.state, it.workflow or "-", ", ".join(it.starts)) for it in triggers
+    ]
+    return Listing(("trigger", "type", "state", "workflow", "starts"), rows)
+
+
+def trigger_json(trigger: Trigger) -> dict[str, Any]:
+    """Return a trigger as plain JSON values."""
+    return asdict(trigger)

@@ -1,55 +1,24 @@
-"""Opens the watermarks of this machine or of an account, and shows them."""
+"""Shows the watermarks of a job."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tidemark.cli.views.listing import Listing, short_ids
-from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.commands import region
-from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
-from tidemark.local_state.home import Home
+from tidemark.errors import UsageError
 from watermarks import (
     WatermarkAdmin,
     WatermarkCorruptError,
     WatermarkNotFoundError,
+    WatermarksError,
     WatermarkTableError,
 )
-from watermarks import WatermarksError as WatermarksError  # for the commands too
 
 if TYPE_CHECKING:
     from watermarks import HistoryEntry, Latest, OpenWindow
 
 
-@contextmanager
-def open_watermarks(home: Home | None, table: str) -> Iterator[WatermarkAdmin]:
-    """Yield the watermarks in a table."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        if home is None:
-            yield WatermarkAdmin(table)
-        else:
-            with (
-                dynamodb_endpoint(home) as endpoint,
-                dynamodb_client(endpoint, region()) as dynamodb,
-            ):
-                yield WatermarkAdmin(table, dynamodb)
-    except WatermarkTableError as error:
-        if error.reason != "not_found":
-            raise UsageError(str(error)) from error
-        where = "in this account and region" if home is None else f"in {home.shown}"
-        raise UsageError(
-            f"there is no table {table!r} {where}: check --table, and whether --deployed is meant"
-        ) from error
-    except (WatermarksError, ValueError) as error:
-        raise UsageError(str(error)) from error
-    except (BotoCoreError, ClientError) as error:
-        raise TidemarkError(f"AWS refuses: {error}; check your credentials and region") from error
-
-
-def render_changes(
+def what_changes(
     watermarks: WatermarkAdmin, job: str, run: str | None, source: str
 ) -> tuple[str, str]:
     """Return the watermarks of a job now, and after a rewind, as strings."""

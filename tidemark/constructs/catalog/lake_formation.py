@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lakeformation as lakeformation
 from constructs import Construct
 
 from tidemark.constructs.catalog.table_use import TableUse
+from tidemark.constructs.dataset import Dataset
+from tidemark.constructs.references import bucket_arn
 
 # CloudFormation replaces a grant whose permissions change, and revokes the old ones after it has
 # granted the new: hence grants of one resource have no permission in common, and never change.
@@ -121,3 +124,26 @@ def _resource(account: str, one: Grant) -> Permissions.ResourceProperty:
         case database:
             of_database = Permissions.DatabaseResourceProperty(catalog_id=account, name=database)
             return Permissions.ResourceProperty(database=of_database)
+
+
+def grant_in_lake_formation(
+    scope: Construct, role: iam.IRole, tables: Sequence[TableUse], writes: Sequence[Dataset]
+) -> dict[Grant, cdk.CfnResource]:
+    """Return the grants of a role, each with the resource that makes it: none where no table asks.
+
+    Args:
+        scope: the construct that owns them.
+        role: who is granted.
+        tables: what is done with tables.
+        writes: data that the tables may be in.
+    """
+    if not any(use.lake_formation for use in tables):
+        return {}
+    locations = [_location(data) for data in writes]
+    return grant(scope, role.role_arn, grants_of(tables, locations))
+
+
+def _location(data: Dataset) -> Location:
+    """Return where data are, as Lake Formation wants it."""
+    arn = f"{bucket_arn(data.bucket)}/{data.prefix.rstrip('/')}"
+    return Location(f"{data.bucket.node.id}/{data.prefix}", arn)

@@ -8,12 +8,12 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from tidemark.constructs.catalog.lake_formation import grant_in_lake_formation
 from tidemark.constructs.catalog.table_use import table_uses, uses_of_data
 from tidemark.constructs.checked import checked
 from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
-from tidemark.constructs.jobs.data_grants import grant_in_lake_formation
 from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, merge_own, render_arguments
 from tidemark.constructs.jobs.job_checks import (

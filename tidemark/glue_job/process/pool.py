@@ -17,9 +17,8 @@ from typing import Any
 
 from tidemark.glue_job.process.fitness import JVM_VARIABLES
 from tidemark.glue_job.process.lake_fs.jar import jar_name
-from tidemark.local_state.machine.environment import inherited
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
-from tidemark.local_state.machine.processes import is_running
+from tidemark.local_state.machine.processes import inherited, is_running
 from tidemark.local_state.sparks.installed import Spark
 
 POOL_VARIABLE = "TIDEMARK_JVM_POOL"  # names the file of a pool outside the home

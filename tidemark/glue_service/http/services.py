@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from tidemark.glue_service import bookmarks, identity, jobs, security_configurations, tags
+from tidemark.glue_service import identity, jobs, security_configurations, tags
 from tidemark.glue_service.catalog import connections, databases, partitions, table_versions, tables
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge import service as events
@@ -52,7 +52,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetDatabase": databases.get_database,
     "GetDatabases": databases.get_databases,
     "GetJob": jobs.get_job,
-    "GetJobBookmark": bookmarks.get_job_bookmark,
+    "GetJobBookmark": jobs.get_job_bookmark,
     "GetJobRun": job_runs.get_job_run,
     "GetJobRuns": job_runs.get_job_runs,
     "GetJobs": jobs.get_jobs,
@@ -76,7 +76,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "ListTriggers": triggers.list_triggers,
     "ListWorkflows": workflows.list_workflows,
     "PutWorkflowRunProperties": workflows.put_workflow_run_properties,
-    "ResetJobBookmark": bookmarks.reset_job_bookmark,
+    "ResetJobBookmark": jobs.reset_job_bookmark,
     "ResumeWorkflowRun": resume.resume_workflow_run,
     "SearchTables": tables.search_tables,
     "StartJobRun": job_runs.start_job_run,

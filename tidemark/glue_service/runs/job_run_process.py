@@ -60,7 +60,7 @@ from tidemark.glue_service.runs.row_counts import RowCounts, read_row_counts
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
-from tidemark.local_state.machine.environment import inherited
+from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE, RUN_FOLDER_VARIABLE
 from tidemark.local_state.sparks.installed import Spark

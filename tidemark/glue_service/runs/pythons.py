@@ -7,7 +7,7 @@ import time
 
 from tidemark.glue_job.process import ahead
 from tidemark.glue_job.process.ahead import Order
-from tidemark.local_state.machine.environment import inherited
+from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.sparks.installed import Spark
 from tidemark.sites import SITES
 

@@ -25,6 +25,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.definitions import SPARK, JobDefinition
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, Checkpoint, DatasetRead
 from tidemark.model.clock import now_ms
+from tidemark.model.messages import plural
 
 # Files in a run's folder: that it was not started; or why it was, although its job may skip it.
 SKIPPED_FILE, REASON_FILE = "tidemark-nothing-new", "tidemark-not-skipped.txt"
@@ -125,7 +126,7 @@ def doubts_about(store: Store, home: Home, bookmark: Bookmark) -> list[str]:
             edges = Edges(bookmark.states.get(opened.ctx), None, bookmark.committed_at_ms)
             reading = read_s3_source(source, home.existing_path, now_ms(), edges)
             if reading.files:
-                doubts.append(f"{opened.ctx} has {len(reading.files)} files that are not read yet")
+                doubts.append(f"{opened.ctx} has {plural(len(reading.files), 'file')} not read yet")
             elif reading.warnings:
                 doubts.append(f"a run has to report what it skips of {opened.ctx}")
     return doubts

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tidemark.local_state.dynamodb import dynamodb_client
-from tidemark.local_state.watermark_tables import ARGUMENT
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten, WatermarkMove
 from tidemark.model.checkpoints.from_watermarks import moves_of, reads_of, writes_of
 from watermarks import TABLE_NAME, WatermarkAdmin, WatermarkTableError
@@ -22,8 +22,8 @@ class Recorded(NamedTuple):
 def recorded_by_library(
     endpoint: str, region: str, job_name: str, run_id: str, arguments: Mapping[str, str]
 ) -> Recorded:
-    """Return the records of a run in the table of its argument, or in the library's own."""
-    table = arguments.get(ARGUMENT) or TABLE_NAME
+    """Return what a run has recorded in the table of its argument, or in the library's own."""
+    table = arguments.get(WATERMARK_TABLE) or TABLE_NAME
     with dynamodb_client(endpoint, region) as client:
         try:
             records = WatermarkAdmin(table, client).run_records(job_name, run_id)

@@ -14,6 +14,7 @@ from typing import IO
 from tidemark.glue_service.access.signature_v4 import ChunkSignatures
 from tidemark.glue_service.s3.chunks import BLOCK, chunks_of
 from tidemark.glue_service.s3.xml import S3Error
+from tidemark.model.messages import plural
 
 CHUNKED = "aws-chunked"
 MD5 = "content-md5"
@@ -76,7 +77,9 @@ def _check(
         if name in said and said[name] != digest:
             raise S3Error("BadDigest", f"{name} is {said[name]!r}, but the body has {digest!r}")
     if length is not None and length != str(size):
-        raise S3Error("IncompleteBody", f"the body has {size} bytes, but should have {length}")
+        raise S3Error(
+            "IncompleteBody", f"the body has {plural(size, 'byte')}, and should have {length:,}"
+        )
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from typing import IO
 
 from tidemark.glue_service.access.signature_v4 import ChunkSignatures
 from tidemark.glue_service.s3.xml import S3Error
+from tidemark.model.messages import plural
 
 BLOCK = 1 << 20  # bytes
 MAX_LINE_LENGTH = 1 << 14
@@ -56,7 +57,7 @@ def _data(stream: IO[bytes], size: int) -> Iterator[bytes]:
     while left:
         block = stream.read(min(left, BLOCK))
         if not block:
-            raise S3Error("IncompleteBody", f"the body ends {left} bytes too early")
+            raise S3Error("IncompleteBody", f"the body ends {plural(left, 'byte')} too early")
         left -= len(block)
         yield block
     if size and (end := stream.read(len(LINE_END))) != LINE_END:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from tidemark.glue_service.s3.xml import S3Error
+from tidemark.model.messages import plural
 
 RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 
@@ -78,7 +79,7 @@ def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
         begin, end = int(first), min(int(last) + 1, size) if last else size
         is_none = bool(last) and int(last) < begin
     if is_none or begin >= size:
-        raise S3Error("InvalidRange", f"the range {header} is not within {size} bytes")
+        raise S3Error("InvalidRange", f"the range {header} is not one of {plural(size, 'byte')}")
     return begin, end
 
 

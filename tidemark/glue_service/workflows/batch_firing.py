@@ -12,6 +12,7 @@ from tidemark.glue_service.workflows.batches import batch_of
 from tidemark.glue_service.workflows.firing import start_workflow, triggers_of
 from tidemark.glue_service.workflows.trigger_forms import DEACTIVATED, EVENT
 from tidemark.local_state.store.database import Store
+from tidemark.model.messages import plural
 
 EVENT_IDS = "aws:eventIds"  # the run property
 
@@ -44,7 +45,7 @@ def fire_batch(glue: LocalGlue, name: str) -> None:
         if trigger is not None and trigger.definition["Type"] == EVENT:
             _start(glue, trigger, event_ids)
     except TidemarkError as error:
-        glue.say(f"trigger {name} did not fire; {len(event_ids)} events are used up: {error}")
+        glue.say(f"trigger {name} did not fire; {plural(len(event_ids), 'event')} used up: {error}")
     with glue.store.transaction():
         _use_up(glue.store, name)
     glue.batches.load(glue.store)

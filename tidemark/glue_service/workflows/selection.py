@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.definitions import Action, Deployment, TriggerDefinition
+from tidemark.model.messages import hint
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def _start(
             if action.job_name == job_name:
                 return trigger, action
     names = sorted({action.job_name for trigger in triggers for action in trigger.actions})
-    near = get_close_matches(job_name, names)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"it starts {', '.join(names)}"
-    raise UsageError(f"workflow {workflow_name} starts no job {job_name!r}; {hint}")
+    raise UsageError(
+        f"workflow {workflow_name} starts no job {job_name!r}; {hint(job_name, names)}"
+    )
 
 
 def _downstream(triggers: Sequence[TriggerDefinition], job_name: str) -> set[str]:

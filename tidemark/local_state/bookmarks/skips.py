@@ -18,6 +18,7 @@ from tidemark.local_state.bookmarks.listing import Listing
 from tidemark.local_state.bookmarks.seen_files import SeenFiles
 from tidemark.local_state.bookmarks.sources import FolderOf, Predicate, S3Source, list_source
 from tidemark.local_state.run_warnings import RunWarning
+from tidemark.model.messages import plural
 
 CLOCK_TOLERANCE_MS = 300_000
 MAX_NAMED = 3
@@ -86,7 +87,7 @@ def skip_warnings(
         found += _hidden_by_mark(look, listing, low)
     left = [f for f in listing.files if f.modified_ms <= after.high_ms and not after.has_read(f)]
     if left and source.limits.max_files_in_band is not None:
-        found.append((RunWarning.BAND_FULL, f"{len(left)} files of {source.name}"))
+        found.append((RunWarning.BAND_FULL, f"{plural(len(left), 'file')} of {source.name}"))
     return tuple(found)
 
 

@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tidemark.local_state.bookmarks.versions import delete_bookmark
 from tidemark.local_state.deployment.project_files import PROJECT_MARK, code_files
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
+from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.synthesis_record import digest_of_assembly, read_synthesis
 
 APPS_FILE = "deployed-apps.json"
@@ -138,3 +140,20 @@ def _changed_at(path: Path) -> str:
     if not path.is_file():
         return "deleted"
     return f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+def replace_deployed_jobs(store: Store, stack_of_job: Mapping[str, str]) -> list[str]:
+    """Record the jobs of the stacks that are deployed now, and delete those that left them."""
+    stacks = set(stack_of_job.values())
+    rows = store.query("SELECT job_name, stack_name FROM deployed_job ORDER BY job_name")
+    left = [
+        row["job_name"]
+        for row in rows
+        if row["stack_name"] in stacks and row["job_name"] not in stack_of_job
+    ]
+    with store.transaction():
+        for name in left:
+            store.query("DELETE FROM deployed_job WHERE job_name = ?", (name,))
+        for name, stack in stack_of_job.items():
+            store.query("INSERT OR REPLACE INTO deployed_job VALUES (?, ?)", (name, stack))
+    return [name for name in left if delete_bookmark(store, name)]

@@ -1,6 +1,36 @@
-"""Checks whether a process exists."""
+"""Processes: the variables that those of job runs inherit, and whether one is there."""
 
 import os
+import re
+
+# The caller's Spark, Hadoop, Python path and AWS identity are not the job's.
+FOREIGN_PREFIXES = (
+    "SPARK_",
+    "PYSPARK_",
+    "HADOOP_",
+    "HIVE_CONF_",
+    "YARN_CONF_",
+    "PYTHON",
+    "AWS_",
+    "JSII_",
+    "CDK_",
+)
+LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set counts
+UTF_8 = re.compile(r"utf-?8\b", re.IGNORECASE)
+
+
+def inherited() -> dict[str, str]:
+    """Return the variables of this process that its job processes and JVMs get too.
+
+    As on Glue, text is UTF-8, also under cron, where Java finds no file whose name is not ASCII.
+    """
+    found = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(FOREIGN_PREFIXES) or name.startswith("AWS_ENDPOINT_URL")
+    }
+    locale = next((found[name] for name in LOCALE if found.get(name)), "")
+    return found if UTF_8.search(locale) else found | {"LC_ALL": "C.UTF-8"}
 
 
 def is_running(pid: int) -> bool:

@@ -1,7 +1,4 @@
-"""The jobs known to a home, to distinguish a wrong name from a job that has not run yet."""
-
-from collections.abc import Collection
-from difflib import get_close_matches
+"""The jobs known to a home, and why one has no bookmark or no source."""
 
 from tidemark.local_state.bookmarks.versions import latest_bookmark
 from tidemark.local_state.store.database import Store
@@ -17,13 +14,6 @@ def known_jobs(store: Store) -> list[str]:
     return [row["job_name"] for row in rows]
 
 
-def name_hint(name: str, names: Collection[str]) -> str:
-    """Return what to say after a name that is unknown: the nearest names, or all there are."""
-    if nearest := get_close_matches(name, names):
-        return f"did you mean {' or '.join(nearest)}?"
-    return f"known are {', '.join(names)}" if names else "no job has run here yet"
-
-
 def has_bookmark_job(store: Store, name: str) -> bool:
     """Return whether a job has a bookmark, or had job bookmarks enabled in its last run."""
     last = store.latest_job_run(name)
@@ -32,10 +22,7 @@ def has_bookmark_job(store: Store, name: str) -> bool:
 
 
 def no_bookmark_reason(store: Store, name: str) -> str:
-    """Return why a job has no bookmark, and what it may keep instead."""
-    names = known_jobs(store)
-    if name not in names:
-        return f"job {name} has no bookmark and never ran here: {name_hint(name, names)}"
+    """Return why a job has no bookmark, and where it may keep its place instead."""
     if has_bookmark_job(store, name) or store.latest_job_run(name) is None:
         return f"job {name} has no bookmark: it never committed one"
     return (
@@ -47,9 +34,6 @@ def no_bookmark_reason(store: Store, name: str) -> str:
 def no_source_reason(store: Store, name: str) -> str:
     """Return why the input of a job's next run is not known."""
     text = f"no run of job {name} has opened a source here, so its input is not known: "
-    names = known_jobs(store)
-    if name not in names:
-        return f"{text}it never ran here; {name_hint(name, names)}"
     if store.latest_job_run(name) is None:
         return f"{text}run it once (its first run reads everything)"
     return (

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from tidemark.model.assembly.definitions import JobDefinition
 
 BOOKMARK_OPTION = "--job-bookmark-option"
+WATERMARK_TABLE = "--watermark_table"  # of a job that keeps watermarks
 ENABLE, DISABLE, PAUSE = "job-bookmark-enable", "job-bookmark-disable", "job-bookmark-pause"
 BOOKMARK_OPTIONS = (ENABLE, DISABLE, PAUSE)
 CONTINUATION_OPTIONS = {
@@ -29,3 +30,12 @@ def bookmark_option(arguments: Mapping[str, str]) -> str:
     """
     legacy = CONTINUATION_OPTIONS.get(arguments.get("--continuation-option", ""))
     return arguments.get(BOOKMARK_OPTION) or legacy or DISABLE
+
+
+FROM, TO = "--backfill_from", "--backfill_to"
+NOT_GIVEN = "none"
+
+
+def is_filling(arguments: Mapping[str, str]) -> bool:
+    """Return whether a run with these arguments fills a range and is not incremental."""
+    return arguments.get(FROM, NOT_GIVEN) != NOT_GIVEN

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request
 from tidemark.model.assembly.catalog_databases import database_of_request
 from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
@@ -46,8 +47,6 @@ TABLE_REQUEST_PROPERTIES = (
     "LocalSecondaryIndexes",
     "ProvisionedThroughput",
 )
-
-WATERMARK_TABLE = "--watermark_table"
 
 
 def read_deployment(assembly: Assembly, region: str) -> Deployment:

@@ -15,6 +15,7 @@ from itertools import pairwise, product
 from typing import NoReturn
 
 from tidemark.errors import ScheduleError, show
+from tidemark.model.messages import plural
 
 FORM = "cron(minutes hours day-of-month month day-of-week year), such as cron(0 6 * * ? *)"
 DAY_MINUTES = 24 * 60
@@ -140,7 +141,9 @@ def parse_cron(expression: str) -> Cron:
     match = re.fullmatch(r"cron\((.*)\)", expression)
     fields = match[1].split(" ") if match else []
     if len(fields) != 6:
-        raise ScheduleError(f"{len(fields)} fields; allowed: {FORM}; write six, one space between")
+        raise ScheduleError(
+            f"{plural(len(fields), 'field')}; allowed: {FORM}; write six, one space between"
+        )
     minutes, hours, day, month, weekday, year = fields
     if (day == "?") == (weekday == "?"):
         raise ScheduleError(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from tidemark.errors import ConfigError, show
+from tidemark.errors import ConfigError, JobDefinitionError, show
 
 
 class Fields:
@@ -111,4 +111,20 @@ class Fields:
     def _not_allowed(self, key: str, value: object, allowed: str) -> ConfigError:
         return ConfigError(
             f"{self.where} has {key} {show(value)}; allowed: {allowed}; {self._remedy}"
+        )
+
+
+def one_of(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
+    """Raise unless a value is one of those allowed."""
+    if value not in allowed or type(value) is not type(allowed[0]):  # 1 equals True
+        raise JobDefinitionError(
+            f"{name} is {value!r}; allowed: {', '.join(map(str, allowed))}; pass one"
+        )
+
+
+def between(name: str, value: object, low: int, high: int) -> None:
+    """Raise unless a value is an integer within limits."""
+    if type(value) is not int or not low <= value <= high:
+        raise JobDefinitionError(
+            f"{name} is {value!r}; allowed: an integer from {low} to {high}; pass one"
         )

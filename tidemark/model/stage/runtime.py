@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
-from tidemark.model.stage.values import between, one_of
+from tidemark.model.stage.fields import between, one_of
 
 # Every worker type of a Glue Spark ETL job, and its DPUs; G.025X is for streaming only.
 DPUS = {

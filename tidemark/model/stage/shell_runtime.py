@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tidemark.errors import JobDefinitionError
+from tidemark.model.stage.fields import between, one_of
 from tidemark.model.stage.runtime import MAX_MINUTES
-from tidemark.model.stage.values import between, one_of
 
 GLUE_VERSION = "3.0"  # the one with Python shell 3.9
 PYTHON = (3, 9)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.stage.fields import between, one_of
 from tidemark.model.stage.runtime import (
     DPUS,
     MAX_G2X_WORKERS,
@@ -17,7 +18,6 @@ from tidemark.model.stage.runtime import (
     MAX_WORKERS,
     WORKER_TYPES,
 )
-from tidemark.model.stage.values import between, one_of
 
 STREAMING_WORKER_TYPES = ("G.025X", *WORKER_TYPES)
 WINDOW = re.compile(r"(Sun|Mon|Tue|Wed|Thu|Fri|Sat):([01]?[0-9]|2[0-3])")

@@ -10,12 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.model.assembly.arguments import BOOKMARK_OPTION, DISABLE, ENABLE
-from tidemark.model.checkpoints.filling import FROM, NOT_GIVEN, TO
+from tidemark.model.assembly.arguments import (
+    BOOKMARK_OPTION,
+    DISABLE,
+    ENABLE,
+    FROM,
+    NOT_GIVEN,
+    TO,
+    WATERMARK_TABLE,
+)
 from tidemark.operate.backfill.ranges import Range, Unit, point_of_string
 
 BY, SOURCE = "--backfill_by", "--backfill_source"
-WATERMARK_TABLE = "--watermark_table"
 MANUAL = "docs/backfill.md"
 
 

@@ -14,6 +14,7 @@ from math import floor
 from typing import Any
 
 from tidemark.errors import UsageError
+from tidemark.model.messages import plural
 
 MAX_PARTS = 1000
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -32,7 +33,7 @@ class Unit(Enum):
 
     def count(self, amount: int) -> str:
         """Return an amount for people: ``1 day``, ``3 days``."""
-        return f"{amount:,} {self.value}" + ("" if amount == 1 else "s")
+        return plural(amount, self.value)
 
 
 @dataclass(frozen=True, order=True)

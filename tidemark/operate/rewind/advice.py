@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tidemark.model.checkpoints.checkpoint import WINDOW, DatasetWritten
-from tidemark.operate.names import listed
+from tidemark.model.messages import listed
 from tidemark.operate.rewind.datasets import meets
 from tidemark.operate.rewind.effects import ADDING, DOUBLES, NOT_KNOWN, STALE, Effect
 from tidemark.operate.rewind.facts import Facts

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.errors import UsageError
 from tidemark.model.checkpoints.checkpoint import WINDOW, Checkpoint, DatasetRead
+from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.datasets import meets
 from tidemark.operate.rewind.facts import Facts
@@ -61,8 +62,8 @@ def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSee
     if len(found) != written.files:
         raise _not_provable(
             clear,
-            f"run {one.run_id} wrote {written.files} files, and {len(found)} of the files there "
-            "are from its time",
+            f"run {one.run_id} wrote {plural(written.files, 'file')}, and of those there "
+            f"{len(found)} have a time of it",
         )
     return found
 

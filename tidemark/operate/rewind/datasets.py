@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, Position
-from tidemark.model.checkpoints.filling import is_filling
 from tidemark.operate.rewind.facts import Facts
 
 

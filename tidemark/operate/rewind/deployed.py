@@ -27,7 +27,6 @@ from tidemark.operate.rewind.stage_claims import (
     check_nobody_is_at_work,
     new_holder,
 )
-from tidemark.operate.rewind.stage_facts import entry_of
 from tidemark.operate.rewind.stage_records import (
     BEGUN,
     DONE,
@@ -46,7 +45,7 @@ from tidemark.operate.rewind.stage_standing import (
     run_in_force,
     standing,
 )
-from tidemark.operate.rewind.watermark_tracks import Windows
+from tidemark.operate.rewind.tracks import Windows, entry_of
 from watermarks import WatermarkAdmin
 from watermarks.admin import Rewind
 

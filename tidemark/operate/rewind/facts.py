@@ -125,8 +125,7 @@ class Facts:
         runs: the runs that are known, in the order of their starts.
         in_flight: the runs in progress.
         now_ms: epoch milliseconds.
-        keeps_since_ms: older history is not kept; 0 for everything.
-        others: known jobs outside the template, with their origin.
+        others: jobs that are known here and not of the template, with where they are from.
         declared_reads: the URIs that the template says a job reads, by job: what counts where no
             checkpoint says it.
         declared_writes: likewise.
@@ -135,12 +134,11 @@ class Facts:
     jobs: Sequence[str]
     starts: Sequence[Start]
     tracks: Sequence[Track]
-    checkpoints: Sequence[Checkpoint]
-    runs: Sequence[Run]
-    now_ms: int
+    checkpoints: Sequence[Checkpoint] = ()
+    runs: Sequence[Run] = ()
+    now_ms: int = 0
     in_flight: Sequence[Run] = ()
     schedules: Sequence[str] = ()
-    keeps_since_ms: int = 0
     others: Mapping[str, str] = field(default_factory=dict)
     declared_reads: Mapping[str, Sequence[str]] = field(default_factory=dict)
     declared_writes: Mapping[str, Sequence[str]] = field(default_factory=dict)

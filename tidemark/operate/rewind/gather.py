@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.operate.rewind.facts import Facts, Track
-from tidemark.operate.rewind.watermark_tracks import Windows, tracks_of_table
-from tidemark.operate.statuses import WATERMARK_TABLE
+from tidemark.operate.rewind.tracks import Windows, tracks_of_table
 from tidemark.operate.target import Target, arguments_of
 from watermarks import WatermarkTableError
 
@@ -25,7 +25,7 @@ def facts_of(
     jobs = list(reads)
     runs = sorted(target.runs(None), key=lambda run: run.started_at)
     checkpoints = sorted(target.checkpoints(), key=lambda one: one.committed_at_ms)
-    bookmarks = [track for job in jobs if (track := target.bookmark_track(job, runs))]
+    known = target.rewind_facts(jobs, runs)
     watermarks: list[Track] = []
     windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for table, names in _tables(target, jobs, checkpoints).items():
@@ -39,20 +39,16 @@ def facts_of(
         watermarks += found
         windows |= items
     if not target.has_positions:
-        with_bookmark = {track.job for track in bookmarks}
+        with_bookmark = {track.job for track in known.tracks}
         checkpoints = [
             _with_positions(one) if one.job_name in with_bookmark else one for one in checkpoints
         ]
-    facts = Facts(
-        jobs=jobs,
-        starts=target.triggers(),
-        tracks=[*bookmarks, *watermarks],
+    facts = replace(
+        known,
+        tracks=[*known.tracks, *watermarks],
         checkpoints=checkpoints,
-        runs=runs,
         now_ms=now_ms,
         in_flight=[run for run in runs if not run.is_final and run.job in reads],
-        schedules=target.meanwhile(),
-        others=target.other_jobs(jobs),
         declared_reads=reads,
         declared_writes=writes,
     )

@@ -23,8 +23,8 @@ from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
 from tidemark.operate.rewind.plan import Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.sources_now import with_current_sources
+from tidemark.operate.rewind.tracks import Windows
 from tidemark.operate.rewind.undoing import record_to_undo, undo
-from tidemark.operate.rewind.watermark_tracks import Windows
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from tidemark.model.checkpoints.filling import FROM, TO, is_filling
+from tidemark.model.assembly.arguments import FROM, TO, is_filling
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.advice import advice_on, half_written, unknowns
 from tidemark.operate.rewind.amounts import rereads

@@ -2,16 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from tidemark.errors import UsageError
-from tidemark.operate.names import listed
+from tidemark.model.messages import known, known_run, listed
 from tidemark.operate.rewind.cut import Cut, Target
 from tidemark.operate.rewind.facts import BOOKMARK, Facts
 from tidemark.operate.rewind.plan import Plan
-from tidemark.operate.run_ids import ids_meant
 
-SHOWN = 8
 MAX_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
 
 
@@ -38,16 +35,12 @@ def check_jobs(facts: Facts, jobs: Sequence[str]) -> None:
 
 
 def _check_job(facts: Facts, job: str) -> None:
-    if job in facts.jobs:
-        return
-    if job in facts.others:
+    if job not in facts.jobs and job in facts.others:
         raise UsageError(
             f"job {job} is of {facts.others[job]}, not of this app; go to the folder of that app, "
             "or name it with --app"
         )
-    near = get_close_matches(job, facts.jobs)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"allowed: {listed(facts.jobs)}"
-    raise UsageError(f"there is no job {job!r}; {hint}")
+    known("job", job, facts.jobs)
 
 
 def _check_run(facts: Facts, jobs: Sequence[str], run_id: str) -> None:
@@ -65,19 +58,11 @@ def _check_run(facts: Facts, jobs: Sequence[str], run_id: str) -> None:
 
 
 def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
-    """Return the id of the run that an id or the beginning of one means."""
-    of_moves = {m.run_id for t in facts.tracks for m in t.moves if m.run_id}
-    ids = list(dict.fromkeys([*(run.run_id for run in facts.runs), *sorted(of_moves)]))
-    found = ids_meant(text, ids)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"{len(found)} runs begin with {text!r}: {listed(found)}; give more of it")
-    own = [run.run_id for run in facts.runs if run.job in jobs]
-    near = get_close_matches(text, ids, cutoff=0.4) or own[-SHOWN:][::-1]
-    raise UsageError(
-        f"there is no run {text!r}; nearest: {listed(near)}; `tidemark runs {jobs[0]}` lists all"
-    )
+    """Return the id of the run that an id or the beginning of one means; the last ones first."""
+    of_moves = {m.run_id: t.job for t in facts.tracks for m in t.moves if m.run_id}
+    found = {**of_moves, **{run.run_id: run.job for run in facts.runs}}
+    ids = [one for one in reversed(found) if found[one] in jobs]
+    return known_run(text, [*ids, *found], "here", f"`tidemark runs {jobs[0]}` lists all", found)
 
 
 def check_none_in_flight(runs: Iterable[tuple[str, str]]) -> None:

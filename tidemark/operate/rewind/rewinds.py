@@ -12,7 +12,7 @@ from tidemark.local_state.rewinds.records import Asked, RewindRecord
 from tidemark.local_state.rewinds.steps import Steps
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Plan
-from tidemark.operate.rewind.watermark_tracks import Windows
+from tidemark.operate.rewind.tracks import Windows
 
 
 class Rewinds(Protocol):

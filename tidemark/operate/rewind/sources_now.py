@@ -16,6 +16,7 @@ from tidemark.local_state.bookmarks.versions import bookmark_of_version
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import MERGE
+from tidemark.model.messages import plural
 from tidemark.operate.rewind.amounts import Reread
 from tidemark.operate.rewind.effects import NOT_KNOWN, RIGHT
 from tidemark.operate.rewind.facts import BOOKMARK
@@ -55,7 +56,7 @@ def amended(job: JobPlan, found: Mapping[str, Found]) -> JobPlan:
     """
     reads = tuple(_read(one, found.get(one.source)) for one in job.reads_again)
     less = [
-        f"{now.files} of the {one.files} files of {one.dataset} that were read are unchanged"
+        f"{plural(one.files or 0, 'file')} of {one.dataset} once read, {now.files} unchanged"
         for one in job.reads_again
         if not one.why and (now := found.get(one.source)) and now.files < (one.files or 0)
     ]
@@ -74,7 +75,7 @@ def amended(job: JobPlan, found: Mapping[str, Found]) -> JobPlan:
 def _read(one: Reread, now: Found | None) -> Reread:
     if now is None or one.why or (now.files, now.bytes) == (one.files, one.bytes):
         return one
-    there = f"{now.files} file{'' if now.files == 1 else 's'}, {now.bytes:,} bytes, exist now"
+    there = f"{plural(now.files, 'file')}, {plural(now.bytes, 'byte')}, are there now"
     return replace(one, why=f"files were deleted, replaced or came late since: {there}")
 
 

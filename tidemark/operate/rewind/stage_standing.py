@@ -8,7 +8,6 @@ from tidemark.errors import UsageError
 from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
 from tidemark.operate.clients import Glue
 from tidemark.operate.rewind.stage_claims import check_nobody_is_at_work
-from tidemark.operate.rewind.stage_facts import entry_of
 from tidemark.operate.rewind.stage_records import (
     BEGUN,
     DONE,
@@ -17,6 +16,7 @@ from tidemark.operate.rewind.stage_records import (
     StageRecord,
     reason_of,
 )
+from tidemark.operate.rewind.tracks import entry_of
 from watermarks import WatermarkAdmin
 
 

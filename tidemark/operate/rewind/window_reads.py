@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.checkpoints.checkpoint import WINDOW
-from tidemark.model.checkpoints.filling import is_filling
 from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import Datasets, last_datasets, meets
 from tidemark.operate.rewind.facts import Facts

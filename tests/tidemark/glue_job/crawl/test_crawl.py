@@ -153,9 +153,9 @@ def test_command_line_crawls_shows_syncs_and_drops(lake):
     dropped = tidemark("catalog", "drop", "lake.orders")
     missing = tidemark("catalog", "show", "lake.orders")
 
-    assert crawled.output == "lake.orders: new, json, id int; 1 new partitions by day\n"
+    assert crawled.output == "lake.orders: new, json, id int; 1 new partition by day\n"
     assert (synced.output, again.output) == (
-        "lake.orders: 1 new partitions\n",
+        "lake.orders: 1 new partition\n",
         "lake.orders: 0 new partitions\n",
     )
     assert (shown["Table"]["DatabaseName"], shown["PartitionsAreRegistered"]) == ("lake", True)

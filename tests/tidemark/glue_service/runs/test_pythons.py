@@ -15,8 +15,7 @@ import pytest
 
 from tidemark.glue_job.process.ahead import Order, provide
 from tidemark.glue_service.runs.pythons import PYTHON_VARIABLES, Pythons
-from tidemark.local_state.machine.environment import inherited
-from tidemark.local_state.machine.processes import is_running
+from tidemark.local_state.machine.processes import inherited, is_running
 from tidemark.local_state.sparks.installed import own_spark
 
 PATIENCE_S = 60

@@ -177,7 +177,7 @@ CHANGES = {
             2,
             replace(SOURCE, transformation_ctx="o", limits=Limits(bounded_files=1)),
         ),
-        "o has 1 files that are not read yet",
+        "o has 1 file not read yet",
     ),
     "catalog": (
         lambda home: commit(home, "jr_2", 2, replace(SOURCE, table="raw.flights")),

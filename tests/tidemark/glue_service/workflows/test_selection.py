@@ -70,7 +70,7 @@ def test_what_follows_a_job_runs_and_what_is_beside_it_counts_as_succeeded():
 
 
 def test_a_job_that_the_workflow_does_not_start_is_told_with_the_nearest(home):
-    with pytest.raises(UsageError, match="starts no job 'z'; it starts a, b, c"):
+    with pytest.raises(UsageError, match="starts no job 'z'; allowed: a, b, c"):
         part("z", following=False)
 
 

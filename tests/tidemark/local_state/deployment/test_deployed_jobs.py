@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.local_state.bookmarks.versions import commit_bookmark, latest_bookmark
-from tidemark.local_state.deployment.deployed_jobs import replace_deployed_jobs
+from tidemark.local_state.deployment.deployed_apps import replace_deployed_jobs
 from tidemark.local_state.store.database import Store
 
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from tidemark.errors import ConfigError
-from tidemark.model.stage.regions import NEW_REGIONS, REGIONS, check_region
+from tidemark.model.stage.settings import NEW_REGIONS, REGIONS, check_region
 
 
 def test_the_regions_are_those_of_botocore():

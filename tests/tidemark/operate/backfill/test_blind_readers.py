@@ -10,8 +10,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WatermarkMove,
 )
-from tidemark.operate.backfill.blind_readers import blind_readers
-from tidemark.operate.backfill.plan import plan
+from tidemark.operate.backfill.plan import blind_readers, plan
 from tidemark.operate.backfill.ranges import Range, Unit
 
 FILES = {"kind": "files", "until_ms": 1}

@@ -32,8 +32,8 @@ from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.carry_out import CarryOut, no_step
 from tidemark.operate.rewind.facts import Facts, Start
 from tidemark.operate.rewind.home_rewinds import bookmark_track, steps_of
+from tidemark.operate.rewind.tracks import tracks_of_table
 from tidemark.operate.rewind.undoing import undo
-from tidemark.operate.rewind.watermark_tracks import tracks_of_table
 from watermarks import WatermarkAdmin
 
 TABLE = "glue-watermarks"

@@ -110,7 +110,7 @@ def test_rows_of_a_file_that_is_gone_do_not_come_back_where_they_are_deleted_fir
     assert [effect.verdict for effect in before.jobs[0].effects] == ["right"]
     assert [effect.verdict for effect in after.jobs[0].effects] == [verdict]
     assert after.is_right == (verdict == "right")
-    said = f"1 of the 2 files of {URI} that were read are unchanged"
+    said = f"2 files of {URI} once read, 1 unchanged"
     assert any(said in text for text in after.unknown) == (verdict != "right")
 
 

@@ -15,7 +15,7 @@ from tidemark.glue_service.runs.jvms.control import Control, Gateway, Settings
 from tidemark.glue_service.runs.jvms.jvm import Jvm
 from tidemark.glue_service.runs.jvms.output import FATAL
 from tidemark.local_state.home import Home
-from tidemark.local_state.machine.environment import inherited
+from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.sparks.installed import Spark
 
 MARK_TIMEOUT_S = 30.0

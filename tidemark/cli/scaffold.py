@@ -1,4 +1,4 @@
-"""The command `new-job`."""
+"""The commands that write a project or a job: `init` and `new-job`."""
 
 import difflib
 import os
@@ -7,10 +7,34 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from tidemark.model.messages import plural
+
+FROM_HELP = "Write the sample pipeline, with its data, instead of one job."
 KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
 AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read its output."
 PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; the only one by default."
 KEY_HELP = "Column that identifies the rows of a merge, repeatable; id by default."
+
+
+@click.command()
+@click.argument("name")
+@click.option("--from", "sample", type=click.Choice(["flights"]), help=FROM_HELP)
+def init(name: str, sample: str | None) -> None:
+    """Write a new project into the folder NAME: an app, a stack, a job with its test, CI.
+
+    NAME is part of the names of stacks and buckets: lower case letters and digits, in words joined
+    by hyphens.
+    """
+    from tidemark.scaffold.project import plan_project, plan_sample, write_project
+
+    folder = Path(name)
+    files = plan_sample(name) if sample else plan_project(name)
+    write_project(folder, files)
+    click.echo(f"wrote {plural(len(files), 'file')} into {folder}/")
+    click.echo(f"\nNext, in a virtual environment: cd {name}, then as its README.md says:")
+    run = "python -m sample demo" if sample else "tidemark run"
+    for command in ("pip install -r requirements.txt", "npm install", "pytest", run):
+        click.echo(f"  {command}")
 
 
 @click.command(name="new-job")
@@ -35,8 +59,7 @@ def new_job(
     """
     from tidemark.cli.progress import step
     from tidemark.scaffold.files import pipeline_of, pipelines_of, plan_files, put_files
-    from tidemark.scaffold.new_job import NewJob
-    from tidemark.scaffold.next_steps import changes, commands
+    from tidemark.scaffold.new_job import NewJob, changes, commands
 
     project = Path.cwd()
     job = NewJob(name, kind, pipeline_of(project, pipeline), after, key)

@@ -1,11 +1,12 @@
-"""The bookmark of a deployed job as a track: from Glue's one entry and its runs."""
+"""States of jobs as tracks: a deployed bookmark by Glue's one entry, watermarks by their table."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from tidemark.operate.clients import Glue, or_none
 from tidemark.operate.job_runs import Run
-from tidemark.operate.rewind.facts import BOOKMARK, Move, Track
+from tidemark.operate.rewind.facts import BOOKMARK, Move, Track, text_of
+from watermarks import WatermarkAdmin
 
 
 def entry_of(glue: Glue, job: str, run_id: str | None = None) -> Mapping[str, Any] | None:
@@ -41,3 +42,32 @@ def bookmark_track(job: str, entry: Mapping[str, Any] | None, runs: Sequence[Run
         moves.append(Move(min(version, left + 1), "commit", run.run_id, run.ended_at_ms or 0))
     first = moves[0]
     return Track(job, BOOKMARK, [Move(version, first.kind, first.run_id, first.at_ms), *moves[1:]])
+
+
+Windows: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""Open windows as they are stored, by table, job and source."""
+
+
+def tracks_of_table(
+    admin: WatermarkAdmin, jobs: Iterable[str]
+) -> tuple[list[Track], dict[tuple[str, str, str], Mapping[str, Any]]]:
+    """Return the watermarks of jobs and of their sources, with their histories."""
+    tracks: list[Track] = []
+    windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+    for job in jobs:
+        for source in ["", *admin.sources(job)]:
+            moves = [
+                Move(
+                    entry.version,
+                    entry.kind,
+                    entry.run_id,
+                    int(entry.committed_at.timestamp() * 1000) if entry.committed_at else 0,
+                    {name: text_of(value) for name, value in entry.watermarks.items()},
+                )
+                for entry in admin.history(job, source=source)
+            ]
+            if moves:
+                _, items = admin.head_of(job, source=source)
+                windows[admin.table_name, job, source] = items
+                tracks.append(Track(job, admin.table_name, moves, source, len(items)))
+    return tracks, windows

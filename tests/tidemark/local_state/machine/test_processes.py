@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tidemark.local_state.machine.environment import LOCALE, inherited
+from tidemark.local_state.machine.processes import LOCALE, inherited
 
 
 @pytest.mark.parametrize(

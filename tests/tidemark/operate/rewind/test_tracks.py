@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tidemark.operate.rewind.model import past_run
-from tidemark.operate.rewind.stage_facts import bookmark_track
+from tidemark.operate.rewind.tracks import bookmark_track
 
 
 def run(number, state="SUCCEEDED"):

@@ -1,0 +1,103 @@
+"""The command `submit`: one script as a job run, whose output is passed on as it is written."""
+
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.model.assembly.glue_versions import RUN_HERE
+
+if TYPE_CHECKING:
+    from tidemark.glue_service.runs.pythons import Pythons
+    from tidemark.local_state.store.database import JobRun
+
+ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
+ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("script", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
+@click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+def submit(script: Path, arguments: tuple[str, ...], engine: str | None, isolated: bool) -> None:
+    """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
+
+    Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
+    script. What the script uses and this machine does not run is named before it starts.
+    """
+    from tidemark.glue_service.runs.pythons import Pythons
+    from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
+
+    version = engine or own_glue_version()
+    with closing(Pythons(refills=False)) as pythons:
+        if not isolated and (spark := installed_spark(version)):
+            pythons.want(1, spark)  # it imports while this command does
+        state = _submit(script, arguments, version, None if isolated else pythons)
+    if state != "SUCCEEDED":
+        sys.exit(1)
+
+
+def _submit(
+    script: Path, arguments: tuple[str, ...], version: str, pythons: "Pythons | None"
+) -> str:
+    from tidemark.checks.lint.linter import local_notes
+    from tidemark.cli.engines import prepared_spark
+    from tidemark.cli.progress import JobProgress, RunConsole
+    from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.glue_service.submit import read_submission
+    from tidemark.glue_service.submit import submit as run_script
+    from tidemark.local_state.home import Home
+
+    submission = replace(read_submission(script, arguments), glue_version=version)
+    for found in local_notes(script):
+        click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
+    home = Home.from_environment()
+    prepared_spark(version)
+    with JobProgress(RunConsole()) as progress:
+        output = ScriptOutput(progress.stop_animation)
+
+        def observe(run: "JobRun | None") -> None:
+            if run is not None:
+                output.end_line()
+            progress.observe(run)
+
+        with jvms_of(home, is_isolated=pythons is None, pythons=pythons, say=progress.say) as jvms:
+            finished, _ = run_script(submission, home, observe, progress.warn, output.write, jvms)
+    return finished.state
+
+
+class ScriptOutput:
+    """Writes to this process's own stdout and stderr; a reader that leaves stops nothing."""
+
+    def __init__(self, before_first: Callable[[], None]) -> None:
+        """Call ``before_first`` before anything is written."""
+        self._before_first: Callable[[], None] | None = before_first
+        self._is_within_line = False
+        self._left: set[str] = set()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write bytes to ``stdout`` or ``stderr``; they need not be text of any encoding."""
+        if self._before_first is not None:
+            self._before_first()
+            self._before_first = None
+        if name in self._left:
+            return
+        try:
+            stream = sys.stdout if name == "stdout" else sys.stderr
+            stream.flush()
+            stream.buffer.write(data)
+            stream.buffer.flush()
+        except BrokenPipeError:  # such as `| head`: the run continues
+            self._left.add(name)
+        if name == "stdout":
+            self._is_within_line = not data.endswith(b"\n")
+
+    def end_line(self) -> None:
+        """End the line that the script left open, for another is to follow."""
+        if self._is_within_line:
+            self.write("stdout", b"\n")

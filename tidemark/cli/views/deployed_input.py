@@ -1,0 +1,136 @@
+"""Shows what an account tells of the input of a job's next run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import RenderableType
+
+from tidemark.cli.views.bookmarks import contexts_table
+from tidemark.cli.views.listing import Sentence
+from tidemark.cli.views.status import read_watermarks
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_state.bookmarks.files import FileVersion, with_one_scheme
+from tidemark.local_state.bookmarks.hidden import is_hidden
+from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.model.messages import plural
+from tidemark.operate.bookmark_states import Place, State, band_of, place_of, states_of
+from tidemark.operate.statuses import statuses_of
+from tidemark.operate.target import Target
+from tidemark.report.gather import jobs_of
+
+NOTHING_READ = (-1, -1)
+UNTOLD = (
+    "An account does not tell which source reads which folder, what its exclusions, predicates and "
+    "bounds leave out, nor the names of the objects of the band that were read."
+)
+
+
+@dataclass(frozen=True)
+class DeployedInput:
+    """What an account tells.
+
+    Attributes:
+        job: the job.
+        states: of its bookmark, by transformation_ctx; None if bookmarks are not enabled for it.
+        watermark: its watermarks as a string; empty without.
+        objects: by declared source of S3 with a bookmark, each with its place.
+    """
+
+    job: str
+    states: Mapping[str, State] | None
+    watermark: str
+    objects: Mapping[str, Sequence[tuple[FileVersion, Place]]]
+
+
+def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
+    """Return what is known of the input of a job; of one object only, if a URI is given."""
+    job = target.job(name)
+    (status,) = statuses_of(target, [job], [])
+    watermark = read_watermarks(target, [status]).get(job, "")
+    if not status.has_bookmark and not watermark:
+        raise EntityNotFoundError(
+            f"job {job} keeps neither a bookmark nor a watermark in {target.where}: its script "
+            "alone says what the next run reads"
+        )
+    if not status.has_bookmark:
+        return DeployedInput(job, None, watermark, {})
+    states = states_of(target.bookmark_entry(job) or {})
+    band = band_of(states.values()) if states else NOTHING_READ
+    folders = _folders(target, job)
+    if uri and not any(map(uri.startswith, folders)):
+        raise UsageError(
+            f"no source of S3 that the app declares for {job} has {uri}; declared are "
+            f"{', '.join(folders) or 'none'}"
+        )
+    objects = {
+        folder: [(it, place_of(it.modified_ms, band)) for it in _objects(target, folder, uri)]
+        for folder in folders
+        if band and (uri or folder).startswith(folder)
+    }
+    return DeployedInput(job, states, watermark, objects)
+
+
+def _folders(target: Target, job: str) -> list[str]:
+    """Return the folders of S3 that the app says a job reads."""
+    reads = next((it.reads for it in jobs_of(target) if it.name == job), ())
+    return [f"{with_one_scheme(it).rstrip('/')}/" for it in reads if it.startswith("s3")]
+
+
+def _objects(target: Target, folder: str, uri: str | None) -> Iterator[FileVersion]:
+    """Yield the objects below a folder that readers do not hide; of one URI alone, if given."""
+    bucket, _, prefix = (uri or folder).removeprefix("s3://").partition("/")
+    pages = target.glue.client("s3").get_paginator("list_objects_v2")
+    for page in pages.paginate(Bucket=bucket, Prefix=prefix):
+        for found in page.get("Contents", ()):
+            path = f"s3://{bucket}/{found['Key']}"
+            names = path.removeprefix(folder).split("/")
+            if uri in (None, path) and names[-1] and not any(map(is_hidden, names)):
+                modified_ms = round(found["LastModified"].timestamp() * 1000)
+                yield FileVersion(path, modified_ms, found["Size"])
+
+
+def input_json(found: DeployedInput) -> dict[str, Any]:
+    """Return it as plain JSON values: every object with its place."""
+    sources = [
+        {
+            "uri": uri,
+            "listed": [
+                {
+                    "file": it.path,
+                    "modified": moment(it.modified_ms),
+                    "bytes": it.size,
+                    "place": place.value,
+                }
+                for it, place in objects
+            ],
+        }
+        for uri, objects in found.objects.items()
+    ]
+    return {
+        "JobName": found.job,
+        "contexts": found.states,
+        "watermark": found.watermark or None,
+        "sources": sources,
+        "untold": UNTOLD,
+    }
+
+
+def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
+    """Yield what `tidemark explain --deployed` prints."""
+    if found.states:
+        yield contexts_table(found.states)
+    elif found.states is not None:
+        yield Sentence(f"the bookmark of {found.job} is at the beginning, or it has none")
+    if found.watermark:
+        yield Sentence(f"watermark of {found.job}: {found.watermark}")
+    for uri, objects in found.objects.items():
+        counts = [
+            f"{len(sizes):,} {place.value} ({plural(sum(sizes), 'byte')})"
+            for place in Place
+            if (sizes := [it.size for it, where in objects if where is place])
+        ]
+        yield Sentence(f"{uri}: {', '.join(counts) or 'no object'}")
+    if found.objects:
+        yield Sentence("By these marks the next run reads newer objects, and no older ones.")
+    yield Sentence(UNTOLD)

@@ -1,0 +1,90 @@
+"""What messages say of names, run ids and counts; pure."""
+
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from tidemark.errors import UsageError
+
+PREFIX, RETRY = "jr_", "_attempt_"
+MAX_NAMES = 12  # that a message lists
+MAX_RUNS = 5
+NEAR, MAX_COMPARED = 0.3, 500  # of ids
+NO_JOBS: Mapping[str, str] = MappingProxyType({})
+
+
+def known(kind: str, name: str, names: Iterable[str]) -> str:
+    """Return a name that is one of some."""
+    allowed = list(names)
+    if name not in allowed:
+        raise UsageError(f"there is no {kind} {name!r}; {hint(name, allowed)}")
+    return name
+
+
+def hint(name: str, names: Collection[str]) -> str:
+    """Return what to say of a name that is unknown: the nearest ones, or all there are."""
+    near = get_close_matches(name, names)
+    return f"did you mean {' or '.join(near)}?" if near else f"allowed: {listed(names)}"
+
+
+def listed(names: Iterable[str], most: int = MAX_NAMES) -> str:
+    """Return names for a message, the first of them if there are many."""
+    found = list(names)
+    more = len(found) - most
+    text = ", ".join(found[:most]) or "none"
+    return f"{text}, and {more} more" if more > 0 else text
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a count of something: ``1 file``, ``2,000 files``."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending}"
+
+
+def known_run(
+    text: str, ids: Iterable[str], whose: str, where: str, jobs: Mapping[str, str] = NO_JOBS
+) -> str:
+    """Return the one run id that a string means.
+
+    ``whose`` is such as ``of job load``, ``where`` says what lists the runs, and ``jobs`` are those
+    of the ids, if they are of several.
+    """
+    known_ids = list(dict.fromkeys(ids))
+    meant = ids_meant(text, known_ids)
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        runs = _runs(meant, jobs)
+        raise UsageError(
+            f"{len(meant)} runs {whose} begin with {text!r}: {runs}; give more of the id; {where}"
+        )
+    if not known_ids:
+        raise UsageError(f"there is no run {text!r} {whose}: there is none at all")
+    digits = text.removeprefix(PREFIX)
+    compared = reversed(known_ids[:MAX_COMPARED])  # of equal beginnings the first one stays
+    begins = {one.removeprefix(PREFIX)[: len(digits)]: one for one in compared}
+    near = [begins[one] for one in get_close_matches(digits, begins, 3, NEAR)] or known_ids[:1]
+    raise UsageError(f"there is no run {text!r} {whose}; the nearest: {_runs(near, jobs)}; {where}")
+
+
+def _runs(ids: Iterable[str], jobs: Mapping[str, str]) -> str:
+    return listed([f"{one} of {jobs[one]}" if one in jobs else one for one in ids], MAX_RUNS)
+
+
+def ids_meant(text: str, ids: Iterable[str]) -> list[str]:
+    """Return the run ids that a text means: the id itself, or those that begin so.
+
+    ``jr_`` may be left out. A retry has the id of the first attempt and an end of its own: the
+    beginning of that id with this end means it, and without it the first attempt, as lists show
+    them.
+    """
+    known = list(dict.fromkeys(ids))
+    if text in known:
+        return [text]
+    begin, _, number = text.removeprefix(PREFIX).partition(RETRY)
+    found = [one for one in known if begin and one.removeprefix(PREFIX).startswith(begin)]
+    if number:
+        return [one for one in found if one.partition(RETRY)[2] == number]
+    first = [one for one in found if RETRY not in one]
+    is_one_run = len({one.partition(RETRY)[0] for one in found}) == 1
+    return first if first and is_one_run else found
