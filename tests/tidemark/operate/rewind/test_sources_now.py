@@ -117,4 +117,4 @@ def test_rows_of_a_file_that_is_gone_do_not_come_back_where_they_are_deleted_fir
 def test_a_bucket_that_is_gone_has_none_of_them(ran):
     (ran.home.lake / "landing").rename(ran.home.root / "elsewhere")
 
-    assert ": 0 files, 0 bytes, exist now" in read_of(ran).why
+    assert ": 0 files, 0 bytes, " in read_of(ran).why

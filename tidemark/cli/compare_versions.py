@@ -1,0 +1,148 @@
+"""The command `compare-versions`: the same jobs on two versions of Glue, and what differs."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.errors import UsageError
+from tidemark.model.assembly.glue_versions import RUN_HERE
+
+if TYPE_CHECKING:
+    from tidemark.operate.versions.outcomes import Comparison, JobOutcome, TargetOutcome
+    from tidemark.operate.versions.trial import Start
+
+VERSION = click.Choice(RUN_HERE)
+MARKS = {"equal": "✓", "differs": "≠", "fails": "✗"}
+KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in this new folder."
+
+
+@click.command(
+    "compare-versions",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option("--from", "old", type=VERSION, default="5.1", show_default=True)
+@click.option("--to", "new", type=VERSION, default="6.0", show_default=True)
+@click.option("--workflow", metavar="NAME", help="Run this workflow of the app.")
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help=KEEP_HELP)
+@click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
+@click.argument("what", required=False, metavar="[JOB|SCRIPT]")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def compare_versions(
+    old: str,
+    new: str,
+    workflow: str | None,
+    app: Path | None,
+    context: tuple[str, ...],
+    keep: Path | None,
+    output: str,
+    what: str | None,
+    arguments: tuple[str, ...],
+) -> None:
+    """Run a job of the app, a SCRIPT with ARGUMENTS, or a workflow on two versions of Glue.
+
+    Both run at once over copies of the data, bookmarks and watermarks of the home, which stays as
+    it is. Every place that they write is compared by rows and types, every run by its end. Exit
+    code 0: equal. 1: something differs, or a job fails on the new version only.
+    """
+    from tidemark.cli.engines import prepare_sparks
+    from tidemark.local_state.home import Home
+    from tidemark.operate.versions import compare
+
+    if old == new:
+        raise UsageError(
+            f"--from and --to are both {old}; give two versions: {', '.join(RUN_HERE)}"
+        )
+    if keep is not None and keep.exists():
+        raise UsageError(f"--keep {keep} exists; name a new folder")
+    home = Home.from_environment()
+    console = Console(stderr=True)
+    prepare_sparks((old, new))
+    with compare.scratch_of(home, keep) as scratch:
+        start = _start(console, what, arguments, workflow, app, context, scratch)
+        found = compare.compare_versions(
+            home, start, (old, new), scratch, lambda text: console.print(f"{text} …")
+        )
+    if output == "json":
+        click.echo(json.dumps(found.to_json(), indent=2))
+    else:
+        for line in lines_of(found):
+            click.echo(line)
+    sys.exit(0 if found.verdict == "equal" else 1)
+
+
+def _start(
+    console: Console,
+    what: str | None,
+    arguments: tuple[str, ...],
+    workflow: str | None,
+    app: Path | None,
+    context: tuple[str, ...],
+    scratch: Path,
+) -> "Start":
+    from tidemark.glue_service.submit import read_submission
+    from tidemark.operate.versions.trial import app_start, script_start
+
+    if what is not None and what.endswith(".py"):
+        if workflow or app or context:
+            raise UsageError("--workflow, --app and --context are for an app; a script needs none")
+        return script_start(read_submission(Path(what), arguments))
+    if arguments:
+        raise UsageError(
+            f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
+        )
+    return app_start(assembly_folder(console, app, context), workflow, what, scratch)
+
+
+def lines_of(found: "Comparison") -> Iterator[str]:
+    """Yield a comparison as lines for people."""
+    for job in found.jobs:
+        yield from _job_lines(job, found)
+    for target in found.targets:
+        yield from _target_lines(target, found)
+    yield (
+        f"{MARKS[found.verdict]} Glue {found.old} and {found.new}: {found.verdict} "
+        f"({found.seconds[0]:.1f} s and {found.seconds[1]:.1f} s here; a DPU-hour costs "
+        f"{_price(found.old):.3f} and {_price(found.new):.3f} USD on AWS)"
+    )
+
+
+def _job_lines(job: "JobOutcome", found: "Comparison") -> Iterator[str]:
+    yield f"{MARKS[job.verdict]} {job.job}: {job.verdict}"
+    yield from (f"    {text}" for text in job.differences)
+    for run, version in ((job.old, found.old), (job.new, found.new)):
+        if run is not None and run.error:
+            yield f"    on {version}: {run.error.splitlines()[0]}"
+    if (cause := job.cause) is not None and job.verdict == "fails":
+        yield f"    cause: {cause.title}" + (f" ({cause.place})" if cause.place else "")
+        yield f"    remedy: {cause.remedy}"
+        if cause.setting:
+            yield f"    the old result: {cause.setting}"
+
+
+def _target_lines(target: "TargetOutcome", found: "Comparison") -> Iterator[str]:
+    verdict = "equal" if target.is_equal else "differs"
+    old, new = ("none" if count is None else str(count) for count in target.rows)
+    rows = f"{old} rows" if old == new else f"{old} rows on {found.old}, {new} on {found.new}"
+    yield f"{MARKS[verdict]} {target.target}: {verdict}, {target.problem or rows}"
+    for name, (before, after) in (target.schema or {}).items():
+        yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
+    if target.columns:
+        yield f"    other values in {', '.join(target.columns)}"
+    if target.by_time:
+        yield f"    left out, the time of the run: {', '.join(target.by_time)}"
+    yield from (f"    only on {found.old}: {row}" for row in target.only_old)
+    yield from (f"    only on {found.new}: {row}" for row in target.only_new)
+
+
+def _price(version: str) -> float:
+    from tidemark.report.costs import GLUE_6_FACTOR, USD_PER_DPU_HOUR
+
+    return USD_PER_DPU_HOUR["standard"] * (GLUE_6_FACTOR if float(version) >= 6 else 1)

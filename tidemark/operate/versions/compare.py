@@ -1,0 +1,107 @@
+"""Compares two versions of Glue: two copies of a home, the same runs, and their results."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
+from tidemark.glue_service.submit import Submission, submit
+from tidemark.local_state.home import Home
+from tidemark.local_state.sparks.make import spark_for
+from tidemark.operate.versions.copies import copy_home, copy_of_copy
+from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
+from tidemark.operate.versions.targets import Target, changed_targets, files_of
+from tidemark.operate.versions.trial import Start, Trial, run_trial
+
+ROW_JOB = Path(__file__).with_name("row_job.py")
+Say = Callable[[str], None]
+
+
+@contextmanager
+def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
+    """Yield a folder on the disk of a home; it is deleted at the end, unless it is to be kept."""
+    if kept is not None:
+        kept.mkdir(parents=True)
+        yield kept.absolute()
+        return
+    folder = Path(tempfile.mkdtemp(dir=home.root, prefix="compare-versions-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def compare_versions(
+    home: Home, start: Start, versions: tuple[str, str], scratch: Path, say: Say = lambda _: None
+) -> Comparison:
+    """Run the same on two versions of Glue, at the same time, and compare the results.
+
+    Args:
+        home: whose data, bookmarks and watermarks are copied; it is not changed.
+        start: what is run, as `script_start` or `app_start` returns it.
+        versions: of Glue, before and after.
+        scratch: the folder of the copies.
+        say: gets a line for each step.
+
+    Returns:
+        How the runs ended, and how every place that one of them wrote differs.
+    """
+    say("copying the home")
+    old = copy_home(home, scratch / f"home-{versions[0]}")
+    new = copy_of_copy(old, scratch / f"home-{versions[1]}")
+    before = files_of(old.lake)
+    with jvms_of(old) as jvms:
+        for version in versions:
+            jvms.want(1, spark_for(version))
+        say(f"running on Glue {versions[0]} and {versions[1]}")
+        with ThreadPoolExecutor(2) as threads:
+            trials = [
+                threads.submit(run_trial, one, start, version, jvms)
+                for one, version in zip((old, new), versions, strict=True)
+            ]
+            done = (trials[0].result(), trials[1].result())
+        targets = changed_targets(before, *(files_of(trial.home.lake) for trial in done))
+        say(f"comparing {len(targets)} places")
+        found = _compared(targets, done, versions[1], scratch, jvms)
+    seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in done]
+    return Comparison(*versions, done[0].runs, done[1].runs, found, (seconds[0], seconds[1]))
+
+
+def _compared(
+    targets: list[Target], trials: tuple[Trial, Trial], version: str, scratch: Path, jvms: Jvms
+) -> list[TargetOutcome]:
+    """Compare the rows by a job on the newer Spark, which reads what both have written."""
+    if not targets:
+        return []
+    times = [[trial.began_ms / 1000, trial.ended_ms / 1000] for trial in trials]
+    pairs = [
+        {
+            "format": target.format,
+            "old": str(trials[0].home.lake / target.folder),
+            "new": str(trials[1].home.lake / target.folder),
+            "times": times,
+        }
+        for target in targets
+    ]
+    asked, out = scratch / "pairs.json", scratch / "rows.json"
+    asked.write_text(json.dumps({"pairs": pairs, "out": str(out)}), encoding="utf-8")
+    wanted = Submission(ROW_JOB, "compare-rows", {"--pairs": str(asked)}, version)
+    run, _ = submit(wanted, Home.open(scratch / "home-of-rows"), lambda _: None, jvms=jvms)
+    if run.state != "SUCCEEDED":
+        raise TidemarkError(f"the rows could not be compared: {run.error_message}")
+    answers = json.loads(out.read_text(encoding="utf-8"))
+    return [_outcome(target, answer) for target, answer in zip(targets, answers, strict=True)]
+
+
+def _outcome(target: Target, answer: dict[str, object]) -> TargetOutcome:
+    fields = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in answer.items()
+    }
+    schema = fields.pop("schema", None)
+    types = {name: tuple(pair) for name, pair in schema.items()} if isinstance(schema, dict) else {}
+    return TargetOutcome(target.uri, schema=types or None, **fields)  # type: ignore[arg-type]

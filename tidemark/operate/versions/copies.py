@@ -1,0 +1,57 @@
+"""Copies a home, so that an experiment may change all of it."""
+
+import contextlib
+import fcntl
+import shutil
+import sys
+from pathlib import Path
+
+from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.rewinds.records import refuse_half_rewound
+from tidemark.local_state.store.sqlite_files import copy_database
+
+FOLDERS = ("lake", "derby")
+FICLONE = 0x40049409  # of Linux: two files share their blocks until one of them changes
+
+
+def copy_home(home: Home, folder: Path) -> Home:
+    """Copy the data, the bookmarks, the catalog and the watermarks of a home; return the copy.
+
+    Runs of other commands wait for as long. The files keep their times: bookmarks go by them.
+    """
+    refuse_half_rewound(home)
+    with home.exclusive():
+        return _copied(home, folder)
+
+
+def copy_of_copy(copy: Home, folder: Path) -> Home:
+    """Copy a copy, which no other command knows."""
+    return _copied(copy, folder)
+
+
+def _copied(home: Home, folder: Path) -> Home:
+    copy = Home.open(folder)
+    for name in DATABASES:
+        if (home.root / name).is_file():
+            (copy.root / name).parent.mkdir(parents=True, exist_ok=True)
+            copy_database(home.root / name, copy.root / name)
+    for name in FOLDERS:
+        if (home.root / name).is_dir():
+            shutil.copytree(
+                home.root / name,
+                copy.root / name,
+                symlinks=True,
+                copy_function=_clone,
+                dirs_exist_ok=True,
+            )
+    return copy
+
+
+def _clone(source: str, target: str) -> str:
+    """Copy a file with its times; without copying its blocks where the disk can."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError), open(source, "rb") as old, open(target, "wb") as new:  # noqa: PTH123
+            fcntl.ioctl(new.fileno(), FICLONE, old.fileno())
+            shutil.copystat(source, target)
+            return target
+    return str(shutil.copy2(source, target))

@@ -1,0 +1,83 @@
+"""What runs have written: the places of a lake that changed."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PARTITION = re.compile(r"[^/=]+=[^/]*")
+HIDDEN = ("_", ".")  # of Hadoop: markers, and what is not committed
+SCRIPTS = "aws-glue-assets-local"
+COMPRESSED = (".gz", ".bz2", ".snappy", ".zst", ".lz4", ".deflate")
+FORMATS = {
+    ".parquet": "parquet",
+    ".orc": "orc",
+    ".json": "json",
+    ".jsonl": "json",
+    ".csv": "lines",
+    ".tsv": "lines",
+    ".txt": "lines",
+    ".avro": "avro",
+}
+Files = Mapping[str, tuple[int, int]]
+"""Size and time of each file of a lake, by its path in it."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A folder that runs have written files of one format to.
+
+    Attributes:
+        folder: its path in the lake, such as ``mart/orders``.
+        format: parquet, orc, json, lines or avro; bytes for any other.
+    """
+
+    folder: str
+    format: str
+
+    @property
+    def uri(self) -> str:
+        """The URI of the folder."""
+        return f"s3://{self.folder}/"
+
+
+def files_of(lake: Path) -> dict[str, tuple[int, int]]:
+    """Return the files of a lake that readers see."""
+    found: dict[str, tuple[int, int]] = {}
+    for root, folders, names in os.walk(lake):
+        folders[:] = [
+            name for name in folders if not name.startswith(HIDDEN) or PARTITION.fullmatch(name)
+        ]
+        for name in names:
+            if not name.startswith(HIDDEN):
+                file = Path(root, name)
+                status = file.stat()
+                found[file.relative_to(lake).as_posix()] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
+def changed_targets(before: Files, *after: Files) -> list[Target]:
+    """Return the targets that one lake of several changed: wrote, replaced or deleted a file of."""
+    found = set()
+    for files in after:
+        changed = {path for path, facts in files.items() if before.get(path) != facts}
+        for path in (*changed, *(before.keys() - files.keys())):
+            if not path.startswith(f"{SCRIPTS}/"):
+                found.add(Target(_dataset(path), _format(path)))
+    return sorted(found, key=lambda target: (target.folder, target.format))
+
+
+def _dataset(path: str) -> str:
+    """Return the folder of a file, without the folders of partitions."""
+    parts = path.split("/")[:-1]
+    while len(parts) > 1 and PARTITION.fullmatch(parts[-1]):
+        parts.pop()
+    return "/".join(parts)
+
+
+def _format(path: str) -> str:
+    name = path.rpartition("/")[2]
+    while name.endswith(COMPRESSED):
+        name = name.rpartition(".")[0]
+    return FORMATS.get(f".{name.rpartition('.')[2]}", "bytes")

@@ -1,0 +1,134 @@
+"""Runs a script or a part of an app on one version of Glue, in a copy of a home."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.glue_service.commands import load_app
+from tidemark.glue_service.one_run import run_workflow
+from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.workflows.selection import Selection
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import SPARK
+from tidemark.model.messages import known
+from tidemark.operate.versions.outcomes import RunOutcome
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The runs of one version.
+
+    Attributes:
+        home: the copy that they changed.
+        runs: how they ended, in the order in which they began.
+        began_ms: when the first one began, epoch milliseconds.
+        ended_ms: when the last one ended.
+    """
+
+    home: Home
+    runs: tuple[RunOutcome, ...]
+    began_ms: int
+    ended_ms: int
+
+
+Start = Callable[[Home, str, Jvms], None]
+"""Runs what is compared: in a home, on a version of Glue, with these JVMs."""
+
+
+def script_start(submission: Submission) -> Start:
+    """Return what runs a script once."""
+
+    def start(home: Home, version: str, jvms: Jvms) -> None:
+        wanted = replace(submission, glue_version=version)
+        submit(wanted, home, lambda _: None, jvms=jvms)
+
+    return start
+
+
+def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Path) -> Start:
+    """Return what runs a workflow of an app once, or only one of its jobs.
+
+    Raises:
+        EntityNotFoundError: the app has no such job, or no workflow starts it.
+    """
+    deployment = load_app(assembly).deployment
+    if job is not None:
+        known("job", job, deployment.jobs)
+        starting = [
+            trigger.workflow_name
+            for trigger in deployment.triggers
+            if any(action.job_name == job for action in trigger.actions)
+        ]
+        if not [name for name in starting if name]:
+            raise EntityNotFoundError(
+                f"no workflow starts the job {job}; give its script instead: tidemark "
+                "compare-versions SCRIPT"
+            )
+        workflow = workflow or starting[0]
+
+    def start(home: Home, version: str, jvms: Jvms) -> None:
+        folder = scratch / f"assembly-{version}"
+        app = load_app(assembly_of_version(assembly, version, folder))
+        run_workflow(
+            app,
+            home,
+            workflow,
+            lambda _: None,
+            lambda _: None,
+            jvms=jvms,
+            skips_crawlers=True,
+            selection=Selection(job, has_following=False) if job else None,
+        )
+
+    return start
+
+
+def assembly_of_version(assembly: Path, version: str, folder: Path) -> Path:
+    """Copy an assembly into a folder, all of its Spark jobs with another GlueVersion."""
+    shutil.copytree(assembly, folder, dirs_exist_ok=True)
+    count = 0
+    for file in folder.rglob("*.template.json"):
+        template = json.loads(file.read_text(encoding="utf-8"))
+        for resource in template.get("Resources", {}).values():
+            properties = resource.get("Properties", {})
+            is_spark = properties.get("Command", {}).get("Name", SPARK) == SPARK
+            if resource.get("Type") == "AWS::Glue::Job" and is_spark:
+                properties["GlueVersion"] = version
+                count += 1
+        file.write_text(json.dumps(template), encoding="utf-8")
+    if not count:
+        raise UsageError(f"{assembly} defines no Spark job, and only those have versions of Glue")
+    return folder
+
+
+def run_trial(home: Home, start: Start, version: str, jvms: Jvms) -> Trial:
+    """Run once on a version; return how the runs ended, also those that failed."""
+    with Store(home.database) as store:
+        before = {run.run_id for run in store.all_job_runs()}
+    began_ms = time.time_ns() // 1_000_000
+    start(home, version, jvms)
+    ended_ms = time.time_ns() // 1_000_000
+    with Store(home.database) as store:
+        runs = [run for run in store.all_job_runs() if run.run_id not in before]
+        found = tuple(
+            _outcome(store, run) for run in sorted(runs, key=lambda run: run.started_at_ms)
+        )
+    return Trial(home, found, began_ms, ended_ms)
+
+
+def _outcome(store: Store, run: JobRun) -> RunOutcome:
+    rows = store.query("SELECT text FROM run_warning WHERE run_id = ?", (run.run_id,))
+    return RunOutcome(
+        run.job_name,
+        run.state,
+        run.error_message,
+        run.rows_read,
+        run.rows_written,
+        tuple(sorted(row["text"] for row in rows)),
+    )
