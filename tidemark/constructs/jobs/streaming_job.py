@@ -15,6 +15,7 @@ from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import StreamingJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.upgrades import warn_of_appends
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
@@ -94,6 +95,7 @@ class StreamingJob(GlueJob):
             temp=props["temp"],
             keeps=[checkpoint],
         )
+        warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._complete(
             glue.CfnJob(
                 self,
