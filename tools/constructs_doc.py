@@ -52,6 +52,7 @@ FIRST = (
     "DataQualityRuleset",
     "NotSecret",
     "JobRuntime",
+    "GlueVersion",
     "ShellRuntime",
     "ShellCapacity",
     "StreamingRuntime",

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tidemark.constructs.security.security import ExistingSecurity, LogGroups, StageKey
     from tidemark.constructs.starts.events import OnEvent, OnObjects
     from tidemark.constructs.watermark_table import WatermarkTable
+    from tidemark.model.assembly.glue_versions import GlueVersion
     from tidemark.model.plain_secrets import NotSecret
     from tidemark.model.schedules.schedules import Schedule
     from tidemark.model.stage.config import StageConfig
@@ -92,6 +93,7 @@ _MODULES = {
     "GlueArguments": f"{_HERE}.jobs.glue_arguments",
     "GlueJob": f"{_HERE}.jobs.glue_job",
     "Https": f"{_HERE}.monitoring.alerting",
+    "GlueVersion": "tidemark.model.assembly.glue_versions",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
     "InjectedProjection": f"{_HERE}.catalog.projection",
     "IntegerProjection": f"{_HERE}.catalog.projection",
@@ -158,6 +160,7 @@ __all__ = [
     "ExistingSecurity",
     "GlueArguments",
     "GlueJob",
+    "GlueVersion",
     "Https",
     "IncrementalJob",
     "InjectedProjection",

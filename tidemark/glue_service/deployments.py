@@ -18,6 +18,7 @@ from tidemark.glue_service.eventbridge.rules import not_local
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.models import as_shape
 from tidemark.glue_service.steps import load
+from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.glue_service.workflows.trigger_forms import ACTIVATED, CREATED
 from tidemark.local_state.deployment.deployed_apps import (
     describe_app,
@@ -104,6 +105,8 @@ def _define(
     old = find_entity(glue.store, kind, name)
     request = as_shape(REQUESTS[kind], properties) if kind in REQUESTS else properties
     definition = {key: value for key, value in request.items() if key not in SEPARATE_MEMBERS}
+    if kind == Kind.JOB:
+        definition = with_upgrade(definition, old.definition if old else None)
     if kind == Kind.TRIGGER:
         definition["State"] = ACTIVATED if request.get("StartOnCreation") else CREATED
     stated = properties.get("Tags", {})

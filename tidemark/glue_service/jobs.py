@@ -20,6 +20,7 @@ from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.glue_service.runs.run_requests import capacity_of
+from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.local_state.bookmarks.api import get_job_bookmark as get_entry
 from tidemark.local_state.bookmarks.api import reset_job_bookmark as reset_entry
 from tidemark.local_state.bookmarks.versions import delete_bookmark
@@ -41,7 +42,7 @@ def create_job(glue: LocalGlue, request: Request) -> Answer:
     name = request["Name"]
     check_job(request)
     check_tags(request.get("Tags", {}))
-    definition = {key: value for key, value in request.items() if key not in NOT_DEFINED}
+    definition = with_upgrade({k: v for k, v in request.items() if k not in NOT_DEFINED})
     now_ms = glue.now_ms()
     entity = Entity(Kind.JOB, name, definition, request.get("Tags", {}), now_ms, now_ms)
     create_entity(glue.store, entity)
@@ -49,14 +50,19 @@ def create_job(glue: LocalGlue, request: Request) -> Answer:
 
 
 def update_job(glue: LocalGlue, request: Request) -> Answer:
-    """Replace the whole definition of a job; fields missing in the request are removed."""
-    name, definition = request["JobName"], request["JobUpdate"]
-    missing = [key for key in ("Role", "Command") if key not in definition]
+    """Replace the whole definition of a job; of what is left out only the GlueVersion stays.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_JobUpdate.html
+    """
+    name, update = request["JobName"], request["JobUpdate"]
+    missing = [key for key in ("Role", "Command") if key not in update]
     if missing:
         raise InvalidInputError(f"JobUpdate lacks {', '.join(missing)}; it is the whole definition")
-    check_job(definition)
     with glue.store.transaction():
         old = get_entity(glue.store, Kind.JOB, name)
+        kept = {key: old.definition[key] for key in ("GlueVersion",) if key in old.definition}
+        check_job({**kept, **update})
+        definition = with_upgrade({**kept, **update}, old.definition)
         new = Entity(Kind.JOB, name, definition, old.tags, old.created_at_ms, glue.now_ms())
         put_entity(glue.store, new)
     return {"JobName": name}

@@ -8,7 +8,7 @@ from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import FROM, WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import CRAWLER, SHELL, SPARK
-from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, version_of_run
+from tidemark.model.assembly.glue_versions import DEFAULT_GLUE_VERSION, version_of_job
 from tidemark.model.assembly.resources import METADATA
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
 
@@ -117,7 +117,7 @@ def job_of(
         worker_type=worker_type,
         dpu=dpu_of(kind, worker_type, properties),
         is_flex=properties.get("ExecutionClass") == "FLEX",
-        glue_version=version_of_run(properties.get("GlueVersion")),
+        glue_version=version_of_job(properties),
         watermark_table=str(arguments.get(WATERMARK_TABLE, "")),
         has_ranges=FROM in arguments,
     )

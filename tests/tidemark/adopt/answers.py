@@ -37,7 +37,7 @@ ARGUMENTS = {
 }
 LOCATIONS = {"sales.orders": "s3://bucket-of-mine/orders/", "sales.odd": "s3://bucket-of-mine"}
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "GlueVersion": st.sampled_from(["0.9", "2.0", "4.0", "5.0", "5.1", "6.0"]),
+    "GlueVersion": st.sampled_from(["0.9", "2.0", "4.0", "5.0", "5.1", "6.0", "auto"]),
     "WorkerType": st.sampled_from(["Standard", "G.1X", "G.2X", "G.025X", "R.8X", "Z.2X"]),
     "NumberOfWorkers": st.integers(1, 400),
     "Timeout": st.integers(0, 20_000),

@@ -13,7 +13,9 @@ from tidemark.adopt.adoption import adopt
 from tidemark.adopt.crawlers.crawler import crawler_call_of, crawler_refusal
 from tidemark.adopt.jobs.fixed import reading_of
 from tidemark.adopt.jobs.job import call_of, kind_of
+from tidemark.adopt.jobs.runtimes import runtime_of
 from tidemark.adopt.model import Difference, Found, Member
+from tidemark.adopt.plan.literals import runtime_call
 from tidemark.adopt.reading import Reading, leaves
 from tidemark.adopt.starts.triggers import account_for, read_triggers
 
@@ -60,6 +62,25 @@ def test_every_field_of_a_job_is_said_or_listed(resource):
     )
 )
 @settings(max_examples=150, deadline=None)
+def test_a_job_gets_the_version_that_aws_runs_it_on():
+    def adopted(**members: Any) -> tuple[Any, list[Difference]]:
+        reading = Reading("job orders", {**PLAIN, "WorkerType": "G.1X", **members})
+        return runtime_of(reading), reading.differences
+
+    unnamed, said = adopted()
+    upgraded, _ = adopted(GlueVersion="auto", MaxRetries=2)
+    impossible, listed = adopted(GlueVersion="auto")
+
+    assert (unnamed.glue_version, unnamed.timeout_minutes) == ("6.0", 480)
+    assert "6.0, Spark 4, since August 2026" in next(
+        one.why for one in said if one.path == ("GlueVersion",)
+    )
+    assert (upgraded.glue_version, upgraded.max_retries) == ("auto", 2)
+    assert 'glue_version="auto"' in runtime_call(upgraded)
+    assert impossible.max_retries == 1
+    assert ("MaxRetries",) in [one.path for one in listed]
+
+
 def test_every_field_of_a_trigger_is_said_or_listed_or_its_job_is_left_out(resource):
     starts = read_triggers([resource], ["orders"])
 

@@ -146,8 +146,17 @@ def set_arguments(app: Path, job: str, arguments: dict[str, str]) -> None:
     (app / "template.json").write_text(json.dumps(template))
 
 
+def name_versions(app: Path) -> Path:
+    template = json.loads((app / "template.json").read_text())
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Glue::Job":
+            resource["Properties"]["GlueVersion"] = "5.1"
+    (app / "template.json").write_text(json.dumps(template))
+    return app
+
+
 def test_each_job_of_an_app_is_judged_by_its_own_arguments(write_assembly):
-    app = write_assembly({"first": WITHOUT_COMMIT, "second": WITHOUT_COMMIT})
+    app = name_versions(write_assembly({"first": WITHOUT_COMMIT, "second": WITHOUT_COMMIT}))
     set_arguments(app, "second", {"--job-bookmark-option": "job-bookmark-enable", "--stage": "x"})
 
     result = tidemark("--app", str(app))
@@ -178,7 +187,7 @@ def test_an_argument_that_only_one_trigger_passes_is_found(write_assembly):
 
 
 def test_a_finding_names_the_file_that_the_asset_is_a_copy_of(write_assembly, monkeypatch):
-    app = write_assembly({"first": WITHOUT_COMMIT})
+    app = name_versions(write_assembly({"first": WITHOUT_COMMIT}))
     set_arguments(app, "first", {"--job-bookmark-option": "job-bookmark-enable"})
     project = app.parent / "project"
     (project / "glue_jobs").mkdir(parents=True)
@@ -312,3 +321,16 @@ def test_an_app_without_jobs_is_refused(write_assembly):
 
     assert result.exit_code == 2
     assert "the assembly defines no AWS::Glue::Job" in result.stderr
+
+
+def test_the_version_and_the_retries_of_a_job_are_judged_with_its_script(write_assembly):
+    app = write_assembly({"first": "rows.write.mode('append').parquet(path)\n"})
+    template = json.loads((app / "template.json").read_text())
+    template["Resources"]["first"]["Properties"]["MaxRetries"] = 1
+    (app / "template.json").write_text(json.dumps(template))
+
+    result = tidemark("--strict", "--app", str(app))
+
+    assert result.exit_code == 1
+    assert "first.py:1 [first]: warning glue-version-missing" in result.output
+    assert "first.py:1 [first]: warning retry-appends: write.parquet adds rows" in result.output

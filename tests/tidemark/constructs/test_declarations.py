@@ -52,7 +52,9 @@ def test_a_job_may_have_a_runtime_of_its_own(add):
         ({"worker_type": "G.2X", "number_of_workers": 150}, "from 2 to 149"),
         ({"auto_scaling": "yes"}, "auto_scaling is 'yes'; allowed: True, False"),
         ({"flex": 1}, "flex is 1; allowed: True, False"),
-        ({"glue_version": "4.0"}, "glue_version is '4.0'; allowed: 5.0, 5.1, 6.0"),
+        ({"glue_version": "4.0"}, "glue_version is '4.0'; allowed: 5.0, 5.1, 6.0, auto"),
+        ({"glue_version": "Auto"}, "glue_version is 'Auto'; allowed: 5.0, 5.1, 6.0, auto"),
+        ({"glue_version": "auto"}, "max_retries is 0 and glue_version 'auto'.* set max_retries=1"),
         ({"flex": True, "worker_type": "G.4X"}, "flexible execution class has G.1X and G.2X only"),
     ],
 )

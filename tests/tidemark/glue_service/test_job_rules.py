@@ -46,6 +46,9 @@ def why_refused(check, *arguments):
         (SPARK, {"GlueVersion": "4.0", "MaxCapacity": 10.0}, "from 2.0 on set Worker Type"),
         (STREAM, {"GlueVersion": "2.0", "AllocatedCapacity": 10}, "from 2.0 on set Worker Type"),
         (SPARK, {"GlueVersion": "auto", **TWO}, "MaxRetries is 0; GlueVersion auto needs 1"),
+        (SPARK, {"GlueVersion": "Auto", "MaxRetries": 1}, "GlueVersion is 'Auto'; allowed: 0.9"),
+        (SHELL, {"GlueVersion": "auto", "MaxRetries": 1}, "auto is for glueetl and gluestreaming"),
+        (RAY, {"GlueVersion": "auto", "MaxRetries": 1}, "auto is for glueetl and gluestreaming"),
         (SPARK, {**TWO, "WorkerType": "G.025X"}, "G.025X is for gluestreaming; the job has"),
         (SPARK, {**TWO, "WorkerType": "Z.2X"}, "Z.2X is for glueray"),
         (RAY, TWO, "G.1X is for glueetl and gluestreaming; the job has glueray"),
@@ -66,6 +69,7 @@ def test_a_job_that_glue_refuses_is_refused(command, members, named):
     [
         ({}, {}),
         (SPARK, {"MaxRetries": 10, "GlueVersion": "auto", "Timeout": 10_080, **TWO}),
+        (STREAM, {"MaxRetries": 1, "GlueVersion": "auto", **TWO, "WorkerType": "G.025X"}),
         (SPARK, {"GlueVersion": "2.0", "WorkerType": "Standard", "NumberOfWorkers": 1}),
         (SPARK, {"GlueVersion": "1.0", "MaxCapacity": 100.0}),
         (SHELL, {"MaxCapacity": 1.0}),

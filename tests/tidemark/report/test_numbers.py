@@ -10,9 +10,9 @@ import pytest
 from tidemark.operate.job_runs import Run
 from tidemark.report.charts import gantt
 from tidemark.report.commits import PipelineRun
-from tidemark.report.costs import costs_of, dpu_seconds_of
+from tidemark.report.costs import costs_of, dpu_seconds_of, price_of
 from tidemark.report.dot import graph_of, jobs_of_picture, place_of
-from tidemark.report.jobs import PipelineJob
+from tidemark.report.jobs import PipelineJob, job_of
 from tidemark.report.series import MAX_BARS, last_period, points_of
 from tidemark.report.words import age, amount, took, usd
 
@@ -157,3 +157,18 @@ def test_amounts_are_written_for_people() -> None:
         "7",
     ]
     assert [usd(it) for it in (0, 0.0042, 1234.5)] == ["0.00", "0.0042", "1,234.50"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({}, 0.308),
+        ({"GlueVersion": "auto"}, 0.308),
+        ({"GlueVersion": "5.1"}, 0.44),
+        ({"GlueVersion": "auto", "AutoUpgradeMetadata": {"SourceVersion": "5.1"}}, 0.44),
+    ],
+)
+def test_a_job_is_priced_by_the_version_that_it_runs_on(stated, expected):
+    job = job_of("a", {"Command": {"Name": "glueetl"}, **stated})
+
+    assert price_of(job, flex=False) == pytest.approx(expected)

@@ -4,7 +4,12 @@ from collections.abc import Collection
 
 from tidemark.adopt.reading import Reading
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.assembly.glue_versions import (
+    AUTO,
+    DECLARABLE,
+    DEFAULT_GLUE_VERSION,
+    UNNAMED_GLUE_VERSION,
+)
 from tidemark.model.stage.runtime import FLEX_WORKER_TYPES, MAX_MINUTES, WORKER_TYPES, JobRuntime
 
 VERSIONS = "https://docs.aws.amazon.com/glue/latest/dg/release-notes.html"
@@ -14,7 +19,9 @@ AUTO_SCALING = ("DefaultArguments", "--enable-auto-scaling")
 
 def runtime_of(job: Reading) -> JobRuntime:
     """Return the runtime of a job, and account for its properties."""
-    version = _version(job)
+    version = version_of(
+        job, do=f"read what changed since ({VERSIONS}), and run the script here: tidemark run"
+    )
     worker = worker_type_of(
         job,
         WORKER_TYPES,
@@ -26,24 +33,49 @@ def runtime_of(job: Reading) -> JobRuntime:
         auto_scaling=_auto_scaling(job),
         flex=_flex(job, worker),
         timeout_minutes=timeout_of(job),
-        max_retries=job.take("MaxRetries") or 0,
+        max_retries=retries_of(job, version),
         glue_version=version,
     )
     queue(job, is_queued=runtime.queues)
     return runtime
 
 
-def _version(job: Reading) -> str:
+def version_of(job: Reading, do: str) -> str:
+    """Return the version of Glue of a Spark job, as AWS runs it, and account for its property.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateJob.html (6.0 where a job names
+    none)
+    """
     version = job.get("GlueVersion")
     if version in DECLARABLE:
         return str(job.take("GlueVersion"))
+    if version is None:
+        job.differ(
+            "GlueVersion",
+            why=f"it names none, and AWS creates such a job with {UNNAMED_GLUE_VERSION}, Spark 4, "
+            "since August 2026; the job gets that",
+            do="set the one that `aws glue get-job` tells, if the job was made before",
+        )
+        return UNNAMED_GLUE_VERSION
     job.differ(
         "GlueVersion",
         why=f"the constructs declare Glue {', '.join(DECLARABLE)}; the job gets "
         f"{DEFAULT_GLUE_VERSION}",
-        do=f"read what changed since ({VERSIONS}), and run the script here: tidemark run",
+        do=do,
     )
     return DEFAULT_GLUE_VERSION
+
+
+def retries_of(job: Reading, version: str) -> int:
+    """Return how often a failed run is tried again, and account for the property."""
+    if version == AUTO and not job.get("MaxRetries"):
+        job.differ(
+            "MaxRetries",
+            why=f"Glue takes GlueVersion {AUTO} with 1 or more only; the job gets 1",
+            do="nothing",
+        )
+        return 1
+    return int(job.take("MaxRetries") or 0)
 
 
 def worker_type_of(job: Reading, allowed: Collection[str], do: str) -> str:
@@ -109,7 +141,7 @@ def timeout_of(job: Reading) -> int:
     minutes = job.get("Timeout")
     if isinstance(minutes, int) and 1 <= minutes <= MAX_MINUTES:
         return int(job.take("Timeout"))
-    version = str(job.get("GlueVersion") or "0.9")
+    version = str(job.get("GlueVersion") or UNNAMED_GLUE_VERSION)
     default = MINUTES if version in DECLARABLE or version >= "5" else OLD_MINUTES
     job.differ(
         "Timeout",

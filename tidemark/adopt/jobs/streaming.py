@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tidemark.adopt.jobs.fixed import FIXED
-from tidemark.adopt.jobs.runtimes import worker_type_of
+from tidemark.adopt.jobs.runtimes import retries_of, version_of, worker_type_of
 from tidemark.adopt.model import AdoptedJob, Guess, Place
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.model.stage.runtime import MAX_MINUTES
 from tidemark.model.stage.streaming_runtime import STREAMING_WORKER_TYPES, WINDOW, StreamingRuntime
 
@@ -126,7 +125,11 @@ def guess_of_streams(job: AdoptedJob, script: str | None) -> Guess:
 
 def streaming_runtime_of(job: Reading) -> StreamingRuntime:
     """Return the runtime of a streaming job, and account for its properties."""
-    version = _version(job)
+    version = version_of(
+        job,
+        do="read what changed since; Spark reads a checkpoint of an older version, and an older "
+        "one may not read it after that: keep a copy of it",
+    )
     worker = worker_type_of(
         job, STREAMING_WORKER_TYPES, do="compare how it keeps up with that of the old job"
     )
@@ -140,7 +143,7 @@ def streaming_runtime_of(job: Reading) -> StreamingRuntime:
         worker_type=worker,
         number_of_workers=_workers(job, worker),
         auto_scaling=_auto_scaling(job),
-        max_retries=job.take("MaxRetries") or 0,
+        max_retries=retries_of(job, version),
         maintenance_window=window,
         timeout_minutes=_timeout(job, has_window=window is not None),
         glue_version=version,
@@ -149,19 +152,6 @@ def streaming_runtime_of(job: Reading) -> StreamingRuntime:
         if job.get(key) is not None:
             job.differ(key, why="a run of a streaming job does not end: it has none", do="nothing")
     return runtime
-
-
-def _version(job: Reading) -> str:
-    if job.get("GlueVersion") in DECLARABLE:
-        return str(job.take("GlueVersion"))
-    job.differ(
-        "GlueVersion",
-        why=f"the constructs declare Glue {', '.join(DECLARABLE)}; the job gets "
-        f"{DEFAULT_GLUE_VERSION}",
-        do="read what changed since; Spark reads a checkpoint of an older version, and an older "
-        "one may not read it after that: keep a copy of it",
-    )
-    return DEFAULT_GLUE_VERSION
 
 
 def _workers(job: Reading, worker: str) -> int:

@@ -23,11 +23,13 @@ class AppJob:
         job: its definition.
         has_bookmarks: whether jobs of its kind can have bookmarks.
         starts: every way in which triggers start it; without a trigger, a start of the job itself.
+        stated_version: the GlueVersion of the template; None if it names none.
     """
 
     job: JobDefinition
     has_bookmarks: bool
     starts: tuple[Start, ...]
+    stated_version: str | None = None
 
 
 def read_jobs(assembly: Assembly) -> list[AppJob]:
@@ -71,4 +73,5 @@ def _app_job(
     found = found or [Start("", overlaid(job, {}), is_abbreviating=is_abbreviating)]
     if len({tuple(sorted(start.names)) for start in found}) == 1:
         found = [replace(start, by=f"job {name}") for start in found]
-    return AppJob(job, properties["Command"]["Name"] == SPARK, tuple(found))
+    stated = properties.get("GlueVersion")
+    return AppJob(job, properties["Command"]["Name"] == SPARK, tuple(found), stated)

@@ -42,6 +42,11 @@ REMEDIES = {
     "script-not-in-assembly": (
         "lint the file itself: tidemark lint SCRIPT.py, or define the job with Code.from_asset"
     ),
+    "glue-version-missing": "name the version: GlueVersion 5.1, or 6.0 once it is compared",
+    "retry-appends": (
+        "write with write_window, merge_window or upsert_jdbc, or overwrite partitions: "
+        "docs/automatic-upgrades.md"
+    ),
     "not-run-locally": "it runs on AWS; docs/awsglue-coverage.md lists what runs on this machine",
     "ignore-invalid": "write # tidemark: ignore[rule-id] and the reason",
 }

@@ -2,7 +2,7 @@
 
 import ast
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from tidemark.checks.lint.bookmark_rules import bookmark_findings
 from tidemark.checks.lint.findings import Finding, warning
 from tidemark.checks.lint.ignores import ignores_of, without_ignored
 from tidemark.checks.lint.local_rules import local_findings
+from tidemark.checks.lint.retry_rules import retry_findings, version_findings
 from tidemark.checks.lint.script import read_script
 from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
@@ -38,10 +39,11 @@ def lint_source(
     starts: tuple[Start, ...] = (),
     *,
     is_local: bool = True,
+    of_job: Iterable[Finding] = (),
 ) -> Linted:
-    """Return the findings in a script, by line."""
+    """Return the findings in a script, by line, with those of its job."""
     facts = read_script(text, file)
-    found = [*own_argument_findings(facts)]
+    found = [*own_argument_findings(facts), *of_job]
     if option in (None, ENABLE):
         found += bookmark_findings(facts, is_promised=option is not None)
     if starts:
@@ -78,17 +80,21 @@ def lint_jobs(assembly: Assembly, project: Path) -> list[Linted]:
 def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Linted:
     job = one.job
     location = job.script_location
+    of_job = [*version_findings(job.command, one.stated_version)]
     asset = assets.get(location.removeprefix("s3://").partition("/")[2])
     if asset is None:
         text = f"the script of the job is {location}, which the assembly does not hold"
-        linted = Linted(location, None, (warning("script-not-in-assembly", Place(1, 1), text),))
+        linted = Linted(
+            location, None, (warning("script-not-in-assembly", Place(1, 1), text), *of_job)
+        )
     else:
         options = {bookmark_option(start.arguments) for start in one.starts}
         option = ENABLE if ENABLE in options and one.has_bookmarks else DISABLE
         text = _read(asset.source)
         file = _original(asset.source, text, project, job.name)
         is_local = job.command != STREAMING  # no streaming job runs here
-        linted = lint_source(text, file, option, one.starts, is_local=is_local)
+        of_job += retry_findings(text, one.stated_version, job.max_retries)
+        linted = lint_source(text, file, option, one.starts, is_local=is_local, of_job=of_job)
     findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
     return Linted(linted.file, job.name, findings)
 

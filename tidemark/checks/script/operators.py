@@ -83,7 +83,7 @@ def operator_of(call: ast.Call, names: Names, scope: Scope) -> Operator | None:
     is_source = bool(name)
     is_bookmarked = is_source and _is_bookmarked_source(call, name, scope)
     method = identifier(call.func)
-    if method == "relationalize" or _chain(call)[:2] == ["apply()", "Relationalize"]:
+    if method == "relationalize" or chain_of(call)[:2] == ["apply()", "Relationalize"]:
         name, position, is_bookmarked = "relationalize", 3 if method == "relationalize" else 4, True
     elif not is_source and any(keyword.arg == CTX for keyword in call.keywords):
         name, position = method or "", -1
@@ -155,7 +155,7 @@ def _variables(node: ast.expr) -> Iterator[str]:
 
 def is_spark_read(call: ast.Call, names: Names) -> bool:
     """Return whether a call reads with Spark, whatever the session is called."""
-    chain = _chain(call)
+    chain = chain_of(call)
     if identifier(call.func) in {"sql", "table"} and "read" not in chain:
         return bool(call.args) and len(chain) > 1 and chain[-1] not in names.imports
     return identifier(call.func) in SPARK_READS and "read" in chain
@@ -163,14 +163,14 @@ def is_spark_read(call: ast.Call, names: Names) -> bool:
 
 def is_write(call: ast.Call) -> bool:
     """Return whether a call writes, by Glue or by a DataFrame."""
-    chain = _chain(call)
+    chain = chain_of(call)
     if identifier(call.func) in SPARK_WRITES and {"write", "writeTo()"} & set(chain):
         return True
     names = [name.removesuffix("()") for name in chain[:2]]
     return any(GLUE_WRITES.fullmatch(".".join(names[:n][::-1])) for n in (1, 2))
 
 
-def _chain(call: ast.Call) -> list[str]:
+def chain_of(call: ast.Call) -> list[str]:
     """Return the attributes of a chain of calls, last first: load(), format(), read, spark."""
     found: list[str] = []
     node: ast.expr = call

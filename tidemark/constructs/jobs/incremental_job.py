@@ -12,9 +12,10 @@ from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import BookmarkOption, SparkJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.upgrades import warn_of_appends
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
 
 
 class IncrementalJob(GlueJob):
@@ -76,7 +77,7 @@ class IncrementalJob(GlueJob):
             shared=shared,
             props=props,
             command="glueetl",
-            python=GLUE_VERSIONS[runtime.glue_version].python,
+            python=GLUE_VERSIONS[version_of_run(runtime.glue_version)].python,
             logs=prefix,
             arguments=construct_arguments(
                 bookmark=bookmark.value,
@@ -95,6 +96,7 @@ class IncrementalJob(GlueJob):
             temp=props["temp"],
             run_properties=props["run_properties"],
         )
+        warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._complete(
             glue.CfnJob(
                 self,
@@ -109,7 +111,7 @@ class IncrementalJob(GlueJob):
                 non_overridable_arguments=self._fixed or None,
                 connections=self._connection_list(),
                 security_configuration=shared.security.configuration_name,
-                glue_version=runtime.glue_version,
+                glue_version=str(runtime.glue_version),
                 worker_type=runtime.worker_type,
                 number_of_workers=runtime.number_of_workers,
                 execution_class="FLEX" if runtime.flex else "STANDARD",

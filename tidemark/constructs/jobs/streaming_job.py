@@ -15,9 +15,10 @@ from tidemark.constructs.jobs.job_arguments import construct_arguments
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.job_props import StreamingJobProps
 from tidemark.constructs.jobs.shared_parts import SharedParts
+from tidemark.constructs.jobs.upgrades import warn_of_appends
 from tidemark.constructs.references import asset_url
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
+from tidemark.model.assembly.glue_versions import GLUE_VERSIONS, version_of_run
 from tidemark.model.stage.streaming_runtime import StreamingRuntime
 
 
@@ -86,7 +87,7 @@ class StreamingJob(GlueJob):
             shared=shared,
             props=props,
             command="gluestreaming",
-            python=GLUE_VERSIONS[runtime.glue_version].python,
+            python=GLUE_VERSIONS[version_of_run(runtime.glue_version)].python,
             logs=prefix,
             arguments={**arguments, "--checkpoint": checkpoint.uri},
             statements=[line for source in props["sources"] for line in source.statements()],
@@ -94,6 +95,7 @@ class StreamingJob(GlueJob):
             temp=props["temp"],
             keeps=[checkpoint],
         )
+        warn_of_appends(self, name, shared.root / props["script"], runtime.glue_version)
         self._complete(
             glue.CfnJob(
                 self,
@@ -108,7 +110,7 @@ class StreamingJob(GlueJob):
                 non_overridable_arguments=self._fixed or None,
                 connections=self._connection_list(),
                 security_configuration=shared.security.configuration_name,
-                glue_version=runtime.glue_version,
+                glue_version=str(runtime.glue_version),
                 worker_type=runtime.worker_type,
                 number_of_workers=runtime.number_of_workers,
                 execution_property=glue.CfnJob.ExecutionPropertyProperty(max_concurrent_runs=1),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from tidemark.glue_service import identity, jobs, security_configurations, tags
+from tidemark.glue_service import identity, jobs, security_configurations, tags, upgrades
 from tidemark.glue_service.catalog import connections, databases, partitions, table_versions, tables
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge import service as events
@@ -55,6 +55,7 @@ GLUE: Mapping[str, Callable[[LocalGlue, Request], Answer]] = {
     "GetJobBookmark": jobs.get_job_bookmark,
     "GetJobRun": job_runs.get_job_run,
     "GetJobRuns": job_runs.get_job_runs,
+    "GetJobUpgradeAnalysis": upgrades.get_job_upgrade_analysis,
     "GetJobs": jobs.get_jobs,
     "GetPartition": partitions.get_partition,
     "GetPartitionIndexes": tables.get_partition_indexes,

@@ -23,7 +23,7 @@ from tidemark.glue_service.runs.run_requests import (
 from tidemark.glue_service.workflows.starts import job_to_run
 from tidemark.local_state.store.database import FINAL_STATES, NOTHING_NEW, JobRun
 from tidemark.model.assembly.definitions import SHELL, SPARK
-from tidemark.model.assembly.glue_versions import version_of_run
+from tidemark.model.assembly.glue_versions import version_of_job
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -198,7 +198,7 @@ def run_member(entity: Entity, run: JobRun, request: RunRequest, now_ms: int) ->
         "Timeout": request.timeout_minutes or definition.get("Timeout", TIMEOUT_MINUTES),
         "GlueVersion": None
         if command == SHELL
-        else request.glue_version or version_of_run(definition.get("GlueVersion")),
+        else request.glue_version or version_of_job(definition),
         "LogGroupName": LOG_GROUPS.get(command, LOG_GROUPS[SPARK]),
         "DPUSeconds": seconds * capacity.dpu if _is_metered(entity, request) and end_ms else None,
     }

@@ -8,6 +8,8 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 from dataclasses import dataclass
 from enum import Enum
 
+from tidemark.model.assembly.glue_versions import version_of_run
+
 SPARK = ("glueetl", "gluestreaming")
 STREAMING = ("gluestreaming",)
 PYTHON = (*SPARK, "pythonshell")
@@ -53,7 +55,7 @@ class GlueArgument:
 
 
 def _order(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
+    return tuple(map(int, version_of_run(version).split(".")))
 
 
 _INTERNAL = "Glue sets it"

@@ -1,13 +1,36 @@
 """The versions of Glue: their contents, which can be declared, and which run on this machine.
 
-Source: https://docs.aws.amazon.com/glue/latest/dg/release-notes.html
+Sources: https://docs.aws.amazon.com/glue/latest/dg/release-notes.html,
+https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class GlueVersion(StrEnum):
+    """The version of Glue of a job; a string such as `"5.1"` means the same.
+
+    With `AUTO` AWS watches the runs of a job, asks whether it may upgrade it, and tries a failed
+    upgraded run again on the old version: such a job needs `max_retries` of 1 or more, and targets
+    to which a retry does not add rows twice (docs/automatic-upgrades.md).
+
+    Example:
+        `JobRuntime(glue_version=GlueVersion.AUTO, max_retries=1)`
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html
+    """
+
+    V5_0 = "5.0"
+    V5_1 = "5.1"
+    V6_0 = "6.0"
+    AUTO = "auto"
 
 
 @dataclass(frozen=True)
-class GlueVersion:
+class Contents:
     """The contents of a version of Glue for Spark jobs.
 
     Attributes:
@@ -24,18 +47,26 @@ class GlueVersion:
 
 
 GLUE_VERSIONS = {
-    "5.0": GlueVersion((3, 11), "3.5.4", is_declarable=True, pyspark="3.5.6"),
-    "5.1": GlueVersion((3, 11), "3.5.6", is_declarable=True, pyspark="3.5.6"),
-    "6.0": GlueVersion((3, 13), "4.1.1", is_declarable=True, pyspark="4.1.1"),
+    "5.0": Contents((3, 11), "3.5.4", is_declarable=True, pyspark="3.5.6"),
+    "5.1": Contents((3, 11), "3.5.6", is_declarable=True, pyspark="3.5.6"),
+    "6.0": Contents((3, 13), "4.1.1", is_declarable=True, pyspark="4.1.1"),
 }
 DEFAULT_GLUE_VERSION = "5.1"  # of what this toolkit declares
 # Jobs "created without specifying a Glue version default to Glue 6.0".
 # Source: https://docs.aws.amazon.com/glue/latest/webapi/API_Job.html
 UNNAMED_GLUE_VERSION = "6.0"
-AUTO = "auto"  # AWS upgrades the job
+AUTO = str(GlueVersion.AUTO)
 NEWEST = max(GLUE_VERSIONS, key=float)
-DECLARABLE = tuple(name for name, version in GLUE_VERSIONS.items() if version.is_declarable)
+DECLARABLE = (
+    *(name for name, version in GLUE_VERSIONS.items() if version.is_declarable),
+    AUTO,
+)
 RUN_HERE = tuple(name for name, version in GLUE_VERSIONS.items() if version.pyspark)
+
+UPGRADE = "AutoUpgradeMetadata"  # member of a job with `auto`
+# States of an upgrade in which runs have its target version already.
+# Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-monitoring-auto-upgrades.html
+ON_TARGET = ("UPGRADING", "UPGRADE_SUCCEEDED")
 
 
 def version_of_run(stated: str | None) -> str:
@@ -46,3 +77,18 @@ def version_of_run(stated: str | None) -> str:
     if stated == AUTO:
         return NEWEST
     return UNNAMED_GLUE_VERSION if stated is None else stated
+
+
+def version_of_job(job: Mapping[str, Any]) -> str:
+    """Return the version that a run has of a job, by the members of GetJob or of a template.
+
+    Example:
+        `version_of_job({"GlueVersion": "auto", "AutoUpgradeMetadata": {"SourceVersion": "5.1",
+        "TargetVersion": "6.0", "Status": "OBSERVING"}})` is `"5.1"`.
+    """
+    if job.get("GlueVersion") != AUTO:
+        return version_of_run(job.get("GlueVersion"))
+    upgrade = job.get(UPGRADE) or {}
+    has_begun = upgrade.get("Status") in ON_TARGET
+    before = None if has_begun else upgrade.get("SourceVersion")
+    return str(before or upgrade.get("TargetVersion") or NEWEST)

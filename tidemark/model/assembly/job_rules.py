@@ -84,13 +84,25 @@ def _of_job(definition: Members) -> Iterator[str]:
     if most < 1:
         yield f"ExecutionProperty.MaxConcurrentRuns is {most}; allowed: 1 or more"
     yield from of_timeout(definition)
-    if version == AUTO and retries < 1:
-        yield f"MaxRetries is {retries}; GlueVersion {AUTO} needs 1 or more"
+    if version == AUTO:
+        yield from _of_auto(command, retries)
     yield from _of_class(command, version, definition)
     yield from _of_capacity(command, version, definition)
     yield from _of_workers(command, version, definition)
     if ("WorkerType" in definition) != ("NumberOfWorkers" in definition):
         yield "Please set both Worker Type and Number of Workers."
+
+
+def _of_auto(command: str, retries: int) -> Iterator[str]:
+    """Yield what keeps a job from being upgraded by AWS.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html (jobs of Glue for
+    Apache Spark, with a number of retries of 1 or higher)
+    """
+    if command in COMMANDS and command not in SPARK_COMMANDS:
+        yield f"GlueVersion {AUTO} is for {' and '.join(SPARK_COMMANDS)}; the job has {command}"
+    if retries < 1:
+        yield f"MaxRetries is {retries}; GlueVersion {AUTO} needs 1 or more"
 
 
 def _of_class(command: str, version: str | None, members: Members) -> Iterator[str]:

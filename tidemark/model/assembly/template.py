@@ -25,7 +25,7 @@ from tidemark.model.assembly.definitions import (
     TableDefinition,
     TriggerDefinition,
 )
-from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_run
+from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_job
 from tidemark.model.assembly.intrinsics import TOPIC, Scope
 from tidemark.model.assembly.resources import (
     NAME_PROPERTIES,
@@ -215,7 +215,7 @@ def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
         name=name,
         script_location=properties["Command"]["ScriptLocation"],
         command=properties["Command"].get("Name", SPARK),
-        glue_version=version_of_run(properties.get("GlueVersion")),
+        glue_version=version_of_job(properties),
         default_arguments=_with_local_table(properties.get("DefaultArguments", {})),
         non_overridable_arguments=properties.get("NonOverridableArguments", {}),
         timeout_minutes=int(properties.get("Timeout", 480)),

@@ -116,7 +116,7 @@ class Fields:
 
 def one_of(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
     """Raise unless a value is one of those allowed."""
-    if value not in allowed or type(value) is not type(allowed[0]):  # 1 equals True
+    if value not in allowed or isinstance(value, bool) != isinstance(allowed[0], bool):
         raise JobDefinitionError(
             f"{name} is {value!r}; allowed: {', '.join(map(str, allowed))}; pass one"
         )

@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resou
 from dataclasses import dataclass
 
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.glue_versions import DECLARABLE, DEFAULT_GLUE_VERSION
+from tidemark.model.assembly.glue_versions import AUTO, DECLARABLE, DEFAULT_GLUE_VERSION
 from tidemark.model.stage.fields import between, one_of
 
 # Every worker type of a Glue Spark ETL job, and its DPUs; G.025X is for streaming only.
@@ -27,7 +27,21 @@ DPUS = {
 WORKER_TYPES = tuple(DPUS)
 FLEX_WORKER_TYPES = ("G.1X", "G.2X")
 MAX_MINUTES = 10_080
+MAX_RETRIES = 10
 MAX_WORKERS, MAX_G2X_WORKERS = 299, 149
+
+
+def check_retries(max_retries: int, glue_version: str) -> None:
+    """Raise unless Glue takes this number of retries for a job of this version.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-turning-on-auto-upgrade-with-the-console-or-aws-cli.html
+    """
+    between("max_retries", max_retries, 0, MAX_RETRIES)
+    if glue_version == AUTO and max_retries < 1:
+        raise JobDefinitionError(
+            f"max_retries is {max_retries} and glue_version {AUTO!r}; a failed upgraded run is "
+            f"tried again on the old version, so allowed: 1 to {MAX_RETRIES}; set max_retries=1"
+        )
 
 
 @dataclass(frozen=True)
@@ -41,7 +55,8 @@ class JobRuntime:
         flex: True runs on spare capacity: cheaper, and starts when it is available.
         timeout_minutes: minutes after which Glue stops a run.
         max_retries: number of retries of a failed run.
-        glue_version: Glue version, which defines the versions of Spark and Python.
+        glue_version: Glue version, which defines the versions of Spark and Python: one of
+            `GlueVersion`. With AUTO, AWS upgrades the job; it needs `max_retries` of 1 or more.
 
     Raises:
         JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
@@ -63,7 +78,7 @@ class JobRuntime:
         one_of("auto_scaling", self.auto_scaling, (True, False))
         one_of("flex", self.flex, (True, False))
         between("timeout_minutes", self.timeout_minutes, 1, MAX_MINUTES)
-        between("max_retries", self.max_retries, 0, 10)
+        check_retries(self.max_retries, self.glue_version)
         if self.flex and self.worker_type not in FLEX_WORKER_TYPES:
             raise JobDefinitionError(
                 f"flex is set with worker_type {self.worker_type!r}; the flexible execution class "

@@ -17,6 +17,7 @@ from tidemark.model.stage.runtime import (
     MAX_MINUTES,
     MAX_WORKERS,
     WORKER_TYPES,
+    check_retries,
 )
 
 STREAMING_WORKER_TYPES = ("G.025X", *WORKER_TYPES)
@@ -36,7 +37,8 @@ class StreamingRuntime:
             run of more than 7 days again. None leaves the hour to Glue.
         timeout_minutes: minutes after which Glue stops a run, for a finite stream.
             None: a run has no timeout.
-        glue_version: Glue version, which brings Spark and Python.
+        glue_version: Glue version, which brings Spark and Python: one of `GlueVersion`. With AUTO,
+            AWS upgrades the job; it needs `max_retries` of 1 or more.
 
     Raises:
         JobDefinitionError: a value that Glue does not allow, or two that exclude each other.
@@ -56,7 +58,7 @@ class StreamingRuntime:
         most = MAX_G2X_WORKERS if self.worker_type == "G.2X" else MAX_WORKERS
         between("number_of_workers", self.number_of_workers, 2, most)
         one_of("auto_scaling", self.auto_scaling, (True, False))
-        between("max_retries", self.max_retries, 0, 10)
+        check_retries(self.max_retries, self.glue_version)
         self._check_end()
 
     @property

@@ -154,7 +154,10 @@ def is_time_of_run(name: str, sums: list[dict[str, Any]], times: list[list[float
 def shown(one: DataFrame, other: DataFrame) -> list[str]:
     """Return some rows that are in one and not in the other, as JSON."""
     rows = one.exceptAll(other).limit(MAX_SHOWN)
-    return [row[0] for row in rows.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"})).collect()]
+    return [
+        row[0]
+        for row in rows.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"})).collect()
+    ]
 
 
 if __name__ == "__main__":

@@ -359,6 +359,16 @@ def test_an_override_that_glue_refuses_is_refused_at_synthesis(cdk, project, pat
     assert said in " ".join(text for _, text, _ in shown_by(pipeline))
 
 
+def test_a_job_that_names_no_version_is_told_what_it_runs_on(cdk, project):
+    pipeline = new_pipeline(cdk, project)
+    disable(pipeline, "first").resource.add_property_deletion_override("GlueVersion")
+
+    synthesized(pipeline)  # a warning: nothing fails
+
+    (said,) = [text for _, text, _ in shown_by(pipeline) if "names no GlueVersion" in text]
+    assert "it runs on Spark 4 (Glue 6.0) from now on" in said
+
+
 def test_a_job_with_watermarks_that_may_run_twice_at_once_is_refused_at_synthesis(cdk, project):
     resource = disable(new_pipeline(cdk, project), "first").resource
     resource.add_property_override("DefaultArguments.--watermark_table", "glue-watermarks")

@@ -1,0 +1,97 @@
+"""Which writes a retry can double, and jobs that leave their version of Glue to AWS."""
+
+import pytest
+
+from tidemark.checks.lint.linter import lint_source
+from tidemark.checks.lint.retry_rules import retry_findings, version_findings
+from tidemark.checks.script.appends import appends_in
+
+APPENDING = {
+    "df.write.mode('append').parquet(path)": "write.parquet",
+    "MODE = 'append'\ndf.write.mode(MODE).partitionBy('d').json(path)": "write.json",
+    "df.write.parquet(path, mode='append')": "write.parquet",
+    "df.write.parquet(path, 'append')": "write.parquet",
+    "df.write.format('delta').mode('append').save(path)": "write.save",
+    "df.write.mode('append').jdbc(url, 'orders', properties=p)": "write.jdbc",
+    "df.write.jdbc(url, 'orders', 'append', p)": "write.jdbc",
+    "df.write.mode('append').saveAsTable('lake.orders')": "write.saveAsTable",
+    "df.write.insertInto('lake.orders')": "write.insertInto",
+    "df.write.insertInto('lake.orders', overwrite=False)": "write.insertInto",
+    "df.writeTo('lake.orders').append()": "writeTo.append",
+    "spark.sql('insert into lake.orders select * from new')": "INSERT INTO",
+    "gc.write_dynamic_frame.from_options(f, 's3', {'path': p}, 'json')": (
+        "write_dynamic_frame.from_options"
+    ),
+    "gc.write_dynamic_frame.from_options(frame=f, connection_type='s3', format='parquet')": (
+        "write_dynamic_frame.from_options"
+    ),
+    "gc.write_dynamic_frame_from_options(f, 'redshift', {})": "write_dynamic_frame_from_options",
+    "gc.write_dynamic_frame.from_catalog(f, 'lake', 'orders')": "write_dynamic_frame.from_catalog",
+    "gc.write_dynamic_frame.from_jdbc_conf(f, 'shop', {})": "write_dynamic_frame.from_jdbc_conf",
+    "sink = gc.getSink('s3', path=p)\nsink.writeFrame(f)": "getSink",
+}
+SAFE = [
+    "from watermarks import write_window\nwrite_window(df, path, window)",
+    "from watermarks import merge_window\nmerge_window(df, path, window, key=['id'])",
+    "from watermarks import upsert_jdbc\nupsert_jdbc(df, options, 'orders', key=['id'])",
+    "df.write.mode('overwrite').parquet(path)",
+    "df.write.mode('overwrite').option('partitionOverwriteMode', 'dynamic').parquet(path)",
+    "df.write.mode('overwrite').insertInto('lake.orders')",
+    "df.write.insertInto('lake.orders', True)",
+    "df.writeTo('lake.orders').overwritePartitions()",
+    "df.write.parquet(path)",  # the retry fails where the first run wrote
+    "df.write.format('hudi').options(**keys).mode('append').save(path)",
+    "spark.sql('MERGE INTO lake.orders t USING new n ON t.id = n.id WHEN MATCHED THEN DELETE')",
+    "spark.sql('INSERT OVERWRITE lake.orders SELECT * FROM new')",
+    "gc.write_dynamic_frame.from_options(f, 'dynamodb', {'dynamodb.output.tableName': 't'})",
+    "gc.write_dynamic_frame_from_options(f, 'redshift', {'preactions': 'DELETE FROM t'})",
+    "gc.purge_s3_path(p, {'retentionPeriod': 0})\ngc.write_dynamic_frame.from_options(f, 's3', {})",
+    "df.write.mode(args['mode']).parquet(path)",  # not certain
+    "gc.write_dynamic_frame.from_options(f, kind, {})",
+    "names.append(df.write)",
+    "df.writeStream.format('parquet').start(path)",
+    "not python",
+]
+
+
+@pytest.mark.parametrize("script", APPENDING)
+def test_a_write_that_adds_rows_is_found(script):
+    (found,) = appends_in(script)
+
+    assert (found.name, found.place.line) == (APPENDING[script], found.place.end_line)
+
+
+@pytest.mark.parametrize("script", SAFE)
+def test_a_write_that_replaces_or_is_not_certain_is_not_found(script):
+    assert appends_in(script) == ()
+
+
+@pytest.mark.parametrize(
+    ("version", "retries", "text"),
+    [
+        ("auto", 1, "a retry after a failed upgrade can add its rows twice"),
+        ("5.1", 2, "a retry (MaxRetries is 2) can add its rows twice"),
+    ],
+)
+def test_a_job_that_is_tried_again_is_warned_of_it(version, retries, text):
+    (found,) = retry_findings("df.write.mode('append').orc(path)", version, retries)
+
+    assert (found.rule, found.severity) == ("retry-appends", "warning")
+    assert text in found.text
+    assert list(retry_findings("df.write.mode('append').orc(path)", "5.1", 0)) == []
+
+
+def test_a_comment_on_the_line_of_the_write_acknowledges_it():
+    script = "df.write.mode('append').orc(path)  # tidemark: ignore[retry-appends] read by key"
+    found = retry_findings(script, "auto", 1)
+
+    assert lint_source(script, "job.py", None, of_job=found).findings == ()
+
+
+def test_a_spark_job_without_a_version_is_told_what_it_runs_on():
+    (found,) = version_findings("glueetl", None)
+
+    assert (found.rule, found.severity) == ("glue-version-missing", "warning")
+    assert "runs on Spark 4 (Glue 6.0) from now on" in found.text
+    assert list(version_findings("glueetl", "5.1")) == []
+    assert list(version_findings("pythonshell", None)) == []
