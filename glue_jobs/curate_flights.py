@@ -80,7 +80,7 @@ def read_raw(spark: SparkSession, path: str, schema: str) -> DataFrame:
     try:
         return spark.read.schema(schema).parquet(path)
     except AnalysisException as error:
-        if error.getErrorClass() != "PATH_NOT_FOUND":
+        if "[PATH_NOT_FOUND]" not in str(error):
             raise
         return spark.createDataFrame([], schema)
 

@@ -111,7 +111,7 @@ class LandedFiles:
         try:
             flights = self._spark.read.schema(FLIGHTS_SCHEMA).option("header", True).csv(self._path)
         except AnalysisException as error:
-            if error.getErrorClass() != "PATH_NOT_FOUND":
+            if "[PATH_NOT_FOUND]" not in str(error):
                 raise
             return self._spark.createDataFrame([], FLIGHTS_SCHEMA)  # nothing has ever landed
         return flights if low is None else flights.where(F.col("landed_on") >= F.lit(low.date()))

@@ -83,9 +83,16 @@ def _load_with(
         return reader.schema(schema).load([_path(folder) for folder in folders])
     except AnalysisException as error:
         existing = [folder for folder in folders if _exists(spark, folder)]
-        if error.getErrorClass() != "PATH_NOT_FOUND" or existing == folders:
+        if _condition(error) != "PATH_NOT_FOUND" or existing == folders:
             raise
     return _load_with(spark, reader, existing, schema) if existing else None
+
+
+def _condition(error: Any) -> str | None:
+    """Return the name of an error; Spark 4 has another method for it, and warns of the old one."""
+    ask = getattr(error, "getCondition", None) or error.getErrorClass
+    name: str | None = ask()
+    return name
 
 
 def _schema_of_all(reader: DataFrameReader, folders: list[str]) -> StructType | None:
@@ -165,7 +172,7 @@ def _schema_of(reader: DataFrameReader, folder: str) -> StructType | None:
     try:
         return reader.load(_path(folder)).drop(WINDOW, ATTEMPT).schema
     except AnalysisException as error:
-        if error.getErrorClass() in {"UNABLE_TO_INFER_SCHEMA", "PATH_NOT_FOUND"}:
+        if _condition(error) in {"UNABLE_TO_INFER_SCHEMA", "PATH_NOT_FOUND"}:
             return None
         raise
 

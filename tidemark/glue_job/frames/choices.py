@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import (
     Choice,
     Steps,
@@ -132,7 +133,7 @@ def lifted(column: Column, kind: T.DataType, target: T.DataType) -> Column:
         case T.MapType(), T.MapType():
             values = kind.valueType, target.valueType
             return F.transform_values(column, lambda _, v: lifted(v, *values))
-    return column.cast(plain_type(target))
+    return lenient_cast(column, plain_type(target))
 
 
 def _struct(column: Column, target: T.StructType, fields: list[Column]) -> Column:

@@ -101,7 +101,8 @@ def filtered(
         except Exception as error:  # noqa: BLE001 (a function of the script raises what it likes)
             return f"{_message(error)}{KEPT}{traceback.format_exc()}"
 
-    ask = F.udf(outcome, StringType()).asNondeterministic()
+    # Said, because Spark 4 would look for Arrow's types in the hints of the function.
+    ask = F.udf(outcome, StringType(), useArrow=False).asNondeterministic()
     answer = ask(F.struct(*[value.column for value in values]))
 
     def failed() -> DataFrame:

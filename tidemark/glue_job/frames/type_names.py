@@ -13,6 +13,7 @@ from pyspark.sql.types import _parse_datatype_string
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.csv_text import json_string
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.schemas import ATOMIC
 from tidemark.glue_job.frames.types import Choice, choices_in, type_name
 
@@ -154,7 +155,7 @@ def converted(column: Column, kind: T.DataType, target: T.DataType, what: str) -
 def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
     """Return a value as another type; null for a number too large for an integer."""
     # Spark's own cast of 5000000000 to int is 705032704.
-    value, end = column.cast(target), ENDS.get(type(target))
+    value, end = lenient_cast(column, target), ENDS.get(type(target))
     if end is None or not isinstance(kind, T.NumericType) or ENDS.get(type(kind), end + 1) <= end:
         return value
     exact = int if isinstance(kind, T.IntegralType) else Decimal  # a narrower end is a long

@@ -1,10 +1,14 @@
 package dev.tidemark.jvm;
 
 import org.apache.derby.jdbc.InternalDriver;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.EvalMode;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.Seq;
@@ -39,5 +43,10 @@ public class SparkVersion {
             properties, table.stats(), table.viewText(), table.comment(), table.unsupportedFeatures(),
             table.tracksPartitionsInCatalog(), table.schemaPreservesCase(), table.ignoredProperties(),
             table.viewOriginalText());
+    }
+
+    /** Returns a value as another type, null where it cannot be one, whatever spark.sql.ansi.enabled is. */
+    public static Column lenientCast(Column value, DataType type) {
+        return new Column(new Cast(value.expr(), type, Option.empty(), EvalMode.LEGACY()));
     }
 }

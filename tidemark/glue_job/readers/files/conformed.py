@@ -10,6 +10,7 @@ from pyspark.sql import types as T
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import Value, built, lifted, schema_of
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import (
     NESTED,
     Choice,
@@ -170,12 +171,14 @@ def _needs_cast_only(found: T.DataType, declared: T.DataType, names: Names) -> b
 
 def _cast(column: Column, found: T.DataType, declared: T.DataType, path: str) -> Column:
     """Return the values as another atomic type; a value that it cannot hold fails the action."""
-    value = column.cast(declared)
+    value = lenient_cast(column, declared)
     if isinstance(declared, T.StringType) or _holds(declared, found):
         return value
     is_lost = value.isNull()
     if isinstance(found, T.NumericType) and isinstance(declared, T.NumericType):
-        is_lost = F.coalesce(value.cast(found) != column, F.lit(True))  # it would wrap or round
+        is_lost = F.coalesce(
+            lenient_cast(value, found) != column, F.lit(True)
+        )  # it would wrap or round
     error = failing(misfit(path, declared, column.cast("string")), declared)
     return F.when(column.isNotNull() & is_lost, error).otherwise(value)
 

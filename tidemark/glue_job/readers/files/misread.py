@@ -8,10 +8,19 @@ from collections.abc import Iterator, Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StringType, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    MapType,
+    StringType,
+    StructType,
+)
 
 from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import quoted
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.own_queries import any_row_has
 from tidemark.glue_job.readers.files.read_errors import REMEDY, UNCHANGED
 from tidemark.local_state.run_warnings import RunWarning, note
@@ -166,7 +175,7 @@ def is_rounded(text: Column, kind: DataType) -> Column:
     # The first two tests spare most strings the slow third one.
     is_long = F.length(F.substring_index(text, ".", -1)) > kind.scale
     digits = rf"^\s*[+-]?[0-9]*\.[0-9]{{{kind.scale}}}[0-9]*[1-9]"
-    number = text.cast("double")
+    number = lenient_cast(text, DoubleType())
     by_exponent = F.lower(text).contains("e") & (F.round(number, kind.scale) != number)
     return (text.contains(".") & is_long & text.rlike(digits)) | by_exponent
 

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from tidemark.errors import UsageError
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.readers.files.partitions import NULL_PARTITION, inferred_type
 from tidemark.local_state.bookmarks.sources import not_partitioned
 
@@ -51,7 +52,9 @@ class SparkPredicate:
             ]
         )
         typed = [
-            F.col(f"`{name}`").cast(self._types.get(name) or inferred_type(column)).alias(name)
+            lenient_cast(F.col(f"`{name}`"), self._types.get(name) or inferred_type(column)).alias(
+                name
+            )
             for name, column in zip(names, zip(*values, strict=True), strict=True)
         ]
         try:

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.process.event_marks import SOURCE_ROW
 from tidemark.glue_job.readers.files.formats import Files
@@ -79,9 +80,10 @@ def _with_folders(
     fields = frame.columns[: -len(columns)]
     data = [F.col(f"`{name}`") for name in fields if name.lower() not in lower]
     folders = [
-        F.col(f"`{FOLDER}{name}`")
-        .cast(files.format.partitions.get(name.lower()) or inferred_type(texts))
-        .alias(name)
+        lenient_cast(
+            F.col(f"`{FOLDER}{name}`"),
+            files.format.partitions.get(name.lower()) or inferred_type(texts),
+        ).alias(name)
         for name, texts in columns.items()
     ]
     return frame.select(*data, *folders)

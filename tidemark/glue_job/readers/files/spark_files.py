@@ -32,8 +32,8 @@ def without_bad(
 ) -> DataFrame:
     """Return the rows of `with_bad`; a row that does not fit fails the action with the reason."""
     corrupt = F.col(f"`{CORRUPT}`")
-    # Spark refuses to read the corrupt records alone.
-    nothing = F.substring(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 1, 0)
+    # Spark refuses to read the corrupt records alone, and simplifies a substring of nothing.
+    nothing = F.repeat(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 0)
     return refusing(frame, corrupt, F.concat(reason(corrupt), nothing)).drop(CORRUPT)
 
 

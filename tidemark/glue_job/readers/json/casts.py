@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import (
     VALUE,
     Choice,
@@ -37,12 +38,11 @@ def cast_of(text: Column, kind: T.DataType) -> Column:
     A timestamp that is a whole number is in seconds since 1970, unless it is a year of four to six
     digits.
     """
-    value = text.cast(kind)
+    value = lenient_cast(text, kind)
     if not isinstance(kind, T.TimestampType):
         return value
-    return F.coalesce(
-        value, F.when(text.rlike(r"^-?[0-9]+$"), F.timestamp_seconds(text.cast("bigint")))
-    )
+    seconds = F.timestamp_seconds(lenient_cast(text, T.LongType()))
+    return F.coalesce(value, F.when(text.rlike(r"^-?[0-9]+$"), seconds))
 
 
 def with_casts(frame: DataFrame, schema: T.StructType) -> DataFrame:

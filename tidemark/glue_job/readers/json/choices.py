@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tidemark.glue_job.frames.choices import Value, built
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.types import Choice, Steps, choices_in, is_cast, numbered, replaced
 from tidemark.glue_job.readers.files.misread import failing, is_rounded, misfit
 from tidemark.glue_job.readers.json.casts import cast_of, is_time
@@ -203,9 +204,8 @@ def _parsed(text: Column, kind: T.ArrayType | T.MapType | T.StructType, path: st
 
 def _numbers(text: Column, kind: Choice) -> dict[str, Column]:
     """Return the numbers of a choice by the names of their types, each in one of them."""
-    whole = F.when(
-        text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS), text.cast(T.DecimalType(38, 0))
-    )
+    is_whole = text.rlike(r"^-?[0-9]+$") & (F.length(text) <= MAX_DIGITS)
+    whole = F.when(is_whole, lenient_cast(text, T.DecimalType(38, 0)))
     is_left = text.rlike('^["NI0-9-]')  # Spark puts non-finite numbers in quotes
     found: dict[str, Column] = {}
     for one, fits, value in _candidates(text, kind, whole):
@@ -221,9 +221,9 @@ def _candidates(
     for cls, end in WHOLE:
         for one in (one for one in kind if isinstance(one.dataType, cls)):
             fits = F.coalesce(whole.between(-end, end - 1), F.lit(False))
-            yield one, fits, whole.cast(one.dataType)
+            yield one, fits, lenient_cast(whole, one.dataType)
     for wide in FRACTIONS:
         for one in (one for one in kind if isinstance(one.dataType, wide)):
             is_whole = isinstance(one.dataType, T.DecimalType) and one.dataType.scale == 0
             fits = whole.isNotNull() if is_whole else F.lit(True)
-            yield one, fits, F.translate(text, '"', "").cast(one.dataType)
+            yield one, fits, lenient_cast(F.translate(text, '"', ""), one.dataType)

@@ -15,6 +15,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.glue_job.frames.absence import SOME_LACK
 from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import ReaderErrors
+from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.schemas import spark_type
 from tidemark.glue_job.metastore.storage import null_string
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
@@ -262,7 +263,9 @@ def _declared(
     columns = [F.col(f"`{f.name}`") if f.name.lower() in present else F.lit(None) for f in declared]
     return frame.select(
         *[
-            (column if f.name.lower() in choices else column.cast(f.dataType)).alias(f.name)
+            (column if f.name.lower() in choices else lenient_cast(column, f.dataType)).alias(
+                f.name
+            )
             for column, f in zip(columns, declared, strict=True)
         ]
     )
