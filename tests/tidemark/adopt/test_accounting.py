@@ -56,12 +56,6 @@ def test_every_field_of_a_job_is_said_or_listed(resource):
         assert said or is_listed(path, job.differences), path
 
 
-@given(
-    st.lists(answers("Action", JobName="orders"), min_size=1, max_size=2).flatmap(
-        lambda actions: answers("Trigger", Name="start", Actions=actions)
-    )
-)
-@settings(max_examples=150, deadline=None)
 def test_a_job_gets_the_version_that_aws_runs_it_on():
     def adopted(**members: Any) -> tuple[Any, list[Difference]]:
         reading = Reading("job orders", {**PLAIN, "WorkerType": "G.1X", **members})
@@ -81,6 +75,12 @@ def test_a_job_gets_the_version_that_aws_runs_it_on():
     assert ("MaxRetries",) in [one.path for one in listed]
 
 
+@given(
+    st.lists(answers("Action", JobName="orders"), min_size=1, max_size=2).flatmap(
+        lambda actions: answers("Trigger", Name="start", Actions=actions)
+    )
+)
+@settings(max_examples=150, deadline=None)
 def test_every_field_of_a_trigger_is_said_or_listed_or_its_job_is_left_out(resource):
     starts = read_triggers([resource], ["orders"])
 
