@@ -12,6 +12,7 @@ from rich.console import Console
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
+from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
     from tidemark.operate.versions.outcomes import Comparison, JobOutcome, TargetOutcome
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 VERSION = click.Choice(RUN_HERE)
 MARKS = {"equal": "✓", "differs": "≠", "fails": "✗"}
+FIND_HELP = "If the results differ, look for the setting of Spark that brings the old ones back."
 KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in this new folder."
 
 
@@ -32,6 +34,7 @@ KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in t
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help=KEEP_HELP)
+@click.option("--find-settings", is_flag=True, help=FIND_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -42,6 +45,7 @@ def compare_versions(
     app: Path | None,
     context: tuple[str, ...],
     keep: Path | None,
+    find_settings: bool,
     output: str,
     what: str | None,
     arguments: tuple[str, ...],
@@ -68,7 +72,12 @@ def compare_versions(
     with compare.scratch_of(home, keep) as scratch:
         start = _start(console, what, arguments, workflow, app, context, scratch)
         found = compare.compare_versions(
-            home, start, (old, new), scratch, lambda text: console.print(f"{text} …")
+            home,
+            start,
+            (old, new),
+            scratch,
+            lambda text: console.print(f"{text} …"),
+            finds_settings=find_settings,
         )
     if output == "json":
         click.echo(json.dumps(found.to_json(), indent=2))
@@ -107,6 +116,9 @@ def lines_of(found: "Comparison") -> Iterator[str]:
         yield from _job_lines(job, found)
     for target in found.targets:
         yield from _target_lines(target, found)
+    if found.settings is not None:
+        words = " ".join(f"--conf {setting}" for setting in found.settings)
+        yield f"the old result on {found.new}: {words or 'no known setting brings it back'}"
     yield (
         f"{MARKS[found.verdict]} Glue {found.old} and {found.new}: {found.verdict} "
         f"({found.seconds[0]:.1f} s and {found.seconds[1]:.1f} s here; a DPU-hour costs "
@@ -129,8 +141,8 @@ def _job_lines(job: "JobOutcome", found: "Comparison") -> Iterator[str]:
 
 def _target_lines(target: "TargetOutcome", found: "Comparison") -> Iterator[str]:
     verdict = "equal" if target.is_equal else "differs"
-    old, new = ("none" if count is None else str(count) for count in target.rows)
-    rows = f"{old} rows" if old == new else f"{old} rows on {found.old}, {new} on {found.new}"
+    old, new = ("no file" if count is None else plural(count, "row") for count in target.rows)
+    rows = old if old == new else f"{old} on {found.old}, {new} on {found.new}"
     yield f"{MARKS[verdict]} {target.target}: {verdict}, {target.problem or rows}"
     for name, (before, after) in (target.schema or {}).items():
         yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"

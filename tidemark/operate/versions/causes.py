@@ -33,6 +33,19 @@ def _ansi(title: str, remedy: str) -> Cause:
     return Cause(f"ANSI SQL is on: {title}", remedy, NO_ANSI)
 
 
+# Settings with which Spark 4 does what 3.5 did, the one that explains most first.
+OLD_SETTINGS = (
+    "spark.sql.ansi.enabled=false",
+    "spark.sql.storeAssignmentPolicy=LEGACY",
+    "spark.sql.legacy.timeParserPolicy=LEGACY",
+    "spark.sql.mapKeyDedupPolicy=LAST_WIN",
+    "spark.sql.legacy.disableMapKeyNormalization=true",
+    "spark.sql.legacy.codingErrorAction=true",
+    "spark.sql.legacy.javaCharsets=true",
+    "spark.sql.legacy.createHiveTableByDefault=true",
+    "spark.sql.parquet.inferTimestampNTZ.enabled=false",
+)
+
 # By what the message has.
 CAUSES = {
     r"CAST_INVALID_INPUT": _ansi(

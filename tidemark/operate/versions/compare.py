@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
@@ -13,6 +14,7 @@ from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
+from tidemark.operate.versions.causes import OLD_SETTINGS
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
 from tidemark.operate.versions.targets import Target, changed_targets, files_of
@@ -36,8 +38,31 @@ def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class Experiment:
+    """What is compared, and where.
+
+    Attributes:
+        start: what is run, as `script_start` or `app_start` returns it.
+        versions: of Glue, before and after.
+        scratch: the folder of the copies.
+        jvms: where the runs get their JVMs.
+    """
+
+    start: Start
+    versions: tuple[str, str]
+    scratch: Path
+    jvms: Jvms
+
+
 def compare_versions(
-    home: Home, start: Start, versions: tuple[str, str], scratch: Path, say: Say = lambda _: None
+    home: Home,
+    start: Start,
+    versions: tuple[str, str],
+    scratch: Path,
+    say: Say = lambda _: None,
+    *,
+    finds_settings: bool = False,
 ) -> Comparison:
     """Run the same on two versions of Glue, at the same time, and compare the results.
 
@@ -47,15 +72,16 @@ def compare_versions(
         versions: of Glue, before and after.
         scratch: the folder of the copies.
         say: gets a line for each step.
+        finds_settings: whether settings are looked for that bring an old result back.
 
     Returns:
         How the runs ended, and how every place that one of them wrote differs.
     """
     say("copying the home")
-    old = copy_home(home, scratch / f"home-{versions[0]}")
-    new = copy_of_copy(old, scratch / f"home-{versions[1]}")
-    before = files_of(old.lake)
+    base = copy_home(home, scratch / "home")
+    old, new = (copy_of_copy(base, scratch / f"home-{version}") for version in versions)
     with jvms_of(old) as jvms:
+        it = Experiment(start, versions, scratch, jvms)
         for version in versions:
             jvms.want(1, spark_for(version))
         say(f"running on Glue {versions[0]} and {versions[1]}")
@@ -65,11 +91,36 @@ def compare_versions(
                 for one, version in zip((old, new), versions, strict=True)
             ]
             done = (trials[0].result(), trials[1].result())
-        targets = changed_targets(before, *(files_of(trial.home.lake) for trial in done))
-        say(f"comparing {len(targets)} places")
-        found = _compared(targets, done, versions[1], scratch, jvms)
-    seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in done]
-    return Comparison(*versions, done[0].runs, done[1].runs, found, (seconds[0], seconds[1]))
+        found = _comparison(it, base, done)
+        if finds_settings and found.verdict != "equal":
+            say("looking for settings that bring the old result back")
+            found = replace(found, settings=_settings(it, base, done[0], found.differing))
+    return found
+
+
+def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
+    """Return the setting with which least differs; all of them if no single one does as much."""
+    least, found = differing, tuple[str, ...]()
+    for number, settings in enumerate((OLD_SETTINGS, *((one,) for one in OLD_SETTINGS))):
+        home = copy_of_copy(base, it.scratch / f"home-{it.versions[1]}-{number}")
+        new = run_trial(home, it.start, it.versions[1], it.jvms, settings)
+        left = _comparison(it, base, (old, new)).differing
+        if number == 0 and left >= differing:
+            return ()
+        if number == 0:
+            least, found = left, settings
+        elif left == least:
+            return settings
+    return found
+
+
+def _comparison(it: Experiment, base: Home, trials: tuple[Trial, Trial]) -> Comparison:
+    before = files_of(base.lake)
+    targets = changed_targets(before, *(files_of(trial.home.lake) for trial in trials))
+    found = _compared(targets, trials, it.versions[1], it.scratch, it.jvms)
+    seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
+    old, new = trials
+    return Comparison(*it.versions, old.runs, new.runs, found, (seconds[0], seconds[1]))
 
 
 def _compared(

@@ -72,6 +72,8 @@ class Comparison:
         new_runs: likewise.
         targets: every place that one of them wrote, by its name.
         seconds: how long the runs of each version took.
+        settings: of Spark, with which least differs on the new version; None if none was looked
+            for, empty if none was found.
     """
 
     old: str
@@ -80,6 +82,7 @@ class Comparison:
     new_runs: Sequence[RunOutcome]
     targets: Sequence[TargetOutcome]
     seconds: tuple[float, float]
+    settings: tuple[str, ...] | None = None
 
     @property
     def jobs(self) -> list["JobOutcome"]:
@@ -97,12 +100,19 @@ class Comparison:
         is_equal = verdicts <= {"equal"} and all(target.is_equal for target in self.targets)
         return "equal" if is_equal else "differs"
 
+    @property
+    def differing(self) -> int:
+        """How many jobs and places differ."""
+        jobs = sum(job.verdict != "equal" for job in self.jobs)
+        return jobs + sum(not target.is_equal for target in self.targets)
+
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain JSON values, keys in camelCase as of the API of Glue."""
         return {
             "from": self.old,
             "to": self.new,
             "verdict": self.verdict,
+            "settings": self.settings,
             "seconds": {self.old: self.seconds[0], self.new: self.seconds[1]},
             "jobs": [job.to_json() for job in self.jobs],
             "targets": [_target_json(target) for target in self.targets],

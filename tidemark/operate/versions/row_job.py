@@ -74,8 +74,8 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(spark: SparkSession, kind: str, folder: str) -> "DataFrame | None":
-    """Return the rows of a folder; None without one."""
-    if not Path(folder).is_dir():
+    """Return the rows of a folder; None without a file in it."""
+    if not any(is_data(file) for file in Path(folder).rglob("*")):
         return None
     uri = Path(folder).as_uri()
     if kind in ("parquet", "orc"):

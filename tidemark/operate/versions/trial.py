@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,15 +37,18 @@ class Trial:
     ended_ms: int
 
 
-Start = Callable[[Home, str, Jvms], None]
-"""Runs what is compared: in a home, on a version of Glue, with these JVMs."""
+Start = Callable[[Home, str, Jvms, Sequence[str]], None]
+"""Runs what is compared: in a home, on a version of Glue, with JVMs and more settings of Spark."""
+
+CONF = "--conf"
 
 
 def script_start(submission: Submission) -> Start:
     """Return what runs a script once."""
 
-    def start(home: Home, version: str, jvms: Jvms) -> None:
-        wanted = replace(submission, glue_version=version)
+    def start(home: Home, version: str, jvms: Jvms, settings: Sequence[str]) -> None:
+        arguments = with_settings(submission.arguments, settings)
+        wanted = replace(submission, glue_version=version, arguments=arguments)
         submit(wanted, home, lambda _: None, jvms=jvms)
 
     return start
@@ -72,9 +75,9 @@ def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Pa
             )
         workflow = workflow or starting[0]
 
-    def start(home: Home, version: str, jvms: Jvms) -> None:
+    def start(home: Home, version: str, jvms: Jvms, settings: Sequence[str]) -> None:
         folder = scratch / f"assembly-{version}"
-        app = load_app(assembly_of_version(assembly, version, folder))
+        app = load_app(assembly_of_version(assembly, version, folder, settings))
         run_workflow(
             app,
             home,
@@ -89,8 +92,16 @@ def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Pa
     return start
 
 
-def assembly_of_version(assembly: Path, version: str, folder: Path) -> Path:
-    """Copy an assembly into a folder, all of its Spark jobs with another GlueVersion."""
+def with_settings(arguments: Mapping[str, str], settings: Sequence[str]) -> dict[str, str]:
+    """Return arguments of a job with more settings of Spark, chained as Glue wants them."""
+    words = [*filter(None, [arguments.get(CONF)]), *settings]
+    return {**arguments, CONF: f" {CONF} ".join(words)} if words else dict(arguments)
+
+
+def assembly_of_version(
+    assembly: Path, version: str, folder: Path, settings: Sequence[str] = ()
+) -> Path:
+    """Copy an assembly into a folder, its Spark jobs with another GlueVersion and settings."""
     shutil.copytree(assembly, folder, dirs_exist_ok=True)
     count = 0
     for file in folder.rglob("*.template.json"):
@@ -100,6 +111,8 @@ def assembly_of_version(assembly: Path, version: str, folder: Path) -> Path:
             is_spark = properties.get("Command", {}).get("Name", SPARK) == SPARK
             if resource.get("Type") == "AWS::Glue::Job" and is_spark:
                 properties["GlueVersion"] = version
+                given = properties.get("DefaultArguments", {})
+                properties["DefaultArguments"] = with_settings(given, settings)
                 count += 1
         file.write_text(json.dumps(template), encoding="utf-8")
     if not count:
@@ -107,12 +120,14 @@ def assembly_of_version(assembly: Path, version: str, folder: Path) -> Path:
     return folder
 
 
-def run_trial(home: Home, start: Start, version: str, jvms: Jvms) -> Trial:
+def run_trial(
+    home: Home, start: Start, version: str, jvms: Jvms, settings: Sequence[str] = ()
+) -> Trial:
     """Run once on a version; return how the runs ended, also those that failed."""
     with Store(home.database) as store:
         before = {run.run_id for run in store.all_job_runs()}
     began_ms = time.time_ns() // 1_000_000
-    start(home, version, jvms)
+    start(home, version, jvms, settings)
     ended_ms = time.time_ns() // 1_000_000
     with Store(home.database) as store:
         runs = [run for run in store.all_job_runs() if run.run_id not in before]
