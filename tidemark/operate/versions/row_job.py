@@ -18,6 +18,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 MAX_SHOWN = 3
 LINE = "line"
+OF_WINDOWS = {"window", "attempt"}  # folders of `watermarks.write_window`: their names are random
 NESTED = (T.MapType, T.StructType, T.ArrayType)
 
 
@@ -42,9 +43,7 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
         return {"problem": str(error).splitlines()[0]}
     if old is None or new is None:
         return {"rows": [count_of(old), count_of(new)]}
-    types = [
-        {field.name: field.dataType.simpleString() for field in it.schema} for it in (old, new)
-    ]
+    types = [types_of(old), types_of(new)]
     names = [name for name in types[0] if name in types[1]]
     schema = {
         name: [side.get(name) for side in types]
@@ -71,6 +70,14 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
         one, other = old.select(*kept), new.select(*kept)
         answer["only_old"], answer["only_new"] = shown(one, other), shown(other, one)
     return answer
+
+
+def types_of(frame: DataFrame) -> dict[str, str]:
+    """Return the type of each column, without those that name a window."""
+    types = {field.name: field.dataType.simpleString() for field in frame.schema}
+    if types.keys() >= OF_WINDOWS:
+        return {name: kind for name, kind in types.items() if name not in OF_WINDOWS}
+    return types
 
 
 def read(spark: SparkSession, kind: str, folder: str) -> "DataFrame | None":

@@ -1,0 +1,120 @@
+"""`tidemark compare-versions` on both Sparks; the first test makes the one that is missing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli.main import main
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
+
+pytestmark = pytest.mark.spark
+
+INCREMENTAL = """
+import sys
+from awsglue.context import GlueContext
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+from pyspark.sql import functions as F
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME"])
+glue_context = GlueContext(SparkContext.getOrCreate())
+job = Job(glue_context)
+job.init(args["JOB_NAME"], args)
+frame = glue_context.create_dynamic_frame.from_options(
+    "s3", {"paths": ["s3://lake/in/"]}, "json", transformation_ctx="rows"
+)
+rows = frame.resolveChoice(specs=[("n", "cast:int")]).toDF().withColumn("at", F.current_timestamp())
+rows.write.mode("append").partitionBy("day").parquet("s3://lake/out/")
+rows.groupBy("day").count().coalesce(1).write.mode("overwrite").json("s3://lake/counts/")
+job.commit()
+"""
+SPARK_4 = """
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+rows = spark.createDataFrame([("1", 1), ("abc", 0)], "n string, d int")
+rows.selectExpr("n", "size(cast(null as array<int>)) as s").write.parquet("s3://lake/silent/")
+rows.selectExpr("cast(n as int) as i").write.parquet("s3://lake/cast/")
+"""
+
+
+@pytest.fixture
+def lake(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    home = Home.open(tmp_path / "home")
+    home.create_bucket("lake")
+    folder = home.lake / "lake" / "in"
+    folder.mkdir()
+    for number, n in enumerate(("1", "two", None)):
+        row = {"day": f"2026-01-0{number + 1}", "n": n}
+        (folder / f"{number}.json").write_text(json.dumps(row) + "\n")
+    return home
+
+
+def compared(script, *words):
+    done = CliRunner().invoke(main, ["compare-versions", "--format", "json", *words, script])
+    assert done.exit_code in (0, 1), (done.output, done.exception)
+    found = json.loads(done.stdout)
+    assert done.exit_code == (found["verdict"] != "equal")
+    return found
+
+
+def test_a_job_with_bookmarks_and_casts_of_glue_is_equal_and_the_home_stays(lake, tmp_path):
+    (tmp_path / "job.py").write_text(INCREMENTAL)
+
+    found = compared("job.py", "--keep", "kept")
+
+    assert found["verdict"] == "equal", found
+    assert [(job["job"], job["new"]["rows_read"]) for job in found["jobs"]] == [("job", 3)]
+    places = {target["target"]: target for target in found["targets"]}
+    assert places["s3://lake/out/"]["rows"] == [3, 3]
+    assert places["s3://lake/out/"]["by_time"] == ["at"]
+    assert places["s3://lake/counts/"]["rows"] == [3, 3]
+    with Store(lake.database) as store:
+        assert store.all_job_runs() == []
+    assert sorted(path.name for path in (lake.lake / "lake").iterdir()) == ["in"]
+    for version in ("5.1", "6.0"):
+        with Store(Home.open(tmp_path / "kept" / f"home-{version}").database) as store:
+            assert [run.state for run in store.all_job_runs()] == ["SUCCEEDED"]
+            marks = store.query(
+                "SELECT count(*) AS n FROM bookmark WHERE run_id = ?", (run.run_id,)
+            )
+            assert [row["n"] for row in marks] == [1]
+
+
+def test_what_fails_and_what_changes_in_silence_is_told_with_the_setting_of_before(lake, tmp_path):
+    (tmp_path / "four.py").write_text(SPARK_4)
+
+    found = compared("four.py", "--find-settings")
+
+    assert found["verdict"] == "fails"
+    (job,) = found["jobs"]
+    assert (job["old"]["state"], job["new"]["state"]) == ("SUCCEEDED", "FAILED")
+    assert job["cause"]["place"] == "four.py:7"
+    assert "try_cast" in job["cause"]["remedy"]
+    places = {target["target"]: target for target in found["targets"]}
+    assert places["s3://lake/cast/"]["rows"] == [2, None]
+    silent = places["s3://lake/silent/"]
+    assert (silent["columns"], silent["rows"]) == (["s"], [2, 2])
+    assert json.loads(silent["only_old"][0])["s"] == -1
+    assert json.loads(silent["only_new"][0])["s"] is None
+    assert found["settings"] == ["spark.sql.ansi.enabled=false"]
+
+
+def test_wrong_requests_are_usage_errors(lake, tmp_path):
+    (tmp_path / "job.py").write_text("")
+    for words in (
+        ["--from", "6.0", "--to", "6.0", "job.py"],
+        ["--to", "7.0", "job.py"],
+        ["--workflow", "w", "job.py"],
+        ["none.py"],
+        ["--keep", "home", "job.py"],
+    ):
+        done = CliRunner().invoke(main, ["compare-versions", *words])
+        assert done.exit_code == 2, (words, done.output)

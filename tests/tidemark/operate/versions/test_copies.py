@@ -1,0 +1,99 @@
+"""Copies of a home, and the places of a lake that changed."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
+from tidemark.operate.versions.copies import copy_home, copy_of_copy
+from tidemark.operate.versions.targets import Target, changed_targets, files_of
+from tidemark.operate.versions.trial import assembly_of_version, with_settings
+
+
+def test_a_copy_has_the_data_with_their_times_and_the_state(tmp_path):
+    home = Home.open(tmp_path / "home")
+    home.create_bucket("bucket")
+    file = home.lake / "bucket" / "x=1" / "a.json"
+    file.parent.mkdir()
+    file.write_text("{}")
+    os.utime(file, ns=(1, 1_700_000_000_123_456_789))
+    with Store(home.database) as store:
+        store.query("INSERT INTO run_warning VALUES ('jr_1', 'careful', NULL)")
+
+    copy = copy_of_copy(copy_home(home, tmp_path / "one"), tmp_path / "two")
+
+    copied = copy.lake / "bucket" / "x=1" / "a.json"
+    assert (copied.read_text(), copied.stat().st_mtime_ns) == ("{}", 1_700_000_000_123_456_789)
+    copied.write_text("changed")
+    assert file.read_text() == "{}"
+    with Store(copy.database) as store:
+        assert [row["text"] for row in store.query("SELECT text FROM run_warning")] == ["careful"]
+
+
+def test_the_places_that_changed_are_folders_of_one_format_without_partitions():
+    before = {"b/in/1.json": (1, 1), "b/out/day=1/old.parquet": (2, 2), "b/same/a.csv": (3, 3)}
+    old = {**before, "b/out/day=2/new.snappy.parquet": (5, 5)}
+    new = {"b/in/1.json": (1, 1), "b/same/a.csv": (3, 3), "b/log/x.txt.gz": (1, 9), "b/k": (1, 1)}
+
+    assert changed_targets(before, old, new) == [
+        Target("b", "bytes"),
+        Target("b/log", "lines"),
+        Target("b/out", "parquet"),
+    ]
+    assert Target("b/log", "lines").uri == "s3://b/log/"
+
+
+def test_what_readers_do_not_see_is_no_file(tmp_path):
+    for name in ("b/_SUCCESS", "b/.crc", "b/_temporary/0/a.json", "b/_day=1/a.json", "b/a.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+
+    assert sorted(files_of(tmp_path)) == ["b/_day=1/a.json", "b/a.json"]
+
+
+def test_an_assembly_gets_another_version_for_its_spark_jobs_only(tmp_path):
+    def job(command, **more):
+        return {"Type": "AWS::Glue::Job", "Properties": {"Command": {"Name": command}, **more}}
+
+    resources = {
+        "Spark": job("glueetl", GlueVersion="5.1", DefaultArguments={"--conf": "a=b", "--x": "1"}),
+        "Shell": job("pythonshell", GlueVersion="3.0"),
+        "Table": {"Type": "AWS::Glue::Table", "Properties": {}},
+    }
+    folder = tmp_path / "cdk.out" / "nested"
+    folder.mkdir(parents=True)
+    (folder / "s.template.json").write_text(json.dumps({"Resources": resources}))
+
+    changed = assembly_of_version(tmp_path / "cdk.out", "6.0", tmp_path / "new", ["c=d"])
+
+    found = json.loads((changed / "nested" / "s.template.json").read_text())["Resources"]
+    assert found["Spark"]["Properties"]["GlueVersion"] == "6.0"
+    assert found["Spark"]["Properties"]["DefaultArguments"] == {
+        "--conf": "a=b --conf c=d",
+        "--x": "1",
+    }
+    assert {**found, "Spark": None} == {**resources, "Spark": None}
+    assert with_settings({"--x": "1"}, []) == {"--x": "1"}
+
+
+def test_an_assembly_without_a_spark_job_is_refused(tmp_path):
+    (tmp_path / "cdk.out").mkdir()
+    (tmp_path / "cdk.out" / "s.template.json").write_text("{}")
+
+    with pytest.raises(UsageError, match="defines no Spark job"):
+        assembly_of_version(tmp_path / "cdk.out", "6.0", tmp_path / "new")
+
+
+def test_the_error_of_a_missing_home_part_is_none(tmp_path):
+    home = Home.open(tmp_path / "home")
+
+    copy = copy_home(home, tmp_path / "copy")
+
+    assert files_of(copy.lake) == {}
+    with pytest.raises(EntityNotFoundError):
+        copy.existing_path("s3://none/a.json")
