@@ -17,10 +17,11 @@ class GlueVersion(StrEnum):
     upgraded run again on the old version: such a job needs `max_retries` of 1 or more, and targets
     to which a retry does not add rows twice (docs/automatic-upgrades.md).
 
-    Example:
-        `JobRuntime(glue_version=GlueVersion.AUTO, max_retries=1)`
-
     Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html
+
+    Example:
+        >>> JobRuntime(glue_version=GlueVersion.AUTO, max_retries=1).queues
+        False
     """
 
     V5_0 = "5.0"
