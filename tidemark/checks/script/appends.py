@@ -114,7 +114,7 @@ def _by_spark(call: ast.Call, scope: Scope) -> str:
 
 
 def _start_of_query(call: ast.Call, scope: Scope) -> str:
-    """Return a query as far as it is written out: of an f-string the text before its first value."""
+    """Return a query as it is written out; of an f-string what stands before its first value."""
     given = _argument(call, "sqlQuery", 0)
     if isinstance(given, ast.JoinedStr) and given.values:
         given = given.values[0]
