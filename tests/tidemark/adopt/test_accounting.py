@@ -56,25 +56,6 @@ def test_every_field_of_a_job_is_said_or_listed(resource):
         assert said or is_listed(path, job.differences), path
 
 
-def test_a_job_gets_the_version_that_aws_runs_it_on():
-    def adopted(**members: Any) -> tuple[Any, list[Difference]]:
-        reading = Reading("job orders", {**PLAIN, "WorkerType": "G.1X", **members})
-        return runtime_of(reading), reading.differences
-
-    unnamed, said = adopted()
-    upgraded, _ = adopted(GlueVersion="auto", MaxRetries=2)
-    impossible, listed = adopted(GlueVersion="auto")
-
-    assert (unnamed.glue_version, unnamed.timeout_minutes) == ("6.0", 480)
-    assert "6.0, Spark 4, since August 2026" in next(
-        one.why for one in said if one.path == ("GlueVersion",)
-    )
-    assert (upgraded.glue_version, upgraded.max_retries) == ("auto", 2)
-    assert 'glue_version="auto"' in runtime_call(upgraded)
-    assert impossible.max_retries == 1
-    assert ("MaxRetries",) in [one.path for one in listed]
-
-
 @given(
     st.lists(answers("Action", JobName="orders"), min_size=1, max_size=2).flatmap(
         lambda actions: answers("Trigger", Name="start", Actions=actions)
@@ -232,3 +213,22 @@ def test_open_tables_and_tables_of_dynamodb_are_targets_as_they_were():
         ("Targets", "DeltaTargets", "1", "DeltaTables"),
         ("Targets", "DeltaTargets", "1", "WriteManifest"),
     ]
+
+
+def test_a_job_gets_the_version_that_aws_runs_it_on():
+    def adopted(**members: Any) -> tuple[Any, list[Difference]]:
+        reading = Reading("job orders", {**PLAIN, "WorkerType": "G.1X", **members})
+        return runtime_of(reading), reading.differences
+
+    unnamed, said = adopted()
+    upgraded, _ = adopted(GlueVersion="auto", MaxRetries=2)
+    impossible, listed = adopted(GlueVersion="auto")
+
+    assert (unnamed.glue_version, unnamed.timeout_minutes) == ("6.0", 480)
+    assert "6.0, Spark 4, since August 2026" in next(
+        one.why for one in said if one.path == ("GlueVersion",)
+    )
+    assert (upgraded.glue_version, upgraded.max_retries) == ("auto", 2)
+    assert 'glue_version="auto"' in runtime_call(upgraded)
+    assert impossible.max_retries == 1
+    assert ("MaxRetries",) in [one.path for one in listed]

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.tidemark.glue_service.test_jobs import COMMAND, create
+from tidemark.glue_service.deployments import _define
 from tidemark.glue_service.entities import Kind, get_entity
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.glue_service.workflows.starts import job_to_run
@@ -50,7 +51,7 @@ def test_a_new_job_with_auto_is_observed_and_runs_on_the_newest_version(port):
 @pytest.mark.rule(
     "The API on a port",
     source="AUTO, SILENT",
-    choice="For ever, as on AWS while it observes: `tidemark compare-versions` tells what an "
+    choice="For ever, as on AWS while it observes: `compare-versions` tells what an "
     "upgrade would change",
 )
 def test_a_job_changed_to_auto_keeps_running_on_the_version_that_it_had(port):
@@ -112,3 +113,22 @@ def test_the_analysis_of_a_job_with_auto_is_told_by_its_id(port):
     other = f"ja-{'0' * 8}-0000-0000-0000-{'0' * 12}"
     with pytest.raises(port.glue.exceptions.EntityNotFoundException, match="no upgrade analysis"):
         port.glue.get_job_upgrade_analysis(jobName="analysed", analysisId=other)
+
+
+def test_a_deployment_that_changes_a_job_to_auto_keeps_the_version_of_its_runs(port):
+    def deploy(properties):
+        def define(glue):
+            with glue.store.transaction():
+                _define(glue, Kind.JOB, "deployed", properties, "stack", glue.now_ms())
+
+        port.engine.ask(define)
+
+    plain = {"Name": "deployed", "Role": "anyone", "Command": COMMAND}
+    deploy({**plain, "GlueVersion": "5.1"})
+    deploy({**plain, **AUTO})
+    first = job(port, "deployed")["AutoUpgradeMetadata"]
+    deploy({**plain, **AUTO})
+
+    assert (first["SourceVersion"], first["TargetVersion"]) == ("5.1", "6.0")
+    assert job(port, "deployed")["AutoUpgradeMetadata"] == first
+    assert version_of_a_run(port, "deployed") == "5.1"

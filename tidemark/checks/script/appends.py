@@ -40,7 +40,7 @@ ADDING_TYPES = {"s3", "parquet", "orc", "jdbc"}
 ADDING_TYPES |= {"mysql", "postgresql", "oracle", "sqlserver", "redshift"}
 ADDING_ACTIONS = {"preactions", "postactions"}  # SQL around the write, which may make it safe
 PURGES = {"purge_s3_path", "purge_table"}
-SQL_INSERT = re.compile(r"\s*INSERT\s+INTO\b", re.IGNORECASE)
+SQL_INSERT = re.compile(r"(\s|--.*\n)*INSERT\s+INTO\b", re.IGNORECASE)
 # Methods of Glue, and where the type of the connection stands; None without a type.
 SINKS: dict[str, int | None] = {
     "write_dynamic_frame.from_options": 1,
@@ -100,8 +100,7 @@ def _by_spark(call: ast.Call, scope: Scope) -> str:
     if method == "append" and "writeTo()" in chain:
         return "writeTo.append"
     if method == "sql" and len(chain) > 1:
-        query = _given(call, "sqlQuery", 0, scope)
-        return "INSERT INTO" if isinstance(query, str) and SQL_INSERT.match(query) else ""
+        return "INSERT INTO" if SQL_INSERT.match(_start_of_query(call, scope)) else ""
     if "write" not in chain:
         return ""
     parts = list(_parts(call))
@@ -112,6 +111,15 @@ def _by_spark(call: ast.Call, scope: Scope) -> str:
     if method in MODE_AT and _mode(call, method, parts, scope) == "append":
         return f"write.{method}"
     return ""
+
+
+def _start_of_query(call: ast.Call, scope: Scope) -> str:
+    """Return a query as it is written out; of an f-string what stands before its first value."""
+    given = _argument(call, "sqlQuery", 0)
+    if isinstance(given, ast.JoinedStr) and given.values:
+        given = given.values[0]
+    found = literal(given, scope) if given is not None else None
+    return found if isinstance(found, str) else ""
 
 
 def _overwrites(call: ast.Call, parts: list[ast.Call], scope: Scope) -> bool:

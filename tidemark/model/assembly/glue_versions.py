@@ -13,12 +13,10 @@ from typing import Any
 class GlueVersion(StrEnum):
     """The version of Glue of a job; a string such as `"5.1"` means the same.
 
-    With `AUTO` AWS watches the runs of a job, asks whether it may upgrade it, and tries a failed
-    upgraded run again on the old version: such a job needs `max_retries` of 1 or more, and targets
-    to which a retry does not add rows twice (docs/automatic-upgrades.md).
-
-    Example:
-        `JobRuntime(glue_version=GlueVersion.AUTO, max_retries=1)`
+    With `AUTO`, as in `JobRuntime(glue_version=GlueVersion.AUTO, max_retries=1)`, AWS watches the
+    runs of a job, asks whether it may upgrade it, and tries a failed upgraded run again on the old
+    version. Such a job needs a retry, and targets to which a retry does not add rows twice:
+    docs/automatic-upgrades.md.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades.html
     """

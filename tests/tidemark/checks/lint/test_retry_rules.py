@@ -19,6 +19,8 @@ APPENDING = {
     "df.write.insertInto('lake.orders', overwrite=False)": "write.insertInto",
     "df.writeTo('lake.orders').append()": "writeTo.append",
     "spark.sql('insert into lake.orders select * from new')": "INSERT INTO",
+    "spark.sql(f'INSERT INTO lake.orders SELECT * FROM {view}')": "INSERT INTO",
+    "spark.sql('-- load\\n  INSERT INTO lake.orders VALUES (1)')": "INSERT INTO",
     "gc.write_dynamic_frame.from_options(f, 's3', {'path': p}, 'json')": (
         "write_dynamic_frame.from_options"
     ),
