@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from tidemark.glue_job.frames.choices import has_choices
+from tidemark.glue_job.frames.choices import has_choices, quoted
 from tidemark.glue_job.frames.joins import union as union_of_types
 from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_missing
 from tidemark.glue_job.readers.files.formats import Files
@@ -24,17 +24,20 @@ def strict(
     reader: DataFrameReader, files: Files, schema: StructType, reason: Callable[[Column], Column]
 ) -> DataFrame:
     """Return rows of a schema; a record that does not fit fails the action."""
-    return without_bad(with_bad(reader, files, schema), schema, reason)
+    return without_bad(with_bad(reader, files, schema), beside_bad(schema, files), reason)
 
 
-def without_bad(
-    frame: DataFrame, schema: StructType, reason: Callable[[Column], Column]
-) -> DataFrame:
+def without_bad(frame: DataFrame, beside: Column, reason: Callable[[Column], Column]) -> DataFrame:
     """Return the rows of `with_bad`; one that does not fit fails the action with the reason."""
     corrupt = F.col(f"`{CORRUPT}`")
-    # Spark refuses to ask for the corrupt records alone, and simplifies a substring of nothing.
-    nothing = F.repeat(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 0)
-    return refusing(frame, corrupt, F.concat(reason(corrupt), nothing)).drop(CORRUPT)
+    return refusing(frame, corrupt, reason(corrupt), beside).drop(CORRUPT)
+
+
+def beside_bad(schema: StructType, files: Files) -> Column:
+    """Return a column that is in the files, which `refusing` asks for with the bad records."""
+    folders = {name.lower() for name in files.layout.columns}
+    of_files = (name for name in schema.names if name.lower() not in folders)
+    return F.col(quoted(next(of_files, schema.names[0])))
 
 
 def with_bad(reader: DataFrameReader, files: Files, schema: StructType) -> DataFrame:
