@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
+from tidemark.errors import UnsupportedError
 from tidemark.glue_job.frames.choices import has_choices, quoted
 from tidemark.glue_job.frames.joins import union as union_of_types
 from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_missing
@@ -16,6 +17,7 @@ from tidemark.glue_job.readers.files.misread import refusing
 from tidemark.glue_job.readers.files.read_errors import DisagreementError, naming_the_file
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.local_state.bookmarks.path_patterns import WILDCARD
+from tidemark.local_state.sparks.installed import own_spark
 
 CORRUPT = "corrupt record of tidemark"  # a column that no data has
 
@@ -36,8 +38,14 @@ def without_bad(frame: DataFrame, beside: Column, reason: Callable[[Column], Col
 def beside_bad(schema: StructType, files: Files) -> Column:
     """Return a column that is in the files, which `refusing` asks for with the bad records."""
     folders = {name.lower() for name in files.layout.columns}
-    of_files = (name for name in schema.names if name.lower() not in folders)
-    return F.col(quoted(next(of_files, schema.names[0])))
+    of_files = [name for name in schema.names if name.lower() not in folders]
+    if not of_files and own_spark().major >= 4:  # 3.5 does look for bad records there
+        raise UnsupportedError(
+            f"each field of the {files.format.name} files in {files.paths[0]} and others, "
+            f"{', '.join(schema.names)}, has the name of a folder that it is in, and Spark 4 does "
+            "not look for bad records there; rename the folders, or run the job on Glue 5.1"
+        )
+    return F.col(quoted((of_files or schema.names)[0]))
 
 
 def with_bad(reader: DataFrameReader, files: Files, schema: StructType) -> DataFrame:
