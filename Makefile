@@ -11,16 +11,21 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # What other targets run: the sweeps of the night, and what needs more than the set-up.
 OF_EVERY_CHANGE := not nightly and not install and not clients and not browser
+# What depends on Spark's version, and runs on that of Glue 6.0 too.
+OF_GLUE_6 := tests/tidemark/glue_job tests/tidemark/local_state/bookmarks tests/libs/spark \
+	tests/tidemark/data_quality tests/tidemark/studio tests/tidemark/testing tests/scenarios
+ON_GLUE_6 := PATH=$(CURDIR)/.venv-glue6/bin:$(PATH) .venv-glue6/bin/pytest -q -n 2 --dist loadscope \
+	-p no:cacheprovider
 
 # Little data for a short time: optimising the JVM's code costs more than it brings, and numpy, which
 # PySpark imports, would start a busy thread a core.
-QUICK := demo test test-fast test-java test-nightly test-install test-deploy
+QUICK := demo test test-fast test-java test-glue6 test-nightly test-install test-deploy
 $(QUICK): export OPENBLAS_NUM_THREADS ?= 1
 $(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-java test-nightly test-ministack test-deploy
-.PHONY: test-install check lint
+.PHONY: test-install test-glue6 check lint
 .PHONY: format semantics test-browser test-clients
 .PHONY: checkov constructs coverage local synth state diff bootstrap deploy destroy bench lock clean
 
@@ -44,11 +49,15 @@ test-java: setup ## Run the tests of every change on Java 21, that of the packag
 		python -m tidemark.glue_job.process.class_archive.make && \
 		pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
-test-nightly: setup .venv-ministack/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples
+test-glue6: setup .venv-glue6/.complete ## Run the tests that depend on Spark on that of Glue 6.0, 4.1
+	@$(ON_GLUE_6) -m "$(OF_EVERY_CHANGE)" $(OF_GLUE_6)
+
+test-nightly: setup .venv-ministack/.complete .venv-glue6/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder --hypothesis-profile=random \
 		-m "nightly or hypothesis"
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
 		-q -n 2 --dist loadscope -p no:cacheprovider -m "stress or nightly or hypothesis" tests/libs
+	@$(ON_GLUE_6) --hypothesis-profile=random -m "not install and not clients and not browser" $(OF_GLUE_6)
 
 test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
@@ -126,11 +135,13 @@ lock: setup ## Compile the pinned requirements and the npm lock anew
 		requirements-checkov $(CLIENTS:%=tests/clients/requirements/%); do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements-dev.in --override requirements-glue6.in --output-file requirements-glue6.txt
 	@for folder in . tests/browser; do \
 		npm install --prefix $$folder --package-lock-only --omit-lockfile-registry-resolved; done
 
 clean: ## Delete everything that was set up or synthesized; local state stays
-	rm -rf .venv .venv-ministack .venv-checkov .venv-clients node_modules tests/browser/node_modules cdk.out build *.egg-info
+	rm -rf .venv .venv-ministack .venv-glue6 .venv-checkov .venv-clients node_modules tests/browser/node_modules cdk.out build *.egg-info
 
 .venv/.complete: .venv/.runtime requirements-dev.txt
 	@python -m tools.set_up
@@ -154,6 +165,11 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 # A venv of its own, because ministack pins another botocore.
 .venv-ministack/.complete: requirements-ministack.txt | .venv/.packages
 	@python -m tools.own_venv .venv-ministack $<
+	@touch $@
+
+# A venv of its own, because the other one has the Spark of Glue 5.1.
+.venv-glue6/.complete: requirements-glue6.txt | .venv/.packages
+	@python -m tools.own_venv .venv-glue6 $<
 	@touch $@
 
 # A venv of its own, because checkov pins a hundred packages.

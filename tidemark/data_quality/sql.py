@@ -20,6 +20,7 @@ from tidemark.data_quality.rules import (
     Operand,
     Text,
 )
+from tidemark.local_state.sparks.installed import own_spark
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # Types of ColumnDataType, and their names in SQL.
@@ -82,7 +83,7 @@ def column_length(column: str, condition: Condition) -> str:
 
 def data_freshness(column: str, condition: Condition, now: datetime) -> str:
     """Return the SQL of a rule DataFreshness: the age in hours, to two digits."""
-    age = f"({int(now.timestamp())} - unix_timestamp(to_timestamp({column}))) / 3600"
+    age = f"({int(now.timestamp())} - unix_timestamp(try_to_timestamp({column}))) / 3600"
     return _numeric(f"round({age}, 2)", condition)
 
 
@@ -90,7 +91,8 @@ def column_data_type(column: str, condition: Condition) -> str:
     """Return the SQL of a rule ColumnDataType: whether Spark can cast a value to a type."""
     (word,) = (one.value for one in condition.operands if isinstance(one, Text))
     kind = CAST_TYPES.get(word.lower(), word)
-    return f"CAST({column} AS {kind}) IS {'' if condition.negated else 'NOT '}NULL"
+    cast = "TRY_CAST" if own_spark().major >= 4 else "CAST"  # that of Spark 4 fails
+    return f"{cast}({column} AS {kind}) IS {'' if condition.negated else 'NOT '}NULL"
 
 
 def _numeric(subject: str, condition: Condition) -> str:

@@ -15,6 +15,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NumericType, StringT
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.frames.choices import quoted
+from tidemark.glue_job.frames.lenient import lenient_cast
 
 Change = Callable[..., DataFrame]
 MILLISECONDS_FROM, MICROSECONDS_FROM = 10**11, 10**14  # as seconds they were after the year 5000
@@ -144,11 +145,11 @@ def with_timestamp(
     if colType not in TIME_TYPES:
         raise UsageError(f"colType is {colType!r}; allowed are {', '.join(TIME_TYPES)}")
     column = F.col(colName)
-    made = column.cast("timestamp")
+    made = lenient_cast(column, "timestamp")
     if colType in PER_SECOND:
         made = _of_number(column, F.lit(PER_SECOND[colType]))
     elif colType == "autodetect":
-        size = F.abs(column.cast("decimal(38,6)"))
+        size = F.abs(lenient_cast(column, "decimal(38,6)"))
         unit = (
             F.when(size >= MICROSECONDS_FROM, PER_SECOND["microseconds"])
             .when(size >= MILLISECONDS_FROM, PER_SECOND["milliseconds"])
@@ -257,7 +258,7 @@ def attach(name: str, change: Change, dynamic_frame: Any) -> None:
 
 
 def _of_number(column: Column, per_second: Column) -> Column:
-    return (column.cast("decimal(38,6)") / per_second).cast("timestamp")
+    return lenient_cast(lenient_cast(column, "decimal(38,6)") / per_second, "timestamp")
 
 
 def _check_type(frame: DataFrame, name: str, *kinds: type[DataType]) -> DataType:

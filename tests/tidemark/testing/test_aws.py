@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tidemark.glue_service.conftest import port as port  # a fixture
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.testing.aws import Account, AwsGlueJob, AwsLake
 
 pytest_plugins = ("pytester",)
@@ -33,7 +34,7 @@ def account(port):
 
 def test_a_job_of_an_account_runs_on_the_objects_of_its_test(account, glue_test, tmp_path):
     lake = AwsLake(account, glue_test.home, glue_test.now_ms, glue_test.spark)
-    glue_job = AwsGlueJob(account, lambda script: script, "5.1")
+    glue_job = AwsGlueJob(account, lambda script: script, own_glue_version())
     script = tmp_path / "read_orders.py"
     script.write_text(SCRIPT, encoding="utf-8")
 

@@ -123,8 +123,18 @@ def environment_prefix(pyspark: str) -> str:
 
 
 def requirements_of(pyspark: str) -> Path:
-    """Return the file of the pinned packages of an environment."""
-    return Path(__file__).with_name(f"spark-{pyspark}.txt")
+    """Return the file of the pinned packages of an environment.
+
+    Raises:
+        UsageError: there is none for that PySpark, which runs in the Python of this toolkit alone.
+    """
+    file = Path(__file__).with_name(f"spark-{pyspark}.txt")
+    if not file.is_file():
+        raise UsageError(
+            f"PySpark {pyspark} runs in the Python that has this toolkit, and that one has "
+            f"{own_spark().version}: run `pip install pyspark=={pyspark}`"
+        )
+    return file
 
 
 def line_of(pyspark: str) -> str:

@@ -24,7 +24,7 @@ from tidemark.glue_service.runs.job_run_process import (
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.local_state.sparks.installed import own_spark
+from tidemark.local_state.sparks.installed import own_glue_version, own_spark
 from tidemark.model.assembly.definitions import JobDefinition
 
 PROBE = """
@@ -68,7 +68,7 @@ def job(**changes):
     given = {
         "name": "probe",
         "script_location": "s3://scripts/probe.py",
-        "glue_version": "5.1",
+        "glue_version": own_glue_version(),
         "default_arguments": {},
     }
     return JobDefinition(**{**given, **changes})

@@ -55,15 +55,19 @@ FILE_OPTIONS = ("header", "multiLine", "lineSep")  # options that do not affect 
 
 
 def with_choices(
-    frame: DataFrame, schema: T.StructType, corrupt: str, options: Mapping[str, str]
+    frame: DataFrame,
+    schema: T.StructType,
+    corrupt: str,
+    options: Mapping[str, str],
+    beside: Column,
 ) -> DataFrame:
     """Return lines of CSV; a column with a string that is not of its type is a choice with string.
 
-    One pass over the lines finds these columns.
+    One pass over the lines finds these columns. For `beside` see `refusing`.
     """
     line = F.col(quoted(corrupt))
     texts = _line_strings(schema, line, options)
-    frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options))
+    frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options), beside)
     typed = [
         (place, one)
         for place, one in enumerate(schema)

@@ -151,8 +151,16 @@ def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
     return F.coalesce(misfit, does_not_parse(record, "json"))
 
 
-def refusing(frame: DataFrame, bad: Column, reason: Column) -> DataFrame:
-    """Return the rows; a row with a bad record fails the action with the reason."""
+def refusing(
+    frame: DataFrame, bad: Column, reason: Column, beside: Column | None = None
+) -> DataFrame:
+    """Return the rows; one that has a text of a bad record fails the action with the reason.
+
+    Where bad records are those of Spark's reader, another of its columns is beside them: Spark
+    refuses to ask for the bad ones alone. It simplifies a substring of length 0, no repetition.
+    """
+    if beside is not None:
+        reason = F.concat(reason, F.repeat(F.coalesce(beside.cast("string"), F.lit("")), 0))
     failure = F.raise_error(reason).cast("boolean")
     return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
 

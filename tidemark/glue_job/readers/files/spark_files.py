@@ -8,7 +8,8 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from tidemark.glue_job.frames.choices import has_choices
+from tidemark.errors import UnsupportedError
+from tidemark.glue_job.frames.choices import has_choices, quoted
 from tidemark.glue_job.frames.joins import union as union_of_types
 from tidemark.glue_job.readers.files.conformed import conformed_rows, data_schema, note_missing
 from tidemark.glue_job.readers.files.formats import Files
@@ -16,6 +17,7 @@ from tidemark.glue_job.readers.files.misread import refusing
 from tidemark.glue_job.readers.files.read_errors import DisagreementError, blaming_files
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.local_state.bookmarks.path_patterns import WILDCARD
+from tidemark.local_state.sparks.installed import own_spark
 
 CORRUPT = "corrupt record of tidemark"  # a column that no data has
 
@@ -23,18 +25,27 @@ CORRUPT = "corrupt record of tidemark"  # a column that no data has
 def strict(
     reader: DataFrameReader, files: Files, schema: StructType, reason: Callable[[Column], Column]
 ) -> DataFrame:
-    """Return rows with a schema; a record that does not fit fails the action."""
-    return without_bad(with_bad(reader, files, schema), schema, reason)
+    """Return rows of a schema; a record that does not fit fails the action."""
+    return without_bad(with_bad(reader, files, schema), beside_bad(schema, files), reason)
 
 
-def without_bad(
-    frame: DataFrame, schema: StructType, reason: Callable[[Column], Column]
-) -> DataFrame:
-    """Return the rows of `with_bad`; a row that does not fit fails the action with the reason."""
+def without_bad(frame: DataFrame, beside: Column, reason: Callable[[Column], Column]) -> DataFrame:
+    """Return the rows of `with_bad`; one that does not fit fails the action with the reason."""
     corrupt = F.col(f"`{CORRUPT}`")
-    # Spark refuses to read the corrupt records alone, and simplifies a substring of nothing.
-    nothing = F.repeat(F.coalesce(F.col(f"`{schema.names[0]}`").cast("string"), F.lit("")), 0)
-    return refusing(frame, corrupt, F.concat(reason(corrupt), nothing)).drop(CORRUPT)
+    return refusing(frame, corrupt, reason(corrupt), beside).drop(CORRUPT)
+
+
+def beside_bad(schema: StructType, files: Files) -> Column:
+    """Return a column that is in the files, which `refusing` asks for with the bad records."""
+    folders = {name.lower() for name in files.layout.columns}
+    of_files = [name for name in schema.names if name.lower() not in folders]
+    if not of_files and own_spark().major >= 4:  # 3.5 does look for bad records there
+        raise UnsupportedError(
+            f"each field of the {files.format.name} files in {files.paths[0]} and others, "
+            f"{', '.join(schema.names)}, has the name of a folder that it is in, and Spark 4 does "
+            "not look for bad records there; rename the folders, or run the job on Glue 5.1"
+        )
+    return F.col(quoted((of_files or schema.names)[0]))
 
 
 def with_bad(reader: DataFrameReader, files: Files, schema: StructType) -> DataFrame:

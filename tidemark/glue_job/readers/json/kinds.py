@@ -16,6 +16,7 @@ from pyspark.sql import types as T
 from tidemark.glue_job.frames.absence import Absence, absence_of
 from tidemark.glue_job.frames.types import Choice, choice_of
 from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.local_state.sparks.installed import own_spark
 
 JAVA = "dev.tidemark.json.JsonKinds"
 BROKEN = "!"  # `JsonKinds.BROKEN` in Java
@@ -102,6 +103,8 @@ def kinds_in(frame: DataFrame, text: Column, *, is_small: bool = False) -> Kinds
 
 def is_utf_8(text: Column) -> Column:
     """Return whether the bytes of a string are UTF-8."""
+    if own_spark().major >= 4:  # its `decode` fails where that of 3.5 replaces
+        return F.is_valid_utf8(text)  # type: ignore[attr-defined,no-any-return,unused-ignore]
     raw = text.cast("binary")
     return F.encode(F.decode(raw, "UTF-8"), "UTF-8") == raw
 
