@@ -132,7 +132,7 @@ bench: setup ## Measure and rewrite benchmarks/RESULTS.md
 
 lock: setup ## Compile the pinned requirements and the npm lock anew
 	@for name in requirements requirements-setup requirements-dev requirements-ministack \
-		requirements-checkov $(CLIENTS:%=tests/clients/requirements/%); do \
+		requirements-checkov tidemark/local_state/sparks/spark-4.1.1 $(CLIENTS:%=tests/clients/requirements/%); do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-header $$name.in --output-file $$name.txt; done
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

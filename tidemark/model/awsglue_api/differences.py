@@ -86,7 +86,7 @@ DIFFERS: dict[str, str] = {
         "a frame that is not there is a KeyError, not an empty frame"
     ),
     "awsglue.utils.getResolvedOptions": (
-        "as in Glue 4.0 to 5.1: beginnings of names count, `allow_abbrev` is of 6.0"
+        "as in the version of Glue: up to 5.1 beginnings of names count, 6.0 has `allow_abbrev`"
     ),
     "awsglue.dynamicframe.DynamicFrame.mergeDynamicFrame": "`options` have no effect",
 }

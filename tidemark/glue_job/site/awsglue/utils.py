@@ -9,6 +9,7 @@ from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, NoReturn
 
 from tidemark.glue_job.refusals import install
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.model.assembly.arguments import BOOKMARK_OPTIONS, CONTINUATION_OPTIONS
 
 RESERVED = (
@@ -59,12 +60,16 @@ class GlueArgumentParser(argparse.ArgumentParser):
         raise GlueArgumentError(msg)
 
 
-def getResolvedOptions(args: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
+def getResolvedOptions(
+    args: Sequence[str], options: Sequence[str], allow_abbrev: bool | None = None
+) -> dict[str, Any]:
     """Return the values of the named job arguments.
 
     Args:
         args: ``sys.argv``, the script's name first.
         options: names without ``--``; every one is required.
+        allow_abbrev: whether the beginning of a name counts as the name. Glue 6.0 has this
+            parameter, and takes False for it; up to 5.1 beginnings always count.
 
     Returns:
         One string per option, dashes in names turned into underscores; and always
@@ -76,11 +81,15 @@ def getResolvedOptions(args: Sequence[str], options: Sequence[str]) -> dict[str,
         GlueArgumentError: an option is missing, has no value, or is not a bookmark option.
         RuntimeError: a reserved option was requested, or from/to do not fit the bookmark option.
         argparse.ArgumentError: an internal option was requested.
+        TypeError: `allow_abbrev` is given, and the version of Glue does not know it.
     """
+    is_new = float(own_glue_version()) >= 6
+    if allow_abbrev is not None and not is_new:
+        raise TypeError("getResolvedOptions() got an unexpected keyword argument 'allow_abbrev'")
     reserved = [option for option in options if option in RESERVED]
     if reserved:
         raise RuntimeError(f"Using reserved arguments {','.join(reserved)}")
-    parser = GlueArgumentParser()
+    parser = GlueArgumentParser(allow_abbrev=bool(allow_abbrev) if is_new else True)
     parser.add_argument("--job-bookmark-option", choices=BOOKMARK_OPTIONS)
     parser.add_argument("--continuation-option", choices=tuple(CONTINUATION_OPTIONS))
     for name in ("job-bookmark-from", "job-bookmark-to", *INTERNAL, *TEMPORARY_FOLDERS):
