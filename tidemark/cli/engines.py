@@ -14,10 +14,18 @@ from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
 
 
 def prepared_spark(version: str) -> Spark:
-    """Return the Spark of a version of Glue; make its environment first, once, and show how far."""
-    if spark := installed_spark(version):
-        return spark
+    """Return the Spark of a version of Glue; make its environment first, once, and show how far.
+
+    A Python that is not that of Glue is said on stderr.
+    """
     console = Console(stderr=True)
+    spark = installed_spark(version) or _made(version, console)
+    if warning := python_warning(version, spark):
+        console.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
+    return spark
+
+
+def _made(version: str, console: Console) -> Spark:
     with step(console, f"Installing Spark {pyspark_of(version)} for Glue {version}, once"):
         spark = make_environment(version)
     try:
@@ -25,8 +33,6 @@ def prepared_spark(version: str) -> Spark:
             make_archive(find_java_home(), spark)
     except TidemarkError as error:
         console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
-    if warning := python_warning(version, spark):
-        console.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     return spark
 
 
@@ -39,7 +45,7 @@ def prepare_sparks(versions: Iterable[str]) -> None:
 def python_warning(version: str, spark: Spark) -> str | None:
     """Return how the Python of a Spark differs from that of Glue; None if it does not."""
     wanted = GLUE_VERSIONS[version].python
-    if spark.python_version == wanted:
+    if spark.python_version == wanted or spark.is_own:
         return None
     own, glue = (".".join(map(str, parts)) for parts in (spark.python_version, wanted))
     return (
