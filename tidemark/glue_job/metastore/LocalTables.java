@@ -1,7 +1,7 @@
 package dev.tidemark.catalog;
 
-import dev.tidemark.jvm.SparkVersion;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tidemark.jvm.SparkVersion;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
