@@ -50,6 +50,7 @@ test-java: setup ## Run the tests of every change on Java 21, that of the packag
 		pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
 test-glue6: setup .venv-glue6/.complete ## Run the tests that depend on Spark on that of Glue 6.0, 4.1
+	@.venv-glue6/bin/python -m tidemark.glue_job.process.class_archive.make
 	@$(ON_GLUE_6) -m "$(OF_EVERY_CHANGE)" $(OF_GLUE_6)
 
 test-nightly: setup .venv-ministack/.complete .venv-glue6/.complete ## Run the sweeps: every kill, nasty script, long guide; random examples
@@ -57,6 +58,7 @@ test-nightly: setup .venv-ministack/.complete .venv-glue6/.complete ## Run the s
 		-m "nightly or hypothesis"
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
 		-q -n 2 --dist loadscope -p no:cacheprovider -m "stress or nightly or hypothesis" tests/libs
+	@.venv-glue6/bin/python -m tidemark.glue_job.process.class_archive.make
 	@$(ON_GLUE_6) --hypothesis-profile=random -m "not install and not clients and not browser" $(OF_GLUE_6)
 
 test-ministack: .venv-ministack/.complete ## Run the watermark tests on a second DynamoDB, ministack

@@ -7,6 +7,7 @@ import decimal
 import pytest
 from pyspark.errors import PySparkException
 
+from tidemark.glue_job.frames.mapping import apply_mapping
 from tidemark.local_state.sparks.installed import own_spark
 
 pytestmark = pytest.mark.spark
@@ -188,3 +189,18 @@ def test_try_functions_give_null_on_both(result):
     assert result("try_add(2147483647, 1)") is None
     assert result("try_to_timestamp('x', 'yyyy')") is None
     assert result("1.50") == decimal.Decimal("1.50")
+
+
+@pytest.mark.rule(
+    "Glue 5.1 and 6.0", source="INFER", versions=("null, also with ANSI", "null, also with ANSI")
+)
+@pytest.mark.parametrize("is_ansi", ["true", "false"])
+def test_what_apply_mapping_cannot_convert(spark, is_ansi):
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    rows = spark.createDataFrame([("x", 5_000_000_000)], "text string, number bigint")
+    mappings = [("text", "string", "date", "date"), ("number", "long", "int", "int")]
+    spark.conf.set("spark.sql.ansi.enabled", is_ansi)
+    try:
+        assert tuple(apply_mapping(rows, mappings).first()) == (None, None)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)

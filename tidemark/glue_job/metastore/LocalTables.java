@@ -1,6 +1,7 @@
 package dev.tidemark.catalog;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tidemark.jvm.SparkVersion;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,14 +43,14 @@ public class LocalTables extends InMemoryCatalog {
         this.warehouse = conf.get("spark.sql.warehouse.dir");
     }
 
-    /** Asks the process of the job; its errors become an IllegalArgumentException. */
+    /** Asks the process of the job; its errors become those of SparkVersion.refusal. */
     static Object ask(String operation, Map arguments) {
         Map request = new HashMap(arguments);
         request.put("operation", operation);
         try {
             Map reply = (Map) JSON.readValue(Connected.ask(JSON.writeValueAsString(request)), Map.class);
             if (reply.get("error") != null) {
-                throw new IllegalArgumentException((String) reply.get("error"));
+                throw thrown(SparkVersion.refusal((String) reply.get("error")));
             }
             return reply.get("answer");
         } catch (IOException error) {

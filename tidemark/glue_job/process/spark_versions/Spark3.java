@@ -49,4 +49,9 @@ public class SparkVersion {
     public static Column lenientCast(Column value, DataType type) {
         return new Column(new Cast(value.expr(), type, Option.empty(), EvalMode.LEGACY()));
     }
+
+    /** Returns the error of a table that Spark cannot read. */
+    public static Throwable refusal(String text) {
+        return new IllegalArgumentException(text);
+    }
 }

@@ -1,6 +1,8 @@
 package dev.tidemark.jvm;
 
 import org.apache.derby.iapi.jdbc.InternalDriver;
+import org.apache.spark.QueryContext;
+import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
@@ -50,5 +52,12 @@ public class SparkVersion {
     public static Column lenientCast(Column value, DataType type) {
         return ExpressionUtils.column(
             new Cast(ExpressionUtils.expression(value), type, Option.empty(), EvalMode.LEGACY()));
+    }
+
+    /** Returns the error of a table that Spark cannot read: by this name of an error it lists the table all the same. */
+    public static Throwable refusal(String text) {
+        return new AnalysisException(
+            text, Option.empty(), Option.empty(), Option.empty(), Option.apply("UNSUPPORTED_FEATURE.HIVE_TABLE_TYPE"),
+            scala.collection.immutable.Map$.MODULE$.empty(), new QueryContext[0]);
     }
 }
