@@ -13,6 +13,7 @@ from benchmarks import (
     job_overhead,
     little_data,
     synth,
+    two_sparks,
     unit_tests,
     watermarks,
 )
@@ -23,6 +24,7 @@ MODULES = (
     watermarks,
     bookmarks,
     job_overhead,
+    two_sparks,
     little_data,
     graph_overhead,
     commands,

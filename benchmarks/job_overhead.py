@@ -91,7 +91,7 @@ def _round(home: Home, script: Path, jvms: Jvms, number: int) -> tuple[float, ..
 
 def _command(home: Home, script: Path, jvms: Jvms, number: int) -> float:
     """Run the script on 20 new files by the command, on a JVM of this process's pool."""
-    _land(home, number)
+    land(home, number)
     command = [sys.executable, "-m", "tidemark", "submit", str(script), "--JOB_NAME", "bench"]
     environment = {
         **os.environ,
@@ -103,7 +103,8 @@ def _command(home: Home, script: Path, jvms: Jvms, number: int) -> float:
     )
 
 
-def _land(home: Home, number: int) -> None:
+def land(home: Home, number: int) -> None:
+    """Put 20 new files where the script reads."""
     folder = home.lake / "bench" / "in"
     folder.mkdir(exist_ok=True)
     for file in range(FILES):
@@ -119,7 +120,7 @@ def _empty(home: Home) -> None:
 def _run(home: Home, script: Path, jvms: Jvms, number: int | None) -> float:
     """Run the script once, on 20 new files unless ``number`` is None; return its seconds."""
     if number is not None:
-        _land(home, number)
+        land(home, number)
     arguments = {"--job-bookmark-option": "job-bookmark-enable"}
     begin = time.monotonic()
     run, _ = submit(Submission(script, "bench", arguments), home, lambda _: None, jvms=jvms)
@@ -135,7 +136,7 @@ def _spark_submit(home: Home, script: Path, number: int) -> float:
     folder = home.runs / f"plain-{number}"
     folder.mkdir()
     _empty(home)  # without a bookmark it reads everything
-    _land(home, number)
+    land(home, number)
     no_archive = {"spark.driver.defaultJavaOptions": ""}
     variables = write_spark_conf(folder, home, find_java_home(), no_archive)
     command = [
@@ -169,7 +170,7 @@ def _memory_gb(home: Home, folder: Path, jvms: Jvms) -> float:
             threads.submit(submit, submission, each, lambda _: None, jvms=jvms) for each in homes
         ]
         while not all(run.done() for run in runs):
-            peak = max(peak, _tree_bytes(os.getpid()))
+            peak = max(peak, tree_bytes(os.getpid()))
             time.sleep(0.1)
     for run in runs:
         if run.result()[0].state != "SUCCEEDED":
@@ -177,7 +178,7 @@ def _memory_gb(home: Home, folder: Path, jvms: Jvms) -> float:
     return peak / 1e9
 
 
-def _tree_bytes(pid: int) -> int:
+def tree_bytes(pid: int) -> int:
     """Return the proportional memory of a process and of all below it; shared pages count once."""
     try:
         children = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
@@ -185,7 +186,7 @@ def _tree_bytes(pid: int) -> int:
     except OSError:  # it has just ended
         return 0
     own = next((int(line.split()[1]) for line in rollup.splitlines() if line[:4] == "Pss:"), 0)
-    return 1024 * own + sum(_tree_bytes(int(child)) for text in children for child in text.split())
+    return 1024 * own + sum(tree_bytes(int(child)) for text in children for child in text.split())
 
 
 if __name__ == "__main__":
