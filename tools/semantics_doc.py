@@ -135,7 +135,8 @@ What no test here shows:
 """,
     "Arguments": """
 NonOverridableArguments win over the trigger's arguments, and these over DefaultArguments, key by
-key. `getResolvedOptions` behaves as on Glue 5.1, including abbreviations.
+key. `getResolvedOptions` behaves as on the
+version of Glue of the run: abbreviations count up to 5.1.
 """,
 }
 TAIL = """

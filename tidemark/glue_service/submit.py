@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -136,7 +136,6 @@ def submit(
         output = _followers(run, echo)
 
         def end(finished: JobRun) -> JobRun:
-            _copy_new(output)
             place = (machine.dynamodb_endpoint, machine.region)
             found = found_at_end(store, finished, process.counts, place)
             with store.transaction():
@@ -153,8 +152,12 @@ def submit(
             observe(run)
             finished = wait_for_end(process, meanwhile)
         except BaseException:
-            end(stop_job_run(process))
+            stopped = stop_job_run(process)
+            with suppress(OSError):  # showing output may be what failed
+                _copy_new(output)
+            end(stopped)
             raise
+        _copy_new(output)
         return end(finished), job
 
 

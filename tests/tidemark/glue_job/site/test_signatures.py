@@ -15,6 +15,7 @@ from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrameReader
 from awsglue.transforms import ApplyMapping
 from tidemark.glue_job.refusals import NotYet, NotYetMember
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.model.awsglue_api.differences import DIFFERS
 from tidemark.model.awsglue_api.table import State, entries
 
@@ -27,8 +28,10 @@ OF_INSTANCES = {
     "GlueContext.write_data_frame",
     "GlueContext.spark_session",
 }
-# What came with Glue 6.0, which does not run here.
-OF_LATER = {"awsglue.utils.getResolvedOptions": "args, options"}
+# What came with Glue 6.0, in runs of older versions.
+OF_LATER = (
+    {} if own_glue_version() == "6.0" else {"awsglue.utils.getResolvedOptions": "args, options"}
+)
 AT_RUN_TIME = object()  # an attribute that instances have
 
 

@@ -5,7 +5,7 @@ Source: https://github.com/awslabs/aws-glue-libs (branch glue-5.1), observed by 
 
 import argparse
 import traceback
-from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, NoReturn
 
 from tidemark.glue_job.refusals import install
@@ -60,8 +60,8 @@ class GlueArgumentParser(argparse.ArgumentParser):
         raise GlueArgumentError(msg)
 
 
-def getResolvedOptions(
-    args: Sequence[str], options: Sequence[str], allow_abbrev: bool | None = None
+def _of_glue_6(
+    args: Sequence[str], options: Sequence[str], allow_abbrev: bool = False
 ) -> dict[str, Any]:
     """Return the values of the named job arguments.
 
@@ -69,7 +69,7 @@ def getResolvedOptions(
         args: ``sys.argv``, the script's name first.
         options: names without ``--``; every one is required.
         allow_abbrev: whether the beginning of a name counts as the name. Glue 6.0 has this
-            parameter, and takes False for it; up to 5.1 beginnings always count.
+            parameter; up to 5.1 beginnings always count.
 
     Returns:
         One string per option, dashes in names turned into underscores; and always
@@ -81,15 +81,11 @@ def getResolvedOptions(
         GlueArgumentError: an option is missing, has no value, or is not a bookmark option.
         RuntimeError: a reserved option was requested, or from/to do not fit the bookmark option.
         argparse.ArgumentError: an internal option was requested.
-        TypeError: `allow_abbrev` is given, and the version of Glue does not know it.
     """
-    is_new = float(own_glue_version()) >= 6
-    if allow_abbrev is not None and not is_new:
-        raise TypeError("getResolvedOptions() got an unexpected keyword argument 'allow_abbrev'")
     reserved = [option for option in options if option in RESERVED]
     if reserved:
         raise RuntimeError(f"Using reserved arguments {','.join(reserved)}")
-    parser = GlueArgumentParser(allow_abbrev=bool(allow_abbrev) if is_new else True)
+    parser = GlueArgumentParser(allow_abbrev=allow_abbrev)
     parser.add_argument("--job-bookmark-option", choices=BOOKMARK_OPTIONS)
     parser.add_argument("--continuation-option", choices=tuple(CONTINUATION_OPTIONS))
     for name in ("job-bookmark-from", "job-bookmark-to", *INTERNAL, *TEMPORARY_FOLDERS):
@@ -106,6 +102,18 @@ def getResolvedOptions(
     temporary = parsed["TempDir"] or parsed["RedshiftTempDir"]
     parsed["TempDir"] = parsed["RedshiftTempDir"] = temporary
     return parsed
+
+
+def _up_to_glue_5(args: Sequence[str], options: Sequence[str]) -> dict[str, Any]:
+    return _of_glue_6(args, options, allow_abbrev=True)
+
+
+getResolvedOptions: Callable[..., dict[str, Any]]
+if float(own_glue_version()) >= 6:
+    getResolvedOptions = _of_glue_6
+else:
+    _up_to_glue_5.__doc__ = _of_glue_6.__doc__
+    getResolvedOptions = _up_to_glue_5
 
 
 def _check_window(parsed: dict[str, Any]) -> None:
