@@ -55,10 +55,10 @@ def _versions() -> Iterator[str]:
         )
         yield f"| {' | '.join(cells)} |"
     yield (
-        "\n5.0 and 5.1 run on the PySpark that is installed, 3.5.6; 6.0 runs on PySpark 4.1.1, in an "
-        "environment that `tidemark local engine add 6.0` or the first run makes "
-        "([glue-6.md](glue-6.md)). A job that names no version runs as 6.0, as on AWS; one with `auto` "
-        "on the newest version.\n"
+        "\n5.0 and 5.1 run on the PySpark that is installed, 3.5.6; 6.0 runs on PySpark 4.1.1, in "
+        "an environment that `tidemark local engine add 6.0` or the first run makes "
+        "([glue-6.md](glue-6.md)). A job that names no version runs as 6.0, as on AWS; one with "
+        "`auto` on the newest version.\n"
     )
 
 
