@@ -135,7 +135,8 @@ What no test here shows:
 """,
     "Arguments": """
 NonOverridableArguments win over the trigger's arguments, and these over DefaultArguments, key by
-key. `getResolvedOptions` behaves as in the version of Glue of the run: abbreviations count up to 5.1.
+key. `getResolvedOptions` behaves as in the version of Glue of the run: abbreviations count up to
+5.1.
 """,
 }
 TAIL = """
