@@ -87,10 +87,19 @@ def test_a_job_with_bookmarks_and_casts_of_glue_is_equal_and_the_home_stays(lake
             assert [row["n"] for row in marks] == [1]
 
 
-def test_what_fails_and_what_changes_in_silence_is_told_with_the_setting_of_before(lake, tmp_path):
+@pytest.mark.nightly
+def test_the_setting_with_which_least_differs_is_found(lake, tmp_path):
     (tmp_path / "four.py").write_text(SPARK_4)
 
     found = compared("--find-settings", "four.py")
+
+    assert found["settings"] == ["spark.sql.ansi.enabled=false"]
+
+
+def test_what_fails_and_what_changes_in_silence_is_told(lake, tmp_path):
+    (tmp_path / "four.py").write_text(SPARK_4)
+
+    found = compared("four.py")
 
     assert found["verdict"] == "fails"
     (job,) = found["jobs"]
@@ -103,7 +112,7 @@ def test_what_fails_and_what_changes_in_silence_is_told_with_the_setting_of_befo
     assert (silent["columns"], silent["rows"]) == (["s"], [2, 2])
     assert json.loads(silent["only_old"][0])["s"] == -1
     assert json.loads(silent["only_new"][0])["s"] is None
-    assert found["settings"] == ["spark.sql.ansi.enabled=false"]
+    assert found["settings"] is None
 
 
 def test_wrong_requests_are_usage_errors(lake, tmp_path):
