@@ -172,6 +172,8 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 # A venv of its own, because the other one has the Spark of Glue 5.1.
 .venv-glue6/.complete: requirements-glue6.txt | .venv/.packages
 	@python -m tools.own_venv .venv-glue6 $<
+	@cd .venv-glue6/lib/python3.*/site-packages && \
+		ln -sfn $(CURDIR)/tidemark tidemark && ln -sfn $(CURDIR)/libs/watermarks watermarks
 	@touch $@
 
 # A venv of its own, because checkov pins a hundred packages.
