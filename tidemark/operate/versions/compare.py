@@ -3,7 +3,7 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from tidemark.local_state.sparks.make import spark_for
 from tidemark.operate.versions.causes import OLD_SETTINGS
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
-from tidemark.operate.versions.targets import Target, changed_targets, files_of
+from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
 ROW_JOB = Path(__file__).with_name("row_job.py")
@@ -78,44 +78,54 @@ def compare_versions(
         How the runs ended, and how every place that one of them wrote differs.
     """
     say("copying the home")
-    base = copy_home(home, scratch / "home")
-    old, new = (copy_of_copy(base, scratch / f"home-{version}") for version in versions)
+    old = copy_home(home, scratch / f"home-{versions[0]}")
+    new = copy_of_copy(old, scratch / f"home-{versions[1]}")
+    base = copy_of_copy(old, scratch / "home") if finds_settings else None
+    before = files_of(old.lake)
     with jvms_of(old) as jvms:
         it = Experiment(start, versions, scratch, jvms)
         for version in versions:
             jvms.want(1, spark_for(version))
         say(f"running on Glue {versions[0]} and {versions[1]}")
-        with ThreadPoolExecutor(2) as threads:
-            trials = [
-                threads.submit(run_trial, one, start, version, jvms)
-                for one, version in zip((old, new), versions, strict=True)
-            ]
-            done = (trials[0].result(), trials[1].result())
-        found = _comparison(it, base, done)
-        if finds_settings and found.verdict != "equal":
+        done = _both(it, (old, new))
+        found = _comparison(it, before, done)
+        if base is not None and found.verdict != "equal":
             say("looking for settings that bring the old result back")
             found = replace(found, settings=_settings(it, base, done[0], found.differing))
     return found
 
 
+def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
+    with ThreadPoolExecutor(2) as threads:
+        trials = [
+            threads.submit(run_trial, home, it.start, version, it.jvms)
+            for home, version in zip(homes, it.versions, strict=True)
+        ]
+        try:
+            return trials[0].result(), trials[1].result()
+        except KeyboardInterrupt:
+            if it.jvms.pool is not None:
+                it.jvms.pool.close()  # so that the runs end, which their threads wait for
+            raise
+
+
 def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
     """Return the setting with which least differs; all of them if no single one does as much."""
-    least, found = differing, tuple[str, ...]()
-    for number, settings in enumerate((OLD_SETTINGS, *((one,) for one in OLD_SETTINGS))):
-        home = copy_of_copy(base, it.scratch / f"home-{it.versions[1]}-{number}")
+
+    def left_with(settings: Sequence[str]) -> int:
+        home = copy_of_copy(base, it.scratch / "home-of-settings")
         new = run_trial(home, it.start, it.versions[1], it.jvms, settings)
-        left = _comparison(it, base, (old, new)).differing
-        if number == 0 and left >= differing:
-            return ()
-        if number == 0:
-            least, found = left, settings
-        elif left == least:
-            return settings
-    return found
+        left = _comparison(it, files_of(base.lake), (old, new)).differing
+        shutil.rmtree(home.root)
+        return left
+
+    least = left_with(OLD_SETTINGS)
+    if least >= differing:
+        return ()
+    return next(((one,) for one in OLD_SETTINGS if left_with([one]) == least), OLD_SETTINGS)
 
 
-def _comparison(it: Experiment, base: Home, trials: tuple[Trial, Trial]) -> Comparison:
-    before = files_of(base.lake)
+def _comparison(it: Experiment, before: Files, trials: tuple[Trial, Trial]) -> Comparison:
     targets = changed_targets(before, *(files_of(trial.home.lake) for trial in trials))
     found = _compared(targets, trials, it.versions[1], it.scratch, it.jvms)
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]

@@ -40,8 +40,8 @@ def _copied(home: Home, folder: Path) -> Home:
             shutil.copytree(
                 home.root / name,
                 copy.root / name,
-                symlinks=True,
-                copy_function=_clone,
+                copy_function=_clone,  # a link is followed: runs would write to what it leads to
+                ignore_dangling_symlinks=True,
                 dirs_exist_ok=True,
             )
     return copy

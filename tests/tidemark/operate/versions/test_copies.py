@@ -35,6 +35,20 @@ def test_a_copy_has_the_data_with_their_times_and_the_state(tmp_path):
         assert [row["text"] for row in store.query("SELECT text FROM run_warning")] == ["careful"]
 
 
+def test_what_a_link_leads_to_is_copied_not_shared(tmp_path):
+    outside = tmp_path / "disk"
+    outside.mkdir()
+    (outside / "a.json").write_text("{}")
+    home = Home.open(tmp_path / "home")
+    (home.lake / "bucket").symlink_to(outside)
+    (home.lake / "gone").symlink_to(tmp_path / "nowhere")
+
+    copy = copy_home(home, tmp_path / "copy")
+    (copy.lake / "bucket" / "a.json").write_text("changed")
+
+    assert (outside / "a.json").read_text() == "{}"
+
+
 def test_the_places_that_changed_are_folders_of_one_format_without_partitions():
     before = {"b/in/1.json": (1, 1), "b/out/day=1/old.parquet": (2, 2), "b/same/a.csv": (3, 3)}
     old = {**before, "b/out/day=2/new.snappy.parquet": (5, 5)}
