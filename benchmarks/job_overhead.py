@@ -57,10 +57,7 @@ spark.stop()
 def measure() -> list[Result]:
     """Return the seconds of a run by each way, of a run with nothing new, and the peak memory."""
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "bench.py"
-        script.write_text(SCRIPT, encoding="utf-8")
-        home = Home.open(Path(folder) / "home")
-        home.create_bucket("bench")
+        home, script = prepared(Path(folder))
         with jvms_of(home) as jvms:
             _run(home, script, jvms, 0)  # the first one is the cold one of its JVM
             rounds = [_round(home, script, jvms, number) for number in range(1, ROUNDS + 1)]
@@ -76,6 +73,15 @@ def measure() -> list[Result]:
         Result("tidemark submit, share of spark-submit", COMMAND, ratios, "target 0.125"),
         Result("memory of an engine with two JVMs, GB", COMMAND, memory, "peak; target 2.5 GB"),
     ]
+
+
+def prepared(folder: Path) -> tuple[Home, Path]:
+    """Return a home with the bucket of the script, and the script."""
+    script = folder / "bench.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    home = Home.open(folder / "home")
+    home.create_bucket("bench")
+    return home, script
 
 
 def _round(home: Home, script: Path, jvms: Jvms, number: int) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.job_overhead import SCRIPT, land, tree_bytes
+from benchmarks.job_overhead import land, prepared, tree_bytes
 from benchmarks.measure import Result, time_command
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.glue_service.runs.pythons import REFILL_S
@@ -26,10 +26,7 @@ OLD, NEW = "5.1", "6.0"
 def measure() -> list[Result]:
     """Return the seconds on both versions, warm; their ratio; memory; and a whole comparison."""
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "bench.py"
-        script.write_text(SCRIPT, encoding="utf-8")
-        home = Home.open(Path(folder) / "home")
-        home.create_bucket("bench")
+        home, script = prepared(Path(folder))
         with jvms_of(home) as jvms:
             jvms.want(1, spark_for(NEW))
             for number, version in enumerate((OLD, NEW, OLD, NEW)):

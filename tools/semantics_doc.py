@@ -128,7 +128,7 @@ What no test here shows:
   (<https://docs.python.org/3/whatsnew/3.12.html>, <https://docs.python.org/3/whatsnew/3.13.html>).
 - **PySpark**: `getErrorClass` of an error warns on 6.0, where `getCondition` takes its place; 5.1
   has the former only. A text of the error's name, as `[PATH_NOT_FOUND]`, is in both.
-- **Iceberg**: the jar of these tests is for Spark 3.5; there is none for 4.1 in reach.
+- **Iceberg**: the jar of these tests is for Spark 3.5; no package index has one for 4.1.
 - **CSV whose only fields have the names of folders** that they are in: read on 5.1, with a warning;
   refused on 6.0, whose Spark does not look for bad records there.
 - **JSON in zstd**: here 5.1 lacks the codec and says so; 6.0 reads it.

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.local_state.sparks.pythons import find_python
+
 LIBS = Path(__file__).parents[2] / "libs"
 SITE = Path(pytest.__file__).parents[1]
 REGION = "eu-west-2"
@@ -55,10 +57,11 @@ def python(request):
     """Return an interpreter of the version that Glue has."""
     if request.param == f"python{sys.version_info.major}.{sys.version_info.minor}":
         return sys.executable
-    found = shutil.which(request.param)
-    if not found or subprocess.run([found, "--version"], capture_output=True).returncode:
+    major, minor = map(int, request.param.removeprefix("python").split("."))
+    found = find_python((major, minor), shutil.which("uv") or "uv")
+    if found == Path(sys.executable):
         pytest.skip(f"there is no {request.param} on this machine")
-    return found
+    return str(found)
 
 
 def test_library_works_from_a_zip_and_imports_only_botocore(library, python):

@@ -1,6 +1,7 @@
 """The command `compare-versions`: the same jobs on two versions of Glue, and what differs."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 VERSION = click.Choice(RUN_HERE)
 MARKS = {"equal": "✓", "differs": "≠", "fails": "✗"}
 FIND_HELP = "If the results differ, look for the setting of Spark that brings the old ones back."
+SHARED_HELP = "Also run scripts that name a database: both versions use the same one."
 KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in this new folder."
 
 
@@ -35,6 +37,7 @@ KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in t
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help=KEEP_HELP)
 @click.option("--find-settings", is_flag=True, help=FIND_HELP)
+@click.option("--with-databases", is_flag=True, help=SHARED_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -46,6 +49,7 @@ def compare_versions(
     context: tuple[str, ...],
     keep: Path | None,
     find_settings: bool,
+    with_databases: bool,
     output: str,
     what: str | None,
     arguments: tuple[str, ...],
@@ -59,6 +63,7 @@ def compare_versions(
     from tidemark.cli.engines import prepare_sparks
     from tidemark.local_state.home import Home
     from tidemark.operate.versions import compare
+    from tidemark.operate.versions.shared import refuse_shared
 
     if old == new:
         raise UsageError(
@@ -70,7 +75,9 @@ def compare_versions(
     console = Console(stderr=True)
     prepare_sparks((old, new))
     with compare.scratch_of(home, keep) as scratch:
-        start = _start(console, what, arguments, workflow, app, context, scratch)
+        start, scripts = _start(console, what, arguments, workflow, app, context, scratch)
+        if not with_databases:
+            refuse_shared(scripts, os.environ)
         found = compare.compare_versions(
             home,
             start,
@@ -95,19 +102,24 @@ def _start(
     app: Path | None,
     context: tuple[str, ...],
     scratch: Path,
-) -> "Start":
+) -> "tuple[Start, list[Path]]":
+    """Return what runs, and its scripts."""
     from tidemark.glue_service.submit import read_submission
+    from tidemark.model.assembly.cloud_assembly import read_assembly
     from tidemark.operate.versions.trial import app_start, script_start
 
     if what is not None and what.endswith(".py"):
         if workflow or app or context:
             raise UsageError("--workflow, --app and --context are for an app; a script needs none")
-        return script_start(read_submission(Path(what), arguments))
+        submission = read_submission(Path(what), arguments)
+        return script_start(submission), [submission.script]
     if arguments:
         raise UsageError(
             f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
         )
-    return app_start(assembly_folder(console, app, context), workflow, what, scratch)
+    assembly = assembly_folder(console, app, context)
+    scripts = [one.source for one in read_assembly(assembly).assets if one.source.suffix == ".py"]
+    return app_start(assembly, workflow, what, scratch), scripts
 
 
 def lines_of(found: "Comparison") -> Iterator[str]:

@@ -102,7 +102,7 @@ def behind(value: Any, distance: Distance, what: str) -> Any:
 
 
 def ahead(value: Any, distance: Distance, what: str) -> Any:
-    """Return the value at a distance after another; None if there is no such year."""
+    """Return the value at a distance after another; None if that year does not exist."""
     check_distance(value, distance, what)
     try:
         found = _moved(value, distance, 1)

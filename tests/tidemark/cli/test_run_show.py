@@ -162,7 +162,7 @@ def test_the_run_of_a_home_is_shown(home: Path) -> None:
 
 
 def test_what_cannot_be_shown_is_one_line(home: Path) -> None:
-    assert_one_clear_line(tidemark("run", "show", "jr_1"), 2, "there is none at all")
+    assert_one_clear_line(tidemark("run", "show", "jr_1"), 2, "nothing has run yet")
     assert_one_clear_line(tidemark("run", "--only", "x", "show", "jr_1"), 2, "--only before show")
     assert_one_clear_line(tidemark("run", "show", "x", "--app", "y"), 2, "--deployed STAGE")
 

@@ -136,7 +136,7 @@ def test_a_key_that_a_map_lacks(result):
     source="SPARK4",
     versions=("fails: Spark 2 had read them", "as a text that is no date: fails, of a file null"),
 )
-def test_a_text_that_only_the_parser_of_spark_2_takes_for_a_date(result):
+def test_a_date_that_only_the_parser_of_spark_2_reads(result):
     found = result("to_date('2024-1-5', 'yyyy-MM-dd')")
 
     assert found == of_versions(

@@ -70,7 +70,7 @@ def test_a_run_that_is_not_known_is_refused_with_the_nearest(text, said):
     with pytest.raises(UsageError, match=said):
         known_run(text, JOBS, "here", "look there", JOBS)
 
-    with pytest.raises(UsageError, match="there is none at all"):
+    with pytest.raises(UsageError, match="nothing has run yet"):
         known_run("jr_1", [], "here", "look there")
 
 

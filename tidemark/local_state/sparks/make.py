@@ -168,7 +168,12 @@ def _alone(pyspark: str) -> Iterator[None]:
 def _run(command: Sequence[str]) -> None:
     variables = {**os.environ, **uv_settings(pip_settings())}
     run = subprocess.run(  # noqa: S603 (fixed commands)
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=variables
+        command,
+        cwd=ENVIRONMENTS,  # uv reads the settings of the project in and above its folder
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     if run.returncode != 0:
         last = "\n".join(run.stdout.splitlines()[-SHOWN_LINES:])

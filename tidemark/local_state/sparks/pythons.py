@@ -20,8 +20,10 @@ def find_python(wanted: tuple[int, int], uv: str) -> Path:
 
 
 def _candidates(version: str, uv: str) -> Iterator[Path]:
-    # uv knows the PATH and what it installed itself, and downloads nothing here.
-    found = _output([uv, "python", "find", "--no-python-downloads", "--no-project", version])
+    # uv knows the PATH and what it installed itself. It downloads nothing here, and does not run
+    # the Python of an environment that happens to lie in or above the current folder.
+    options = ("--no-python-downloads", "--no-project", "--system")
+    found = _output([uv, "python", "find", *options, version])
     if found:
         yield Path(found)
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
@@ -36,7 +38,7 @@ def _version_of(python: Path) -> tuple[int, int] | None:
 def _output(command: list[str]) -> str:
     try:
         run = subprocess.run(  # noqa: S603 (fixed commands)
-            command, capture_output=True, text=True, timeout=LOOK_TIMEOUT_S
+            command, capture_output=True, text=True, timeout=LOOK_TIMEOUT_S, cwd=sys.prefix
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

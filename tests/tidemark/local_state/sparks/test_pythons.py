@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
 
 from tidemark.local_state.sparks.pythons import find_python
 
@@ -37,6 +38,19 @@ def test_the_one_that_uv_finds_is_taken_if_it_is_of_the_version(uv, tmp_path):
     assert find_python(OTHER, uv(right)) == right
     assert find_python(OTHER, uv(wrong)) == Path(sys.executable)
     assert find_python(OTHER, str(tmp_path / "none")) == Path(sys.executable)
+
+
+def test_an_environment_of_the_current_folder_is_not_run(uv, tmp_path, monkeypatch):
+    version = ".".join(map(str, OTHER))
+    ran = tmp_path / "ran"
+    foreign = program(tmp_path / "project" / ".venv" / "bin" / "python", "3 99")
+    foreign.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    (foreign.parents[1] / "pyvenv.cfg").write_text(f"home = /usr\nversion = {version}\n")
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("VIRTUAL_ENV", str(foreign.parents[1]))
+
+    assert find_python(OTHER, find_uv_bin()) == Path(sys.executable)
+    assert not ran.exists()
 
 
 def test_pyenv_is_looked_at_too(uv, tmp_path):
