@@ -58,7 +58,7 @@ def compare_versions(
 
     Both run at once over copies of the data, bookmarks and watermarks of the home, which stays as
     it is. Every place that they write is compared by rows and types, every run by its end. Exit
-    code 0: equal. 1: something differs, or a job fails on the new version only.
+    code 0: equal. 1: something differs, or a job fails on the new version.
     """
     from tidemark.cli.engines import prepare_sparks
     from tidemark.local_state.home import Home

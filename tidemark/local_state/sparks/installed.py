@@ -116,6 +116,7 @@ def environment_spark(pyspark: str) -> Spark | None:
     return None
 
 
+@cache  # the engine asks at each of its steps
 def environment_prefix(pyspark: str) -> str:
     """Return how the folder of an environment begins; it changes with what is installed there."""
     content = requirements_of(pyspark).read_bytes()

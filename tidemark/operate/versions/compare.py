@@ -88,6 +88,8 @@ def compare_versions(
             jvms.want(1, spark_for(version))
         say(f"running on Glue {versions[0]} and {versions[1]}")
         done = _both(it, (old, new))
+        if not done[0].runs and not done[1].runs:
+            raise TidemarkError("no job ran on either version, so there is nothing to compare")
         found = _comparison(it, before, done)
         if base is not None and found.verdict != "equal":
             say("looking for settings that bring the old result back")

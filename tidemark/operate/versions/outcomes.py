@@ -129,10 +129,10 @@ class JobOutcome:
 
     @property
     def verdict(self) -> Verdict:
-        """Fails: it SUCCEEDED before and does not now. Differs: it ends in another way."""
+        """Fails: it does not SUCCEED now, whatever it did before. Differs: in anything else."""
         if self.old is None or self.new is None:
             return "differs"
-        if self.old.state == "SUCCEEDED" != self.new.state:
+        if self.new.state != "SUCCEEDED":
             return "fails"
         return "differs" if any(self.differences) else "equal"
 

@@ -66,9 +66,9 @@ def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Pa
         starting = [
             trigger.workflow_name
             for trigger in deployment.triggers
-            if any(action.job_name == job for action in trigger.actions)
+            if trigger.workflow_name and any(it.job_name == job for it in trigger.actions)
         ]
-        if not [name for name in starting if name]:
+        if not starting:
             raise EntityNotFoundError(
                 f"no workflow starts the job {job}; give its script instead: tidemark "
                 "compare-versions SCRIPT"

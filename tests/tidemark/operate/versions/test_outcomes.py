@@ -22,7 +22,7 @@ def compared(old, new, *targets):
     [
         ([GOOD], [GOOD], [SAME], "equal"),
         ([GOOD], [BAD], [SAME], "fails"),
-        ([BAD], [BAD], [], "equal"),
+        ([BAD], [BAD], [], "fails"),
         ([BAD], [GOOD], [], "differs"),
         ([GOOD], [], [], "differs"),
         ([GOOD], [GOOD], [TargetOutcome("t", rows=(2, 3))], "differs"),
