@@ -2,7 +2,7 @@
 
 import _thread
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from tidemark.glue_service.commands import region
 from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS
 from tidemark.glue_service.runs.jvms.warm_up import keep_warm, pool_for_home
+from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.glue_service.served import ServedPort, deploy, find_port
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
@@ -50,6 +51,7 @@ def serve_until_interrupted(
         return
     with ExitStack() as stack:
         jvms = stack.enter_context(pool_for_home(home, count)) if count else NO_JVMS
+        jvms = replace(jvms, pythons=stack.enter_context(closing(Pythons())))  # this one runs jobs
         deaths: list[BaseException] = []
 
         def die(error: BaseException) -> None:

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,7 +23,6 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms, memory_shortage
-from tidemark.glue_service.runs.pythons import Pythons
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.store.database import JobRun
@@ -52,7 +51,7 @@ def pool_for_home(home: Home, size: int) -> Iterator[Jvms]:
             )
         except OSError as error:
             raise UsageError(f"no pool of JVMs can be opened: {error.strerror or error}") from error
-        yield Jvms(file, pool=pool, pythons=stack.enter_context(closing(Pythons())))
+        yield Jvms(file, pool=pool)
 
 
 def _owner(file: Path) -> int | None:
