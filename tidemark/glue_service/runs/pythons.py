@@ -39,8 +39,10 @@ class Pythons:
     def want(self, number: int, spark: Spark) -> None:
         """Start processes of a Spark, without waiting, until ``number`` wait, or `MAX_READY`."""
         with self._change:
-            self._wanted[spark] = min(max(self._wanted.get(spark, 0), number), MAX_READY)
-            self._change.notify()
+            wanted = min(max(self._wanted.get(spark, 0), number), MAX_READY)
+            if wanted != self._wanted.get(spark):
+                self._wanted[spark] = wanted
+                self._change.notify()
 
     def take(self, order: Order, spark: Spark) -> subprocess.Popen[bytes] | None:
         """Give an order to a process that waits, and return it; None if none does."""
