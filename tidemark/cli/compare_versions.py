@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 VERSION = click.Choice(RUN_HERE)
 MARKS = {"equal": "✓", "differs": "≠", "fails": "✗"}
 FIND_HELP = "If the results differ, look for the setting of Spark that brings the old ones back."
-SHARED_HELP = "Also run scripts that name a database: both versions use the same one."
+SHARED_HELP = "Also run scripts that write to a database: both versions use the same one."
 KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in this new folder."
 
 
@@ -102,8 +102,8 @@ def _start(
     app: Path | None,
     context: tuple[str, ...],
     scratch: Path,
-) -> "tuple[Start, list[Path]]":
-    """Return what runs, and its scripts."""
+) -> "tuple[Start, dict[str, Path]]":
+    """Return what runs, and its scripts by the names that messages use."""
     from tidemark.glue_service.submit import read_submission
     from tidemark.model.assembly.cloud_assembly import read_assembly
     from tidemark.operate.versions.trial import app_start, script_start
@@ -112,13 +112,17 @@ def _start(
         if workflow or app or context:
             raise UsageError("--workflow, --app and --context are for an app; a script needs none")
         submission = read_submission(Path(what), arguments)
-        return script_start(submission), [submission.script]
+        return script_start(submission), {submission.script.name: submission.script}
     if arguments:
         raise UsageError(
             f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
         )
     assembly = assembly_folder(console, app, context)
-    scripts = [one.source for one in read_assembly(assembly).assets if one.source.suffix == ".py"]
+    scripts = {
+        one.name or one.source.name: one.source
+        for one in read_assembly(assembly).assets
+        if one.source.suffix == ".py"
+    }
     return app_start(assembly, workflow, what, scratch), scripts
 
 
