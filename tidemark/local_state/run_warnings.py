@@ -278,6 +278,16 @@ class RunWarning(Enum):
         "the table {} has partition keys and its writer has none: rows are written above the "
         "partitions, where no reader of the table looks; give partitionKeys in additional_options"
     )
+    ICEBERG_BOOKMARK = (
+        "the source {} is a table of Iceberg, which job bookmarks leave out: every run reads all "
+        "of it, as on AWS"
+    )
+    ICEBERG_SESSION_CATALOG = (
+        "the table {} of Iceberg was read by the session's own catalog: on AWS it fails unless the "
+        "job sets spark.sql.catalog.spark_catalog to "
+        "org.apache.iceberg.spark.SparkSessionCatalog; set it, or name the table by its catalog, "
+        "such as glue_catalog.db.table"
+    )
     STORAGE_CLASS = (
         "{} was not moved to another storage class: the lake of this machine has one only"
     )

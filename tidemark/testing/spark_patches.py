@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.glue_job.process.datalake_formats import local_settings
+from tidemark.glue_job.iceberg.settings import local_settings, put_all
 from tidemark.testing.jvm_state import JvmState
 from tidemark.testing.spark_settings import Taken, asked_of, taken_in_process
 
@@ -89,7 +89,7 @@ def patch_pyspark(
         return get(builder)
 
     def put_setting(config: Any, key: str, value: Any) -> None:
-        put(config, key, local_settings({key: value}).get(key, value))
+        put_all(put, config, key, value)
 
     patch.setattr(SparkContext, "_initialize_context", initialize)
     _patch_calls(patch)

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.iceberg.answers import ICEBERG_OPERATIONS
 from tidemark.glue_job.metastore.json_tables import (
     Names,
     ask_java,
@@ -89,13 +90,14 @@ class Answers:
             "put_partitions": self._put_partitions,
             "drop_partitions": self._drop_partitions,
             "hive_table": lambda _, request: hive_table(request),
+            **ICEBERG_OPERATIONS,
         }
 
     def ask(self, request: str) -> str:
         """Return the answer to a request, both JSON; an error is an answer too."""
         asked = json.loads(request)
         try:
-            answer = self._operations[asked["operation"]](self._store(), asked)
+            answer = self._operations[asked["operation"]](self._store(asked), asked)
         except TidemarkError as error:
             return json.dumps({"error": str(error)})
         except Exception as error:  # noqa: BLE001 (else Py4J tells the script nothing of it)
@@ -104,11 +106,11 @@ class Answers:
             return json.dumps({"error": f"{text}: {type(error).__name__}: {error}"})
         return json.dumps({"answer": answer})
 
-    def _store(self) -> Store:
-        if not hasattr(self._of_thread, "store"):
-            self._of_thread.store = Store(self._database)
-        store: Store = self._of_thread.store
-        return store
+    def _store(self, request: Request) -> Store:
+        """Return the store of the session's catalog, or the Data Catalog where Iceberg asks."""
+        file = self._home.database if request.get("is_glue") else self._database
+        stores: dict[Path, Store] = self._of_thread.__dict__.setdefault("stores", {})
+        return stores.get(file) or stores.setdefault(file, Store(file))
 
     def _folder_of(self, uri: str) -> Path:
         if uri.startswith("file:"):
@@ -254,7 +256,7 @@ def _put_database(store: Store, request: Request) -> None:
     definition = {
         "Name": request["database"],
         "Description": request["description"] or "",
-        "LocationUri": request["location"],
+        **({"LocationUri": request["location"]} if request["location"] else {}),
         "Parameters": request["properties"],
     }
     put_databases(store, [CatalogDatabase(request["database"].lower(), definition)])

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tidemark.glue_job.process.datalake_formats import local_settings
+from tidemark.glue_job.iceberg.datalake_formats import has_iceberg
+from tidemark.glue_job.iceberg.settings import GLUE_CATALOG, local_settings
 from tidemark.local_state.catalog.databases import find_database
 from tidemark.local_state.catalog.tables import table_or_none
 from tidemark.local_state.home import Home
@@ -25,6 +26,11 @@ FACTORIES = (
     "spark.hadoop.hive.metastore.client.factory.class",
 )
 FACTORY = "AWSGlueDataCatalogHiveClientFactory"
+SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
+OWN_SESSION_CATALOG = {
+    SESSION_CATALOG: "dev.tidemark.catalog.SessionCatalog",
+    f"{SESSION_CATALOG}.catalog-impl": GLUE_CATALOG,
+}
 BUCKET = "aws-glue-warehouse-local"  # on AWS the database `default` is on the cluster's disks
 
 
@@ -63,6 +69,8 @@ def catalog_settings(
     extensions = {EXTENSIONS: with_ours(settings.get(EXTENSIONS, ""))}
     if not asks_for_catalog(arguments, settings):
         return CatalogSettings(extensions)
+    if has_iceberg(arguments) and SESSION_CATALOG not in settings:
+        extensions |= OWN_SESSION_CATALOG
     return CatalogSettings({**extensions, **_asking(home, settings)}, {CATALOG_VARIABLE: "1"})
 
 

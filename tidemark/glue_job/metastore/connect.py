@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
+from tidemark.glue_job.iceberg.settings import local_settings, put_all
 from tidemark.glue_job.metastore.asked import SETTING, settings_of_script
 from tidemark.glue_job.process.after_import import LAUNCHER, after_import
-from tidemark.glue_job.process.datalake_formats import local_settings
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.socket_diag import holder_of_socket
 
@@ -129,7 +129,7 @@ def _change_settings(module: ModuleType) -> None:
     put = config.set
 
     def put_setting(self: Any, key: str, value: Any) -> None:
-        put(self, key, local_settings({key: value}).get(key, value))
+        put_all(put, self, key, value)
 
     config.set = put_setting
 

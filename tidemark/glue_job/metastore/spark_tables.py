@@ -41,6 +41,9 @@ def spark_table(table: CatalogTable) -> dict[str, Any]:
     parameters, kind = table.parameters, table.definition.get("TableType")
     if table.is_view:
         return {**_common(table, "VIEW"), **_view(table)}
+    if table.is_iceberg:
+        # Without its files, which only Iceberg knows: enough to list it.
+        return {**_common(table, "EXTERNAL"), "provider": "iceberg", "location": table.location}
     if open_format := parameters.get("table_type"):
         raise UnsupportedError(
             f"the table {table.full_name} is one of {open_format}: Spark reads it by a catalog of "

@@ -69,9 +69,11 @@ def read_record(folder: Path) -> JvmRecord | None:
 DAEMON = "spark.python.daemon.module"  # starts the Python workers
 WORKERS = "tidemark.glue_job.process.worker_daemon"
 FOLDER_VARIABLE = "TIDEMARK_WORKER_FOLDER"
-# Two variables for a job process: the pool's file, or why it must start its own JVM.
+# Variables for a job process: the pool's file, or why it must start its own JVM.
 RUN_POOL_VARIABLE = "TIDEMARK_POOL_OF_RUN"
 COLD_VARIABLE = "TIDEMARK_COLD_BECAUSE"
+# The jars of table formats that its JVM needs.
+FORMAT_JARS_VARIABLE = "TIDEMARK_FORMAT_JARS"
 
 
 # Spark reads these only when it starts a JVM: on AWS the JVM runs before the script does.
@@ -86,6 +88,7 @@ class Borrower:
         pool_file = os.environ.pop(RUN_POOL_VARIABLE, "")
         self._cold_because = os.environ.pop(COLD_VARIABLE, "" if pool_file else "there is no pool")
         self._pool_file = Path(pool_file)
+        self._format_jars = os.environ.pop(FORMAT_JARS_VARIABLE, "")
         self._conf_file = conf_file
         self._properties = properties
         self._folder = folder
@@ -159,6 +162,7 @@ class Borrower:
             "version": spark.version,
             "python": str(spark.python),
             "home": str(spark.home),
+            "format_jars": [*filter(None, self._format_jars.split(os.pathsep))],
             "settings": as_properties(settings),
             "file": self._conf_file.read_text(encoding="utf-8"),
             "conf": as_properties(conf),

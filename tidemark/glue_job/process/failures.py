@@ -223,6 +223,10 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             f"name, and the Python package for it, as in `{places.python} -m pip install "
             "delta-spark`"
         ),
+        r"PARSE_SYNTAX_ERROR.*MATERIALIZED": (
+            "open-source Spark has no materialized views: on AWS, compute that it manages keeps "
+            "one up to date; write the query into a table here, by INSERT OVERWRITE"
+        ),
         r"ModuleNotFoundError": (
             "pass your own modules in --extra-py-files; install a package with "
             f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"

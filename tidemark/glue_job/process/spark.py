@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from tidemark.glue_job.iceberg.jar import format_jars
 from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
 from tidemark.glue_job.process.lake_fs.jar import hadoop_settings, lake_jar
@@ -35,6 +36,7 @@ def write_spark_conf(
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
     settings = {**engine_settings(home, run_folder, java_home, spark), **user_settings}
+    class_path = [lake_jar(java_home, spark), *format_jars(java_home, spark)]
     conf = run_folder / CONF_FILE
     conf.write_text(as_properties(settings), encoding="utf-8")
     return {
@@ -43,7 +45,8 @@ def write_spark_conf(
         "PYSPARK_SUBMIT_ARGS": shlex.join(["--properties-file", str(conf), "pyspark-shell"]),
         # A folder on the class path that must be the same for every run: see class_archive.
         "SPARK_CONF_DIR": str(NO_CONF),
-        "SPARK_DIST_CLASSPATH": str(lake_jar(java_home, spark)),
+        # Jars of formats come last: the class archive is for those before.
+        "SPARK_DIST_CLASSPATH": os.pathsep.join(map(str, class_path)),
         "SPARK_HOME": str(spark.home),  # else Spark starts a Python to find it
         "SPARK_LOCAL_IP": "127.0.0.1",
         "TZ": "UTC",  # as on Glue's workers

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tidemark.errors import ArgumentTypeError, UnsupportedError, UsageError
+from tidemark.glue_job.iceberg.frames import append_iceberg
 from tidemark.glue_job.readers.databases.connectors import write_connector
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
@@ -24,7 +25,7 @@ from tidemark.glue_job.writers.jdbc import (
     write_jdbc,
 )
 from tidemark.glue_job.writers.s3_files import write_s3
-from tidemark.local_state.catalog.tables import find_table
+from tidemark.local_state.catalog.tables import find_table, table_or_none
 from tidemark.local_state.job_run import job_home
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
@@ -33,6 +34,8 @@ from tidemark.model.awsglue_api.connections import SPARK_SOURCES, WRITE_TYPES
 from tidemark.model.awsglue_api.table import PAGE
 
 DYNAMODB = "dynamodb"
+# Of a sink of files that keeps a table up to date; Iceberg's commit always does.
+SINK_OPTIONS = ("path", "enableUpdateCatalog", "updateBehavior", "partitionKeys")
 TEXT_FORMATS = ("csv", "json")
 
 
@@ -83,7 +86,9 @@ class Sink:
         """Append the rows of a frame."""
         _refuse_duplicates(frame)
         options = _for_frame(self.options, frame_name) if frame_name else self.options
-        if self.connection_type in DRIVERS:
+        if iceberg := self._iceberg_table():
+            append_iceberg(frame, iceberg, _iceberg_options(self.options))
+        elif self.connection_type in DRIVERS:
             write_jdbc(frame, self.connection_type, options)
         elif self.connection_type in SPARK_SOURCES:
             write_connector(frame, self.connection_type, options)
@@ -92,6 +97,19 @@ class Sink:
         else:
             named = FILE_CONNECTIONS[self.connection_type] or self.format
             write_s3(frame, options, named, self.format_options, self.table)
+
+    def _iceberg_table(self) -> CatalogTable | None:
+        """Return the table that the sink names, if it is one of Iceberg."""
+        if self.table is None:
+            return None
+        with Store(job_home().database) as store:
+            found = table_or_none(store, *self.table)
+        return found if found is not None and found.is_iceberg else None
+
+
+def _iceberg_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options for Iceberg's writer, without those of a sink of files."""
+    return {name: value for name, value in options.items() if name not in SINK_OPTIONS}
 
 
 def _refuse_duplicates(frame: DataFrame) -> None:
@@ -143,6 +161,8 @@ def _table_sink(database: str, name: str, additional_options: Mapping[str, Any])
     # Only ``partitionKeys`` in the options make folders of rows, as on AWS.
     with Store(job_home().database) as store:
         table = find_table(store, database, name)
+    if table.is_iceberg:
+        return Sink("s3", additional_options, "parquet", {}, (table.database, table.name))
     if table.is_jdbc:
         connection, dbtable = connection_of(table)
         options = {**connection, "dbtable": dbtable, **additional_options}

@@ -6,11 +6,15 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.iceberg.datalake_formats import ARGUMENT as DATALAKE_FORMATS
+from tidemark.glue_job.iceberg.datalake_formats import CLASSES, datalake_jars
+from tidemark.glue_job.iceberg.jar import has_class
+from tidemark.glue_job.iceberg.settings import local_settings
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
-from tidemark.glue_job.process.datalake_formats import datalake_jars, local_settings
 from tidemark.glue_service.runs.arguments import listed
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import Spark
@@ -71,26 +75,52 @@ def copy_extra_files(
             shutil.copyfile(file, target)
 
 
+@dataclass(frozen=True)
+class Jars:
+    """The jars of a run beside those of Spark.
+
+    Attributes:
+        formats: those of table formats, for the class path of its JVM.
+        others: those that its Spark adds.
+        own_jvm: why no other run can use the JVM; empty if others can.
+    """
+
+    formats: tuple[Path, ...] = ()
+    others: tuple[Path, ...] = ()
+    own_jvm: str = ""
+
+
+def jars_of(home: Home, job: JobDefinition, arguments: Mapping[str, str], spark: Spark) -> Jars:
+    """Return the jars for ``--extra-jars`` and ``--datalake-formats``.
+
+    Iceberg's jar is on the JVM's own class path, where the classes are that stand in for AWS's.
+    """
+    given = [existing(job, uri, file_at(home, uri)) for uri in listed(arguments, "--extra-jars")]
+    added = datalake_jars(job.name, arguments, given, spark)
+    if DATALAKE_FORMATS not in arguments:
+        return Jars((), tuple(given))
+    own = [jar for jar in given if has_class(CLASSES["iceberg"], [jar])]
+    formats = [jar for jar in added if has_class(CLASSES["iceberg"], [jar])]
+    others = [jar for jar in (*given, *added) if jar not in (*own, *formats)]
+    why = f"--extra-jars names {own[0].name}" if own else ""
+    return Jars((*own, *formats), tuple(others), why)
+
+
 def jar_settings(
-    home: Home,
-    job: JobDefinition,
-    arguments: Mapping[str, str],
-    settings: Mapping[str, str],
-    spark: Spark,
+    jars: Jars, arguments: Mapping[str, str], settings: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return a run's Spark settings, with those for ``--extra-jars`` and data lakes.
+    """Return a run's Spark settings, with those for its jars and data lakes.
 
     Spark puts `spark.jars` after its own classes, `spark.driver.extraClassPath` before them;
     driver and executors are one process here.
     """
-    jars = [existing(job, uri, file_at(home, uri)) for uri in listed(arguments, "--extra-jars")]
-    jars += datalake_jars(job.name, arguments, jars, spark)
     settings = {**settings, **local_settings(settings)}
-    if not jars:
+    if not jars.others:
         return settings
     if arguments.get("--user-jars-first") == "true":
-        name, separator, added = "spark.driver.extraClassPath", os.pathsep, [str(j) for j in jars]
+        name, separator = "spark.driver.extraClassPath", os.pathsep
+        added = [str(jar) for jar in jars.others]
     else:
-        name, separator, added = "spark.jars", ",", [jar.as_uri() for jar in jars]
+        name, separator, added = "spark.jars", ",", [jar.as_uri() for jar in jars.others]
     own = [settings[name]] if settings.get(name) else []
     return {**settings, name: separator.join([*own, *added])}

@@ -17,7 +17,12 @@ from pathlib import Path
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.process import job_process
 from tidemark.glue_job.process.ahead import Order
-from tidemark.glue_job.process.borrow import COLD_VARIABLE, RUN_POOL_VARIABLE, read_record
+from tidemark.glue_job.process.borrow import (
+    COLD_VARIABLE,
+    FORMAT_JARS_VARIABLE,
+    RUN_POOL_VARIABLE,
+    read_record,
+)
 from tidemark.glue_job.process.failures import (
     Failure,
     RemedyPlaces,
@@ -52,6 +57,7 @@ from tidemark.glue_service.runs.extra_files import (
     copy_extra_files,
     existing,
     jar_settings,
+    jars_of,
     python_path,
 )
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
@@ -217,18 +223,20 @@ def _spark_variables(
 ) -> dict[str, str]:
     """Write a Spark job's files into its folder; return its environment variables."""
     copy_extra_files(machine.home, job, arguments, folder)
+    jars = jars_of(machine.home, job, arguments, spark)
     settings = {
         **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
-        **jar_settings(machine.home, job, arguments, spark_settings(arguments), spark),
+        **jar_settings(jars, arguments, spark_settings(arguments)),
     }
     catalog = catalog_settings(machine.home, arguments, settings)
+    settings |= catalog.settings
+    spark = replace(spark, format_jars=jars.formats)
     return {
         **variables(arguments, DRIVER_VARIABLES),
         **catalog.variables,
-        **write_spark_conf(
-            folder, machine.home, machine.java_home, {**settings, **catalog.settings}, spark
-        ),
-        **_jvm_variables(machine.jvms, settings),
+        **write_spark_conf(folder, machine.home, machine.java_home, settings, spark),
+        FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
+        **_jvm_variables(machine.jvms, settings, jars.own_jvm),
     }
 
 
@@ -237,9 +245,9 @@ def _shell_variables() -> dict[str, str]:
     return {SHELL_VARIABLE: "1", "TZ": "UTC"}
 
 
-def _jvm_variables(jvms: Jvms, settings: Mapping[str, str]) -> dict[str, str]:
+def _jvm_variables(jvms: Jvms, settings: Mapping[str, str], own_jvm: str) -> dict[str, str]:
     """Return the variables for borrowing a JVM, or for the reason to start one."""
-    why = jvms.cold_reason or own_jvm_reason(settings, {}, {})
+    why = jvms.cold_reason or own_jvm or own_jvm_reason(settings, {}, {})
     return {COLD_VARIABLE: why} if why else {RUN_POOL_VARIABLE: str(jvms.pool_file)}
 
 

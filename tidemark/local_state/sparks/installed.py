@@ -25,11 +25,13 @@ class Spark:
         version: of PySpark, such as `4.1.1`.
         python: the Python that has it.
         home: the folder of PySpark, with Spark's jars.
+        format_jars: jars of table formats that a JVM has on its class path beside Spark's own.
     """
 
     version: str
     python: Path
     home: Path
+    format_jars: tuple[Path, ...] = ()
 
     @property
     def major(self) -> int:

@@ -106,6 +106,8 @@ class CatalogTable:
         """The format of its files, or the kind of its database."""
         if stated := self.parameters.get("classification"):
             return str(stated).lower()
+        if self.is_iceberg:
+            return "iceberg"
         library = self.serde_library.lower()
         for part, format_name in SERDES.items():
             if part in library:
@@ -114,6 +116,14 @@ class CatalogTable:
             f"the table {self.full_name} has no Parameters.classification and no known SerDe "
             f"({library or 'none'}); set classification to csv, json, avro, xml, parquet or orc"
         )
+
+    @property
+    def is_iceberg(self) -> bool:
+        """Whether it is a table of Iceberg, whose metadata names its files.
+
+        Source: https://iceberg.apache.org/docs/1.10.0/aws/#glue-catalog
+        """
+        return str(self.parameters.get("table_type", "")).upper() == "ICEBERG"
 
     @property
     def is_view(self) -> bool:

@@ -160,7 +160,7 @@ def test_what_a_text_file_of_hive_has_for_null_is_a_parameter(serde, parameters,
     [
         (table_of(parameters={"classification": "xml"}), "format xml"),
         (table_of(parameters={"classification": "mysql"}), "format mysql"),
-        (table_of(parameters={"table_type": "ICEBERG"}), "ICEBERG"),
+        (table_of(parameters={"table_type": "DELTA"}), "DELTA"),
         (
             table_of(TableType="VIRTUAL_VIEW", ViewOriginalText="/* Presto View */"),
             "another engine",
@@ -170,7 +170,7 @@ def test_what_a_text_file_of_hive_has_for_null_is_a_parameter(serde, parameters,
             "partition projection",
         ),
     ],
-    ids=["xml", "jdbc", "iceberg", "view of Athena", "projected"],
+    ids=["xml", "jdbc", "delta", "view of Athena", "projected"],
 )
 def test_table_that_spark_cannot_read_here_is_refused_by_name(table, told):
     with pytest.raises(UnsupportedError, match=told) as error:

@@ -17,7 +17,7 @@ from tests.tidemark.glue_job.process.test_job_process import (
 )
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.runs.arguments import merge_arguments, variables
-from tidemark.glue_service.runs.extra_files import jar_settings, python_path
+from tidemark.glue_service.runs.extra_files import Jars, jar_settings, jars_of, python_path
 from tidemark.glue_service.runs.job_run_process import (
     Machine,
     new_run_id,
@@ -154,12 +154,13 @@ def test_jars_stand_beside_those_of_conf_in_the_place_that_the_order_wants(home)
     arguments = {"--extra-jars": "s3://config/a.jar,s3://config/b.jar"}
     own = {"spark.jars": "/c.jar", "spark.x": "1"}
 
-    behind = jar_settings(home, job(), arguments, own, own_spark())
-    before = jar_settings(home, job(), arguments | {"--user-jars-first": "true"}, own, own_spark())
+    jars = jars_of(home, job(), arguments, own_spark())
+    behind = jar_settings(jars, arguments, own)
+    before = jar_settings(jars, arguments | {"--user-jars-first": "true"}, own)
 
     assert behind == {"spark.jars": f"/c.jar,{a.as_uri()},{b.as_uri()}", "spark.x": "1"}
     assert before == own | {"spark.driver.extraClassPath": f"{a}{os.pathsep}{b}"}
-    assert jar_settings(home, job(), {}, own, own_spark()) == own
+    assert jar_settings(Jars(), {}, own) == own
 
 
 @pytest.mark.spark

@@ -1,6 +1,7 @@
 """Compiles the classes for the JVM into a jar, with the Java compiler that comes with Spark."""
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -59,14 +60,9 @@ def lake_jar(java_home: Path, spark: Spark | None = None) -> Path:
     """Return the jar for a Spark, this Python's by default; it is compiled if it is missing."""
     spark = spark or own_spark()
     jar = FOLDER / jar_name(spark)
-    if jar.is_file():
-        return jar
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        unfinished = Path(folder) / jar.name
+    if not jar.is_file():
         classes = compiled(_sources(spark).values(), java_home, spark)
-        _write(unfinished, {**dict(classes), "core-site.xml": _core_site().encode()})
-        unfinished.replace(jar)
+        write_jar(jar, {**dict(classes), "core-site.xml": _core_site().encode()})
     return jar
 
 
@@ -81,7 +77,7 @@ def _sources(spark: Spark) -> dict[str, str]:
     """Return the source of each class by its full name, those that others use first."""
     sources = {
         FILE_SYSTEM: SOURCE.read_text(encoding="utf-8"),
-        **{name: _alias(name) for name in NAMES_ON_AWS},
+        **{name: alias(name, FILE_SYSTEM) for name in NAMES_ON_AWS},
         FILE_CONTEXT: _file_context(FILE_CONTEXT),
         "dev.tidemark.jvm.SparkVersion": (SPARK_VERSIONS / f"Spark{spark.major}.java").read_text(
             encoding="utf-8"
@@ -98,9 +94,10 @@ def _sources(spark: Spark) -> dict[str, str]:
     return {name: text.replace(SEQ_OF_2_12, SEQ_OF_2_13) for name, text in sources.items()}
 
 
-def _alias(name: str) -> str:
+def alias(name: str, implementation: str) -> str:
+    """Return the source of a class that is another one by its own name."""
     package, _, simple = name.rpartition(".")
-    return f"package {package}; public class {simple} extends {FILE_SYSTEM} {{}}"
+    return f"package {package}; public class {simple} extends {implementation} {{}}"
 
 
 def _file_context(name: str) -> str:
@@ -126,7 +123,10 @@ def _core_site() -> str:
 
 
 def compiled(
-    sources: Iterable[str], java_home: Path, spark: Spark | None = None
+    sources: Iterable[str],
+    java_home: Path,
+    spark: Spark | None = None,
+    more_jars: Iterable[Path] = (),
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of the classes that Java sources define."""
     from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
@@ -134,7 +134,7 @@ def compiled(
     jars = (spark or own_spark()).home / "jars"
     port, token = launch_gateway(
         jarpath=str(next(jars.glob("py4j-*.jar"))),
-        classpath=f"{jars}/*",
+        classpath=os.pathsep.join([f"{jars}/*", *map(str, more_jars)]),
         java_path=str(java_home / "bin" / "java"),
         die_on_exit=True,
         enable_auth=True,
@@ -154,7 +154,12 @@ def compiled(
         gateway.shutdown()
 
 
-def _write(jar: Path, files: dict[str, bytes]) -> None:
-    with ZipFile(jar, "w") as archive:
-        for name, content in sorted(files.items()):
-            archive.writestr(ZipInfo(name, A_DATE), content)
+def write_jar(jar: Path, files: dict[str, bytes]) -> None:
+    """Write a jar, all of it or nothing."""
+    jar.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=jar.parent) as folder:
+        unfinished = Path(folder) / jar.name
+        with ZipFile(unfinished, "w") as archive:
+            for name, content in sorted(files.items()):
+                archive.writestr(ZipInfo(name, A_DATE), content)
+        unfinished.replace(jar)

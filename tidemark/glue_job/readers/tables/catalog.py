@@ -17,6 +17,7 @@ from tidemark.glue_job.frames.choices import MARK
 from tidemark.glue_job.frames.errors import ReaderErrors
 from tidemark.glue_job.frames.lenient import lenient_cast
 from tidemark.glue_job.frames.schemas import spark_type
+from tidemark.glue_job.iceberg.frames import read_iceberg
 from tidemark.glue_job.metastore.storage import null_string
 from tidemark.glue_job.readers.databases.dynamodb import SCANNED, read_dynamodb
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS, read_jdbc
@@ -73,6 +74,8 @@ def read_catalog(
             f"the table {table.full_name} is a view, which Glue's readers do not support: use "
             "spark.sql with --enable-glue-datacatalog"
         )
+    if table.is_iceberg:
+        return read_iceberg(spark, table, request, is_dynamic=failed is not None)
     if table.classification == DYNAMODB:
         if failed is not None:
             failed.note_absence(SOME_LACK)

@@ -136,7 +136,12 @@ def _read(connection: Connection) -> Request | Path:
         if "end" in message:
             return Path(message["end"])
         return Request(
-            Spark(message["version"], Path(message["python"]), Path(message["home"])),
+            Spark(
+                message["version"],
+                Path(message["python"]),
+                Path(message["home"]),
+                tuple(map(Path, message["format_jars"])),
+            ),
             Settings(message["settings"], message["file"], message["conf"]),
             dict(message["environment"]),
             Path(message["stdout"]),

@@ -1,0 +1,124 @@
+"""Tables of Iceberg in the one Data Catalog, as scripts of Glue make and read them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tidemark.glue_service.submit import read_submission, submit
+from tidemark.local_state.home import Home
+from tidemark.local_state.run_snapshots import snapshots_of
+from tidemark.local_state.run_warnings import read_warnings
+from tidemark.local_state.sparks.installed import own_spark
+
+SCRIPTS = Path(__file__).parents[3] / "data" / "scripts"
+ARGUMENTS = ["--datalake-formats", "iceberg", "--enable-glue-datacatalog", "true"]
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(own_spark().major >= 4, reason="the jar of Iceberg is for Spark 3.5"),
+]
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory, jvms):
+    """Return the home of a run of the script, and its folder."""
+    home = Home.open(tmp_path_factory.mktemp("iceberg") / "home")
+    home.create_bucket("lake")
+    submission = read_submission(SCRIPTS / "iceberg_tables.py", ARGUMENTS)
+    finished, _ = submit(submission, home, lambda _: None, jvms=jvms)
+    assert finished.state == "SUCCEEDED", finished.error_message
+    return home, home.runs / finished.run_id
+
+
+@pytest.fixture(scope="module")
+def facts(ended):
+    """Return what the script has seen."""
+    printed = (ended[1] / "stdout.log").read_text(encoding="utf-8").splitlines()
+    return json.loads(printed[-1])
+
+
+MERGED = [["1", "a"], ["2", "c"], ["3", "d"]]
+
+
+@pytest.mark.parametrize(
+    "reader", ["by another catalog", "by rest", "by the session", "by from_catalog"]
+)
+def test_a_table_is_read_through_every_catalog_of_the_data_catalog(facts, reader):
+    assert facts[reader] == MERGED
+
+
+def test_a_table_is_listed_by_its_catalog_and_by_the_session(facts):
+    assert facts["shown"] == [["shop", "orders", "False"]]
+    assert facts["shown by the session"][0][:2] in (["", "new"], ["shop", "orders"])
+    assert facts["listed by the session"] == ["orders"]
+
+
+def test_an_option_of_from_catalog_reads_an_earlier_snapshot(facts):
+    assert facts["operations"] == ["append", "overwrite"]
+    assert facts["at a snapshot"] == [["1", "a"], ["2", "b"]]
+
+
+def test_writers_of_the_data_catalog_commit_to_the_table(facts):
+    assert facts["written"] == [*MERGED, ["4", "e"], ["5", "f"]]
+
+
+def test_a_dynamic_frame_of_a_table_is_refused(facts):
+    assert "DynamicFrames do not support" in facts["as DynamicFrame"]
+
+
+def test_the_data_catalog_describes_a_table_as_iceberg_does_on_aws(facts):
+    assert facts["in the catalog"] == {
+        "type": "EXTERNAL_TABLE",
+        "parameters": ["metadata_location", "previous_metadata_location", "table_type"],
+        "table_type": "ICEBERG",
+        "location": "s3://lake/warehouse/shop.db/orders",
+        "columns": [
+            ["id", "int", "true"],
+            ["title", "string", "true"],
+            ["price", "decimal(10,2)", "true"],
+            ["name", "string", "false"],
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("twice", "already exists"),
+        ("in no database", "no database none"),
+        ("without a place", "warehouse path must not be null"),
+        ("in upper case", "Invalid table identifier"),
+        ("not empty", "contains tables"),
+        ("view", "PARSE_SYNTAX_ERROR"),
+    ],
+)
+def test_what_fails_on_aws_fails_with_its_reason(facts, case, told):
+    assert told in facts[case]
+
+
+def test_tables_are_renamed_and_dropped(facts):
+    assert facts["renamed"] == [["shop", "sales", "False"]]
+    assert facts["dropped"] == [["shop", "sales", "False"]]
+
+
+def test_the_run_has_noted_the_snapshots_that_it_made(ended):
+    noted = snapshots_of(ended[1])
+
+    assert [(one["table"], one["operation"]) for one in noted] == [
+        ("shop.orders", "append"),
+        ("shop.orders", "overwrite"),
+        ("shop.orders", "append"),
+        ("shop.orders", "append"),
+        ("shop.gone", "append"),
+    ]
+    assert noted[1]["parent"] == noted[0]["id"]
+    assert noted[0]["summary"]["added-records"] == "2"
+
+
+def test_a_read_by_the_session_is_told_to_fail_on_aws(ended):
+    (warning,) = [one for one in read_warnings(ended[1]) if "SparkSessionCatalog" in one]
+
+    assert "shop.orders" in warning

@@ -1,0 +1,91 @@
+"""Answers the questions of Iceberg's catalog in the JVM about tables of the local Data Catalog."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidemark.glue_job.iceberg.table_input import METADATA, table_input
+from tidemark.local_state.catalog.databases import find_database
+from tidemark.local_state.catalog.table_versions import version_of
+from tidemark.local_state.catalog.tables import (
+    catalog_tables,
+    drop_table,
+    put_tables,
+    table_or_none,
+)
+from tidemark.local_state.run_snapshots import note_snapshots
+from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_tables import CatalogTable
+
+Request = Mapping[str, Any]
+
+
+def _table(store: Store, request: Request) -> dict[str, Any] | None:
+    found = table_or_none(store, request["database"], request["table"])
+    if found is None:
+        return None
+    return {
+        "table_type": found.parameters.get("table_type"),
+        "metadata_location": found.parameters.get(METADATA) if found.is_iceberg else None,
+        "version": version_of(store, found).version,
+    }
+
+
+def _tables(store: Store, request: Request) -> list[str]:
+    return [one.name for one in catalog_tables(store, request["database"]) if one.is_iceberg]
+
+
+def _commit(store: Store, request: Request) -> str:
+    """Store where a table's new metadata are; return why not, if another writer was faster."""
+    database, name = request["database"], request["table"]
+    with store.transaction():
+        old = table_or_none(store, database, name)
+        if old is None and request["version"] is not None:
+            return "dropped"
+        if old is not None and request["version"] is None:
+            return "exists"
+        if old is not None and version_of(store, old).version != request["version"]:
+            return "changed"
+        if old is None and find_database(store, database) is None:
+            return "no database"
+        definition = table_input(request, old.definition if old else {})
+        # As Iceberg's catalog does: a version of each commit would be too many.
+        put_tables(store, [CatalogTable(database, name, definition)], keeps_replaced=False)
+    note_snapshots(f"{database}.{name}", request["snapshots"])
+    return ""
+
+
+def _drop(store: Store, request: Request) -> bool:
+    with store.transaction():
+        found = table_or_none(store, request["database"], request["table"])
+        if found is None or not found.is_iceberg:
+            return False
+        drop_table(store, found.database, found.name)
+    return True
+
+
+def _rename(store: Store, request: Request) -> str:
+    with store.transaction():
+        found = table_or_none(store, request["database"], request["table"])
+        if found is None or not found.is_iceberg:
+            return "missing"
+        database, name = request["new_database"], request["new_table"]
+        if table_or_none(store, database, name):
+            return "exists"
+        drop_table(store, found.database, found.name)
+        put_tables(store, [CatalogTable(database, name, {**found.definition, "Name": name})])
+    return ""
+
+
+def _note_session_catalog(_: Store, request: Request) -> None:
+    note(RunWarning.ICEBERG_SESSION_CATALOG, request["name"])
+
+
+ICEBERG_OPERATIONS: dict[str, Callable[[Store, Request], Any]] = {
+    "iceberg_table": _table,
+    "iceberg_tables": _tables,
+    "commit_iceberg_table": _commit,
+    "drop_iceberg_table": _drop,
+    "rename_iceberg_table": _rename,
+    "note_session_catalog": _note_session_catalog,
+}

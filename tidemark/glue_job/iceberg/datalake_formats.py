@@ -1,0 +1,103 @@
+"""Jars of Iceberg, Hudi and Delta Lake, which Glue brings and open-source Spark does not.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-datalake-native-frameworks.html
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.iceberg.jar import has_class
+from tidemark.local_state.sparks.installed import Spark
+
+ARGUMENT = "--datalake-formats"
+# Format -> a class that its jar has.
+CLASSES = {
+    "iceberg": "org/apache/iceberg/spark/SparkCatalog.class",
+    "hudi": "org/apache/hudi/common/model/HoodieRecord.class",
+    "delta": "io/delta/sql/DeltaSparkSessionExtension.class",
+}
+# Version of PySpark's line -> format -> the name of the jar.
+JARS = {
+    "3.5": {
+        "iceberg": "iceberg-spark-runtime-3.5_2.12",
+        "hudi": "hudi-spark3.5-bundle_2.12",
+        "delta": "delta-spark_2.12",
+    },
+    "4.1": {
+        "iceberg": "iceberg-spark-runtime-4.1_2.13",
+        "hudi": "hudi-spark4.1-bundle_2.13",
+        "delta": "delta-spark_4.1_2.13",
+    },
+}
+# A wheel with Iceberg's jar for Spark 3.5; used if it is installed.
+ICEBERG_WHEEL, ICEBERG_JARS = (
+    "snowpark_connect_deps_iceberg",
+    "iceberg-spark-runtime-3.5_2.12-*.jar",
+)
+JAR_VARIABLE = "TIDEMARK_ICEBERG_JAR"  # names another jar of Iceberg
+# Iceberg needs its own Jackson; a newer version of the wheel leaves it out.
+OWN_JACKSON = "org/apache/iceberg/shaded/com/fasterxml/jackson/databind/ObjectMapper.class"
+
+
+def has_iceberg(arguments: Mapping[str, str]) -> bool:
+    """Return whether a job asks for Iceberg."""
+    return "iceberg" in (one.strip() for one in arguments.get(ARGUMENT, "").split(","))
+
+
+def datalake_jars(
+    job: str, arguments: Mapping[str, str], given: Sequence[Path], spark: Spark
+) -> list[Path]:
+    """Return the jars for ``--datalake-formats``, next to the given ones."""
+    added: list[Path] = []
+    spark_jars = spark.home / "jars"
+    for name in filter(None, (one.strip() for one in arguments.get(ARGUMENT, "").split(","))):
+        if name not in CLASSES:
+            raise UsageError(
+                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(CLASSES)}, separated "
+                "by commas"
+            )
+        if has_class(CLASSES[name], given):
+            continue
+        of_spark = [
+            jar for jar in spark_jars.glob(f"*{name}*.jar") if has_class(CLASSES[name], [jar])
+        ]
+        installed = of_spark or (_iceberg_jars(spark) if name == "iceberg" else [])
+        if not installed:
+            raise UnsupportedError(_missing(job, name, spark))
+        added += installed
+    return added
+
+
+def _missing(job: str, name: str, spark: Spark) -> str:
+    wanted = JARS.get(spark.line, {}).get(name, name)
+    install = name == "iceberg" and spark.line == "3.5"
+    first = "run `pip install 'tidemark-glue[iceberg]'`, or " if install else ""
+    return (
+        f"job {job} has {ARGUMENT} {name}, and open-source Spark {spark.version} lacks its jar: "
+        f"{first}put {wanted}-….jar into {spark.home / 'jars'}, or name it in --extra-jars"
+    )
+
+
+def _iceberg_jars(spark: Spark) -> list[Path]:
+    if named := os.environ.get(JAR_VARIABLE):
+        found = [Path(named)]
+    else:
+        found = _wheel_jars() if spark.line == "3.5" else []
+    for jar in found:
+        if not has_class(CLASSES["iceberg"], [jar]):
+            raise UsageError(f"{JAR_VARIABLE} names {jar}, which is no jar of Iceberg for Spark")
+        if not has_class(OWN_JACKSON, [jar]):
+            raise UsageError(
+                f"{jar} lacks a part of Iceberg, its own Jackson: run `pip install "
+                f"snowpark-connect-deps-iceberg==1.0.2`, or name a complete jar in {JAR_VARIABLE}"
+            )
+    return found
+
+
+def _wheel_jars() -> list[Path]:
+    spec = find_spec(ICEBERG_WHEEL)
+    folder = Path(spec.origin).parent / "jars" if spec and spec.origin else None
+    return list(folder.glob(ICEBERG_JARS)) if folder else []

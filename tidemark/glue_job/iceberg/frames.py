@@ -1,0 +1,71 @@
+"""Reads and appends rows of Iceberg's tables in the Data Catalog, by the names of the tables.
+
+Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-iceberg.html
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from py4j.java_gateway import JavaPackage
+from pyspark.sql import DataFrame, SparkSession
+
+from tidemark.errors import UnsupportedError
+from tidemark.glue_job.iceberg.settings import CATALOG, GLUE_CATALOG
+from tidemark.glue_job.process.bookmark_session import current_session
+from tidemark.glue_job.readers.request import TableRequest
+from tidemark.local_state.run_warnings import RunWarning, note
+from tidemark.model.assembly.catalog_tables import CatalogTable
+
+OWN_CATALOG = "tidemark_data_catalog"  # of the session, beside those that the script names
+SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+
+
+def read_iceberg(
+    spark: SparkSession, table: CatalogTable, request: TableRequest, *, is_dynamic: bool
+) -> DataFrame:
+    """Return the rows of a table, by the options of Iceberg's reader, such as `snapshot-id`.
+
+    Raises:
+        UnsupportedError: it is for a DynamicFrame, or has a predicate, as AWS supports neither.
+    """
+    if is_dynamic:
+        raise UnsupportedError(
+            f"the table {table.full_name} is one of Iceberg, which DynamicFrames do not support: "
+            "read it with create_data_frame.from_catalog, or spark.table"
+        )
+    if request.push_down_predicate:
+        raise UnsupportedError(
+            f"push_down_predicate {request.push_down_predicate!r} chooses folders, and the table "
+            f"{table.full_name} is one of Iceberg: filter the rows after the read, which reads "
+            "only what the filter needs"
+        )
+    if request.transformation_ctx and _has_bookmarks():
+        note(RunWarning.ICEBERG_BOOKMARK, f"{request.transformation_ctx} ({table.full_name})")
+    options = {name: str(value) for name, value in request.options.items()}
+    return spark.read.options(**options).table(_spark_name(spark, table))
+
+
+def append_iceberg(frame: DataFrame, table: CatalogTable, options: Mapping[str, Any]) -> None:
+    """Append rows to a table, in one commit, by the options of Iceberg's writer."""
+    texts = {name: str(value) for name, value in options.items()}
+    frame.writeTo(_spark_name(frame.sparkSession, table)).options(**texts).append()
+
+
+def _has_bookmarks() -> bool:
+    session = current_session()
+    return session is not None and session.is_reading
+
+
+def _spark_name(spark: SparkSession, table: CatalogTable) -> str:
+    """Return the table's name for Spark SQL, in a catalog that sees each commit at once."""
+    if isinstance(spark._jvm.dev.tidemark.catalog.IcebergCatalog, JavaPackage):  # type: ignore[union-attr]
+        raise UnsupportedError(
+            f"the table {table.full_name} is one of Iceberg: give the job the argument "
+            "--datalake-formats iceberg"
+        )
+    name = f"{CATALOG}{OWN_CATALOG}"
+    if spark.conf.get(name, None) is None:
+        spark.conf.set(f"{name}.catalog-impl", GLUE_CATALOG)
+        spark.conf.set(f"{name}.cache-enabled", "false")
+        spark.conf.set(name, SPARK_CATALOG)
+    return f"`{OWN_CATALOG}`.`{table.database}`.`{table.name}`"

@@ -1,0 +1,71 @@
+"""Settings of Spark that name Iceberg's catalogs on AWS, and what they are on this machine.
+
+Iceberg's classes for AWS exist here under the same names; what is left to change are locks, which
+need DynamoDB, and the Data Catalog by its REST interface.
+Source: https://docs.aws.amazon.com/glue/latest/dg/connect-glu-iceberg-rest.html
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidemark.errors import UnsupportedError
+
+CATALOG = "spark.sql.catalog."
+GLUE_CATALOG = "org.apache.iceberg.aws.glue.GlueCatalog"
+REST_CATALOG = "org.apache.iceberg.rest.RESTCatalog"
+LOCKS = (
+    "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager",
+    "org.apache.iceberg.aws.glue.DynamoLockManager",
+)
+LOCK_HERE = "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
+GLUE_REST = re.compile(r"https?://glue[.-][^/]*amazonaws\.[^/]*/iceberg")
+S3_TABLES_REST = re.compile(r"https?://s3tables[.-][^/]*amazonaws\.")
+S3_TABLES_CATALOG = "software.amazon.s3tables.iceberg.S3TablesCatalog"
+PARTS = ("uri", "type", "catalog-impl")
+
+
+def local_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return changes to settings for Iceberg's catalogs that mean services of AWS.
+
+    Raises:
+        UnsupportedError: a catalog is one of S3 Tables.
+    """
+    changed: dict[str, str] = {}
+    for name, value in settings.items():
+        if not name.startswith(CATALOG):
+            continue
+        catalog, _, part = name.removeprefix(CATALOG).partition(".")
+        if value in LOCKS:
+            changed[name] = LOCK_HERE
+        elif value == S3_TABLES_CATALOG or (part == "uri" and S3_TABLES_REST.match(value)):
+            raise UnsupportedError(
+                f"the catalog {catalog} is one of S3 Tables ({name}={value}), which do not run "
+                "locally: name a catalog of Glue here, with a warehouse s3://bucket/prefix"
+            )
+        elif part == "uri" and GLUE_REST.match(value):
+            changed |= _of_glue(catalog, settings)
+    return changed
+
+
+def _of_glue(catalog: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the setting that makes a REST catalog one of Glue; only one of two may be set."""
+    implementation = f"{CATALOG}{catalog}.catalog-impl"
+    if settings.get(implementation) == REST_CATALOG:
+        return {implementation: GLUE_CATALOG}
+    return {f"{CATALOG}{catalog}.type": "glue"}
+
+
+def put_all(put: Callable[[Any, str, Any], None], config: Any, key: str, value: Any) -> None:
+    """Make a setting of a session with `put`, and what it changes with those made before.
+
+    `config` is PySpark's RuntimeConfig.
+    """
+    together = {key: value}
+    if key.startswith(CATALOG):
+        catalog = key.removeprefix(CATALOG).partition(".")[0]
+        names = (f"{CATALOG}{catalog}.{part}" for part in PARTS)
+        found = {name: config.get(name, None) for name in names if name != key}
+        together |= {name: one for name, one in found.items() if one is not None}
+    for name, one in {key: value, **local_settings(together)}.items():
+        put(config, name, one)
