@@ -29,7 +29,7 @@ ALLOWED = {
     "infra": "aws_cdk constructs tidemark/checks tidemark/constructs tidemark/errors.py "
     "tidemark/model",
     "glue_jobs": "awsglue boto3 pyspark watermarks",
-    "libs": "boto3 botocore pyspark watermarks",  # pyspark: inside functions only
+    "libs": "boto3 botocore py4j pyspark watermarks",  # py4j, pyspark: inside functions only
     "sample": "boto3 botocore click duckdb py4j pyspark rich tidemark",
     # errors <- model <- checks <- constructs
     "tidemark/errors.py": "",

@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     AmbiguousWatermarkError,
+    SnapshotError,
+    SnapshotExpiredError,
+    SnapshotRewrittenError,
+    SnapshotRolledBackError,
+    TableReplacedError,
     WatermarkConflictError,
     WatermarkCorruptError,
     WatermarkNotFoundError,
@@ -29,11 +34,13 @@ from .windows.window import OpenWindow, Window
 if TYPE_CHECKING:
     from .admin import HistoryEntry, RunRecord, WatermarkAdmin
     from .nothing_new import end_if_nothing_new
+    from .spark.append import append_window
     from .spark.dialects import Dialect
     from .spark.files import read_committed, write_window
     from .spark.frames import newest, rows_of, window_condition
     from .spark.jdbc import newest_jdbc, read_jdbc
     from .spark.merge import latest_by_key, merge_window
+    from .spark.snapshots import newest_snapshot, read_snapshots
     from .spark.sql import Subquery, window_predicate
     from .spark.upsert import upsert_jdbc
     from .windows.committed import CommittedWindow
@@ -42,11 +49,13 @@ else:
     _MODULES = {
         "admin": ("HistoryEntry", "RunRecord", "WatermarkAdmin"),
         "nothing_new": ("end_if_nothing_new",),
+        "spark.append": ("append_window",),
         "spark.dialects": ("Dialect",),
         "spark.files": ("read_committed", "write_window"),
         "spark.frames": ("newest", "rows_of", "window_condition"),
         "spark.jdbc": ("newest_jdbc", "read_jdbc"),
         "spark.merge": ("latest_by_key", "merge_window"),
+        "spark.snapshots": ("newest_snapshot", "read_snapshots"),
         "spark.sql": ("Subquery", "window_predicate"),
         "spark.upsert": ("upsert_jdbc",),
         "windows.committed": ("CommittedWindow",),
@@ -69,7 +78,12 @@ __all__ = [
     "Latest",
     "OpenWindow",
     "RunRecord",
+    "SnapshotError",
+    "SnapshotExpiredError",
+    "SnapshotRewrittenError",
+    "SnapshotRolledBackError",
     "Subquery",
+    "TableReplacedError",
     "WatermarkAdmin",
     "WatermarkConflictError",
     "WatermarkCorruptError",
@@ -80,14 +94,17 @@ __all__ = [
     "Watermarks",
     "WatermarksError",
     "Window",
+    "append_window",
     "create_table_request",
     "end_if_nothing_new",
     "latest_by_key",
     "merge_window",
     "newest",
     "newest_jdbc",
+    "newest_snapshot",
     "read_committed",
     "read_jdbc",
+    "read_snapshots",
     "rows_of",
     "upsert_jdbc",
     "window_condition",

@@ -60,6 +60,26 @@ class WatermarkCorruptError(WatermarksError):
     """A row holds a value that this library never writes, or cannot read on this machine."""
 
 
+class SnapshotError(WatermarksError):
+    """The snapshots of a table of Iceberg do not continue those that a job has read."""
+
+
+class SnapshotExpiredError(SnapshotError):
+    """The snapshot up to which a job has read is not kept any more."""
+
+
+class SnapshotRolledBackError(SnapshotError):
+    """The table was rolled back to before the snapshot up to which a job has read."""
+
+
+class SnapshotRewrittenError(SnapshotError):
+    """A snapshot changes or deletes rows, and the job reads appended rows only."""
+
+
+class TableReplacedError(SnapshotError):
+    """The table was dropped, and another one has its name."""
+
+
 class WatermarkTableError(WatermarksError):
     """The table cannot be used; nothing was written.
 

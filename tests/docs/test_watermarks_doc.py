@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import boto3
@@ -137,10 +138,13 @@ def test_recipe_for_sources_keeps_them_apart(spark, s3, names, options):
         assert spark.read.parquet(f"{names['target_path']}{table}/").count() == 3
 
 
-MERGE = """
+ICEBERG = """
 from watermarks import Watermarks, newest, rows_of
 
-spark.sql("CREATE TABLE orders_table (id INT, op STRING, updated_at TIMESTAMP) USING iceberg")
+columns = "id INT, op STRING, updated_at TIMESTAMP"
+for table in ("orders_table", "sales.orders_log", "sales.orders_clean", "sales.orders",
+              "sales.orders_mirror"):
+    spark.sql(f"CREATE TABLE {table} ({columns}) USING iceberg")
 at = "TIMESTAMP'2013-01-05 10:00:00'"
 rows = f"VALUES (1, 'I', {at}), (2, 'I', {at}), (2, 'D', {at} + INTERVAL 1 HOUR)"
 names = {
@@ -148,18 +152,39 @@ names = {
     "newest": newest,
     "rows_of": rows_of,
     "run_id": "jr_1",
+    "spark": spark,
     "watermarks": Watermarks("glue-watermarks"),
 }
-exec(sys.argv[2], names)
-print("ids", [row["id"] for row in spark.table("orders_table").collect()])
+for code in json.loads(sys.argv[2]):
+    exec(code.replace("glue_catalog.", "lake."), names)
+found = {name: sorted(row["id"] for row in spark.table(name).collect())
+         for name in ("orders_table", "sales.orders_log", "sales.orders_clean",
+                      "sales.orders_mirror")}
+print(json.dumps(found))
 """
+RECIPES = (
+    "merge recipe",
+    *(f"iceberg {one}" for one in ("append", "merge", "snapshots", "changes")),
+)
 
 
 @pytest.mark.nightly
-def test_recipe_for_a_merge_deletes_what_the_source_says_is_deleted(s3, dynamodb, tmp_path):
-    code = SNIPPETS["merge recipe"].replace("ingest-orders", f"merge-{s3.folder.name}")
+def test_recipes_for_iceberg_write_each_row_once_and_delete_what_is_deleted(s3, dynamodb, tmp_path):
+    code = []
+    for recipe in RECIPES:
+        code.append(SNIPPETS[recipe])
+        for job in ("ingest", "merge", "clean", "mirror"):
+            code[-1] = code[-1].replace(f"{job}-orders", f"{recipe} {job} {s3.folder.name}")
+    twice = [*code, *(text for text in code if "_snapshot" in text)]
 
-    assert "ids [1]" in run_with_iceberg(MERGE, tmp_path, code)
+    found = json.loads(run_with_iceberg(ICEBERG, tmp_path, json.dumps(twice))[-1])
+
+    assert found == {
+        "orders_table": [1],
+        "sales.orders_log": [1, 2, 2],
+        "sales.orders_clean": [1, 2, 2],
+        "sales.orders_mirror": [1],
+    }
 
 
 def test_a_row_of_the_v1_class_is_adopted_with_the_type_that_windows_need(s3, dynamodb):

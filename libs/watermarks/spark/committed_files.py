@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from .merge import escaped
+from .columns import escaped
 from .schemas import merged_schema, read_schema
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from watermarks import run_notes
 from watermarks.errors import WatermarkSupersededError
 from watermarks.windows.window import edges
 
+from .columns import escaped
 from .committed_files import ATTEMPT, WINDOW, hadoop_path, load_windows, with_folders
-from .merge import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -1,25 +1,29 @@
-"""Merging a window into a table that can MERGE, such as one of Iceberg or Delta.
+"""Merging a window into a table that can MERGE, such as one of Iceberg.
 
 Merging a window twice has the same effect as once: a row replaces another only if it is not older.
-A run that was superseded changes nothing by it, with one exception: a row that a later window has
-deleted comes back if a superseded run merges an older version of it afterwards. Where that matters,
-keep deleted rows as rows, with a column that says so, and leave `deleted` out.
+A run that was superseded is refused by a table of Iceberg, whenever it wakes up. In a table of
+another format, such as Delta, it may bring a row back that a later window has deleted: there, keep
+deleted rows as rows, with a column that says so, and leave `deleted` out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
 from watermarks.windows.window import Window, edges
 
+from .columns import DELETED, check_columns, escaped
+from .history import history_of
+from .iceberg import Target, iceberg_table, with_summary
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _RANK = "_tidemark_rank"
-DELETED = "_tidemark_deleted"
 
 
 def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataFrame:
@@ -36,7 +40,7 @@ def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataF
     from pyspark.sql import Window as Over
     from pyspark.sql import functions
 
-    _check_columns(frame, [*keys, order_by])
+    check_columns(frame, [*keys, order_by])
     newest_first = functions.col(escaped(order_by)).desc_nulls_last()
     over = Over.partitionBy(*map(escaped, keys)).orderBy(newest_first)
     ranked = frame.withColumn(_RANK, functions.row_number().over(over))
@@ -51,6 +55,8 @@ def merge_window(
     *,
     column: str | None = None,
     deleted: str | None = None,
+    keep_deleted: str | None = None,
+    history: tuple[str, str] | None = None,
 ) -> None:
     """Merge the rows of a window into a table by key, with one MERGE INTO.
 
@@ -67,33 +73,96 @@ def merge_window(
         column: the cursor column, in the frame and the table, where its name is not the cursor.
         deleted: an SQL condition on a row of the frame, such as `op = 'D'` or `is_deleted`: rows
             that fulfil it are deleted.
+        keep_deleted: a BOOLEAN column of the table: such rows are kept, and true in it. Then a
+            version that comes after its deletion does not bring the row back, in whatever order
+            windows are merged.
+        history: the table's columns from which and until which a version of a row is, such as
+            `("valid_from", "valid_to")`: then every version is kept, with the cursor's value as its
+            start; the last one has no end unless its key is deleted. A version that comes late
+            takes its place between the others.
 
     Raises:
         ValueError: the window is empty, or there is no key.
         WatermarkValueError: a column is missing.
+        WatermarkSupersededError: the table is one of Iceberg, and a later attempt or window of the
+            job is in it; nothing was changed.
+        WatermarkConflictError: other writers of the table were faster, time and again.
     """
     edges(window)
     check_keys(keys)
+    versions = None if history is None else history_of(keys, history)
+    if keep_deleted is not None:
+        frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
     spark, cursor = frame.sparkSession, column or window.cursor
-    names = spark.table(table).columns
-    changes = changes_of(frame, names, keys, cursor, deleted)
-    view = f"_tidemark_{window.window_id.replace('-', '_').replace('.', '_')}_{window.attempt}"
-    changes.createOrReplaceTempView(view)
-    same = " AND ".join(f"t.{escaped(key)} <=> s.{escaped(key)}" for key in keys)
-    is_newer = f"(t.{escaped(cursor)} IS NULL OR s.{escaped(cursor)} >= t.{escaped(cursor)})"
-    sets = ", ".join(f"t.{escaped(name)} = s.{escaped(name)}" for name in names)
-    inserted = ", ".join(map(escaped, names))
-    values = ", ".join(f"s.{escaped(name)}" for name in names)
-    try:
-        spark.sql(
-            f"MERGE INTO {table} t USING {view} s ON {same} "  # noqa: S608 (the caller's table)
-            f"WHEN MATCHED AND {is_newer} AND s.{DELETED} THEN DELETE "
-            f"WHEN MATCHED AND {is_newer} THEN UPDATE SET {sets} "
-            f"WHEN NOT MATCHED AND NOT s.{DELETED} THEN INSERT ({inserted}) VALUES ({values})"
+
+    def into(place: str) -> None:
+        target = spark.table(place)
+        if versions is not None:
+            changes = versions.changes(frame, target, cursor, deleted)
+            merge = _Merge(changes, target.columns, [*keys, versions.start])
+        else:
+            changes = changes_of(frame, target.columns, keys, cursor, deleted)
+            merge = _Merge(changes, target.columns, keys, cursor)
+        merge.into(place, window)
+
+    if (iceberg := iceberg_table(spark, table)) is None:
+        into(table)
+    else:
+        one = Target(iceberg, window)
+        one.write(
+            lambda branch: with_summary(spark, one.summary, lambda: into(branch)),
+            is_repeatable=True,
         )
-    finally:
-        spark.catalog.dropTempView(view)
     run_notes.note_written(window, run_notes.table(table), "merge")
+
+
+@dataclass(frozen=True)
+class _Merge:
+    """One MERGE INTO: the changes, the columns of the table, and its keys.
+
+    With a cursor column, a row of the table stays if it is newer.
+    """
+
+    changes: DataFrame
+    names: Sequence[str]
+    keys: Sequence[str]
+    cursor: str | None = None
+
+    def into(self, table: str, window: Window) -> None:
+        """Merge into a table."""
+        spark = self.changes.sparkSession
+        view = f"_tidemark_{window.window_id.replace('-', '_').replace('.', '_')}_{window.attempt}"
+        self.changes.createOrReplaceTempView(view)
+        same = " AND ".join(f"t.{escaped(key)} <=> s.{escaped(key)}" for key in self.keys)
+        try:
+            spark.sql(f"MERGE INTO {table} t USING {view} s ON {same} {self._actions()}")
+        finally:
+            spark.catalog.dropTempView(view)
+
+    def _actions(self) -> str:
+        sets = ", ".join(f"t.{escaped(name)} = s.{escaped(name)}" for name in self.names)
+        names = ", ".join(map(escaped, self.names))
+        values = ", ".join(f"s.{escaped(name)}" for name in self.names)
+        is_newer = ""
+        if self.cursor is not None:
+            cursor = escaped(self.cursor)
+            is_newer = f"AND (t.{cursor} IS NULL OR s.{cursor} >= t.{cursor})"
+        return (
+            f"WHEN MATCHED {is_newer} AND s.{DELETED} THEN DELETE "  # noqa: S608 (escaped)
+            f"WHEN MATCHED {is_newer} THEN UPDATE SET {sets} "
+            f"WHEN NOT MATCHED AND NOT s.{DELETED} THEN INSERT ({names}) VALUES ({values})"
+        )
+
+
+def _with_flag(frame: DataFrame, name: str, deleted: str | None, history: object) -> DataFrame:
+    from pyspark.sql import functions
+
+    if deleted is None or history is not None:
+        raise WatermarkValueError(
+            f"keep_deleted is {name!r}: it needs deleted=, the condition of the rows that it "
+            "marks, and history= keeps deletions by itself"
+        )
+    return frame.withColumn(name, functions.coalesce(functions.expr(deleted), functions.lit(False)))
 
 
 def check_keys(keys: Sequence[str]) -> None:
@@ -111,19 +180,5 @@ def changes_of(
     changes = latest_by_key(frame, keys, cursor)
     is_deleted = functions.expr(deleted) if deleted else functions.lit(False)
     changes = changes.withColumn(DELETED, functions.coalesce(is_deleted, functions.lit(False)))
-    _check_columns(changes, names)
+    check_columns(changes, names)
     return changes.select(*map(escaped, names), DELETED)
-
-
-def _check_columns(frame: DataFrame, names: Sequence[str]) -> None:
-    there = {name.lower() for name in frame.columns}
-    if missing := [name for name in names if name.lower() not in there]:
-        raise WatermarkValueError(
-            f"the frame has no column {', '.join(map(repr, missing))}, it has "
-            f"{', '.join(frame.columns)}: give the columns of the table, and the cursor"
-        )
-
-
-def escaped(name: str) -> str:
-    """Return a column name as Spark's SQL takes it, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"

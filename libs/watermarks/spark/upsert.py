@@ -21,8 +21,9 @@ from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError, WatermarkValueError
 from watermarks.windows.window import Window, edges
 
+from .columns import DELETED
 from .dialects import Dialect, literal, quoted
-from .merge import DELETED, changes_of, check_keys
+from .merge import changes_of, check_keys
 from .sql import source_of
 
 if TYPE_CHECKING:

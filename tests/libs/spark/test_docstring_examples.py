@@ -26,7 +26,16 @@ WITHOUT_EXAMPLE = {
     "Window",
 }
 # Shown by docs/ and run by its tests: they need a database, an Iceberg table or a run of Glue.
-SHOWN_IN_DOCS = {"end_if_nothing_new", "merge_window", "newest_jdbc", "read_jdbc", "upsert_jdbc"}
+SHOWN_IN_DOCS = {
+    "append_window",
+    "end_if_nothing_new",
+    "merge_window",
+    "newest_jdbc",
+    "newest_snapshot",
+    "read_jdbc",
+    "read_snapshots",
+    "upsert_jdbc",
+}
 
 
 def public() -> list[tuple[str, Any]]:

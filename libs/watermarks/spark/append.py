@@ -1,0 +1,64 @@
+"""Appending a window to a table of Iceberg, once however often it is repeated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from watermarks import run_notes
+from watermarks.errors import WatermarksError, WatermarkValueError
+from watermarks.windows.window import Window, edges
+
+from .iceberg import Target, iceberg_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_PROPERTY = "snapshot-property."
+_appended: set[tuple[str, str, str, int]] = set()  # by this process
+
+
+def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "") -> bool:
+    """Append the rows of a window to a table of Iceberg, in one commit that names the window.
+
+    A window that is in the table already is not appended again, whichever attempt wrote it; an
+    attempt that a later one or a later window has superseded is refused, whenever it wakes up.
+
+    Args:
+        frame: the rows of the window; columns as in the table, by name.
+        table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
+        window: the window that the run holds; commit it afterwards.
+        part: a name for each of several appends of one window to the same table.
+
+    Returns:
+        Whether the rows were appended; False if an earlier attempt has done it.
+
+    Raises:
+        ValueError: the window is empty.
+        WatermarkValueError: the table is not one of Iceberg.
+        WatermarksError: this run has appended the window with this part before.
+        WatermarkSupersededError: a later attempt or window of the job is in the table; nothing was
+            changed.
+        WatermarkConflictError: other writers of the table were faster, time and again.
+    """
+    edges(window)
+    iceberg = iceberg_table(frame.sparkSession, table)
+    if iceberg is None:
+        raise WatermarkValueError(
+            f"the table {table} is not one of Iceberg, so an append could not be told from its "
+            "repetition: write files with write_window, or merge by key with merge_window"
+        )
+    target = Target(iceberg, window, part)
+    done = (iceberg.name, target.note, window.window_id, window.attempt)
+    if done in _appended:
+        raise WatermarksError(
+            f"window {window.window_id} was appended to {table} before by this run, and only one "
+            "of two appends would count after a crash: put the rows into one frame, or give each "
+            f"append its own part= (this one has {part!r})"
+        )
+    options = {f"{_PROPERTY}{name}": value for name, value in target.summary.items()}
+    is_written = target.write(
+        lambda branch: frame.writeTo(branch).options(**options).append(), is_repeatable=False
+    )
+    _appended.add(done)
+    run_notes.note_written(window, run_notes.table(table), "append")
+    return is_written

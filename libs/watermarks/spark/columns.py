@@ -1,0 +1,29 @@
+"""Names of columns: whether a frame has them, and how SQL takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from watermarks.errors import WatermarkValueError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+DELETED = "_tidemark_deleted"
+"""The column that says which rows of a merge delete."""
+
+
+def check_columns(frame: DataFrame, names: Sequence[str]) -> None:
+    """Raise a WatermarkValueError unless a frame has some columns, whatever their case."""
+    there = {name.lower() for name in frame.columns}
+    if missing := [name for name in names if name.lower() not in there]:
+        raise WatermarkValueError(
+            f"the frame has no column {', '.join(map(repr, missing))}, it has "
+            f"{', '.join(frame.columns)}: give the columns of the table, and the cursor"
+        )
+
+
+def escaped(name: str) -> str:
+    """Return a column name as Spark's SQL takes it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,265 @@
+"""Writing a window into a table of Iceberg: all of it or nothing, and not after a later one.
+
+    a branch of this attempt, at the table's snapshot        the write goes to the branch
+    one commit: the branch becomes the table, and the window is noted in the table's properties
+
+The commit fails if anything has changed the table since the branch was made: then a later window is
+looked for, and the write is repeated. So a run that was superseded changes nothing, whenever it
+wakes up.
+
+Iceberg has branches since 1.2: Glue 5.0 and later.
+Source: https://iceberg.apache.org/docs/1.10.0/branching/
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from watermarks.errors import WatermarkConflictError, WatermarkSupersededError
+from watermarks.windows.window import Window
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WINDOW, ATTEMPT, RUN = "tidemark.window", "tidemark.attempt", "tidemark.run"
+"""Properties of a snapshot: the window that it holds, its attempt, and the run."""
+
+NOTES = "tidemark.windows."
+"""How properties of a table begin that name the last window of a job's cursor."""
+
+_RACES = 10
+_NOT_ICEBERG = "is not an Iceberg table"
+
+
+@dataclass(frozen=True)
+class IcebergTable:
+    """A table of Iceberg, found by the name that SQL takes.
+
+    Attributes:
+        spark: the session.
+        name: its full name with its catalog, quoted.
+        java: Iceberg's own object of it.
+    """
+
+    spark: SparkSession
+    name: str
+    java: Any
+
+
+def iceberg_table(spark: SparkSession, name: str) -> IcebergTable | None:
+    """Return the table of a name; None if it is one of another format."""
+    from py4j.java_gateway import JavaPackage
+    from py4j.protocol import Py4JJavaError
+
+    util: Any = spark._jvm.org.apache.iceberg.spark.Spark3Util  # type: ignore[union-attr]
+    if isinstance(util, JavaPackage):
+        return None
+    session = spark._jsparkSession
+    try:
+        java = util.loadIcebergTable(session, name)
+    except Py4JJavaError as error:
+        if _NOT_ICEBERG in str(error.java_exception):
+            return None
+        raise
+    found = util.catalogAndIdentifier(session, name)
+    identifier = found.identifier()
+    parts = [found.catalog().name(), *identifier.namespace(), identifier.name()]
+    return IcebergTable(spark, ".".join(f"`{part.replace('`', '``')}`" for part in parts), java)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table, and the window to write into it.
+
+    Attributes:
+        table: the table.
+        window: the window that the run holds.
+        part: distinguishes several writes of one window.
+    """
+
+    table: IcebergTable
+    window: Window
+    part: str = ""
+
+    @property
+    def note(self) -> str:
+        """The property that names the last window; attempts of a backfill count by themselves."""
+        window = self.window
+        lane = [window.job_id, self.part]
+        if window.window_id.startswith("backfill-"):
+            lane.append(window.window_id.rpartition("-")[0])
+        else:
+            lane += [window.source, window.cursor]
+        return NOTES + sha256("\n".join(lane).encode()).hexdigest()[:16]
+
+    @property
+    def summary(self) -> dict[str, str]:
+        """The properties of a snapshot of the window."""
+        window = self.window
+        return {WINDOW: window.window_id, ATTEMPT: str(window.attempt), RUN: window.run_id}
+
+    def write(self, write: Callable[[str], None], *, is_repeatable: bool) -> bool:
+        """Write by a function of a branch's name, then make the branch the table.
+
+        Returns:
+            False if the window is there already, and was not written again.
+
+        Raises:
+            WatermarkSupersededError: a later window or attempt is there; nothing was changed.
+            WatermarkConflictError: other writers were faster, time and again.
+        """
+        java = self.table.java
+        for _ in range(_RACES):
+            java.refresh()
+            if self._is_noted(java) and not is_repeatable:
+                return False
+            base, branch = java.currentSnapshot(), self._new_branch()
+            if not self._is_made(branch, base):
+                continue
+            try:
+                write(f"{self.table.name}.`branch_{branch}`")
+                if self._is_published(branch, base):
+                    return True
+            except Exception:
+                java.refresh()
+                self._is_noted(java)  # raises if a later run has removed the branch
+                raise
+            finally:
+                self._remove(branch)
+        raise WatermarkConflictError(
+            f"{_RACES} times another writer has changed {self.table.name} while window "
+            f"{self.window.window_id} of {self.window.owner} was written: nothing of the window is "
+            "there; start the job again, when fewer write to the table"
+        )
+
+    def _is_noted(self, java: Any) -> bool:
+        """Return whether the window is in the table; raise if a later one is."""
+        noted = java.properties().get(self.note)
+        if noted is None:
+            return False
+        attempt, _, window_id = noted.partition(" ")
+        if int(attempt) > self.window.attempt and window_id != self.window.window_id:
+            raise self._superseded(f"window {window_id}")
+        if int(attempt) > self.window.attempt:
+            raise self._superseded(f"attempt {attempt} at it")
+        return bool(window_id == self.window.window_id)
+
+    def _superseded(self, by: str) -> WatermarkSupersededError:
+        window = self.window
+        return WatermarkSupersededError(
+            f"attempt {window.attempt} at window {window.window_id} of {window.owner} comes after "
+            f"{by}, which is in {self.table.name}: nothing was changed; stop this run"
+        )
+
+    @property
+    def _prefix(self) -> str:
+        return f"{self.note.removeprefix(NOTES)}_"
+
+    def _new_branch(self) -> str:
+        return f"{self._prefix}{self.window.attempt}_{os.urandom(4).hex()}"
+
+    def _is_made(self, branch: str, base: Any) -> bool:
+        """Make a branch at a snapshot; return False if another writer was faster."""
+        java = self.table.java
+        changes = java.manageSnapshots()
+        if base is None:
+            changes = changes.createBranch(branch)
+        else:
+            changes = changes.createBranch(branch, base.snapshotId())
+        for left in list(java.refs().keySet()):  # of runs that have died
+            if left.startswith(self._prefix) and int(left.split("_")[1]) < self.window.attempt:
+                changes = changes.removeBranch(left)
+        return _is_committed(changes.commit)
+
+    def _is_published(self, branch: str, base: Any) -> bool:
+        """Make a branch the table; return False if another writer has changed the rows."""
+        java = self.table.java
+        for _ in range(_RACES):
+            java.refresh()
+            transaction = java.newTransaction()
+            table = transaction.table()
+            self._is_noted(table)  # raises if a later window is there
+            if _id_of(table.currentSnapshot()) != _id_of(base):
+                return False
+            properties = transaction.updateProperties()
+            properties.set(self.note, f"{self.window.attempt} {self.window.window_id}").commit()
+            changes = transaction.manageSnapshots()
+            changes.fastForwardBranch("main", branch).removeBranch(branch).commit()
+            if _is_committed(transaction.commitTransaction):
+                return True
+        return False
+
+    def _remove(self, branch: str) -> None:
+        java = self.table.java
+        with suppress(Exception):  # the next run removes it
+            java.refresh()
+            if java.refs().containsKey(branch):
+                java.manageSnapshots().removeBranch(branch).commit()
+
+
+def _id_of(snapshot: Any) -> int | None:
+    return None if snapshot is None else int(snapshot.snapshotId())
+
+
+def _is_committed(commit: Callable[[], None]) -> bool:
+    """Commit; return False if another writer was faster."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        commit()
+    except Py4JJavaError as error:
+        if error.java_exception.getClass().getSimpleName() == "CommitFailedException":
+            return False
+        raise
+    return True
+
+
+def with_summary(
+    spark: SparkSession, properties: Mapping[str, str], write: Callable[[], None]
+) -> None:
+    """Run SQL that commits to a table of Iceberg; its snapshot gets the properties.
+
+    Source: https://iceberg.apache.org/docs/1.10.0/spark-configuration/#commitmetadata
+    """
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    jvm: Any = spark._jvm
+    gateway = spark.sparkContext._gateway
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    call = _Callable(write)
+    try:
+        jvm.org.apache.iceberg.spark.CommitMetadata.withCommitProperties(
+            jvm.java.util.HashMap(dict(properties)),
+            call,
+            jvm.java.lang.RuntimeException._java_lang_class,
+        )
+    except Exception:
+        if call.error is not None:
+            raise call.error from None
+        raise
+
+
+class _Callable:
+    """A `java.util.concurrent.Callable` that runs a function; keeps the error that it raised."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function = function
+        self.error: BaseException | None = None
+
+    def call(self) -> None:
+        """Run the function."""
+        try:
+            self._function()
+        except BaseException as error:
+            self.error = error
+            raise
+
+    class Java:
+        """The name by which Py4J offers this object to the JVM."""
+
+        implements = ("java.util.concurrent.Callable",)

@@ -1,0 +1,271 @@
+"""Windows over the snapshots of a table of Iceberg: what was committed since the last window.
+
+The cursor of such windows is a snapshot. Its value is a string that sorts by age: the sequence
+number, the id of the snapshot, and the UUID of the table.
+
+Source: https://iceberg.apache.org/docs/1.10.0/spark-queries/#incremental-read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from watermarks import run_notes
+from watermarks.errors import (
+    SnapshotExpiredError,
+    SnapshotRewrittenError,
+    SnapshotRolledBackError,
+    TableReplacedError,
+    WatermarkValueError,
+)
+from watermarks.windows.window import Nulls, Window, edges
+
+from .columns import escaped
+from .iceberg import IcebergTable, iceberg_table
+from .merge import check_keys
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+CHANGE = "_change_type"
+"""The column of changed rows: `INSERT` or `DELETE`."""
+
+_ORDINAL, _SNAPSHOT = "_change_ordinal", "_commit_snapshot_id"
+_DIGITS = 12
+_READ_AS_NOTHING = ("append", "replace")  # a compaction changes no row
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot of a table, as a cursor holds it."""
+
+    sequence: int
+    id: int
+    table_uuid: str
+
+    def __str__(self) -> str:
+        return f"{self.sequence:0{_DIGITS}d}/{self.id}/{self.table_uuid}"
+
+    @classmethod
+    def of(cls, value: object) -> Snapshot:
+        """Return the snapshot of a cursor's value."""
+        parts = value.split("/") if isinstance(value, str) else []
+        if len(parts) != 3 or not (parts[0].isdecimal() and parts[1].lstrip("-").isdecimal()):
+            raise WatermarkValueError(
+                f"{value!r} is not a snapshot: open the window with "
+                "high=newest_snapshot(spark, table), and give the cursor to no other source"
+            )
+        return cls(int(parts[0]), int(parts[1]), parts[2])
+
+
+def newest_snapshot(spark: SparkSession, table: str) -> SnapshotBound:
+    """Return the bound for windows over a table of Iceberg: its snapshot when one is opened.
+
+    Args:
+        spark: the session.
+        table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
+
+    Returns:
+        The bound for `high`. With `max_rows` a window ends at the snapshot that brings its rows to
+        that number.
+
+    Raises:
+        WatermarkValueError: the table is not one of Iceberg, or its format-version is 1.
+        SnapshotExpiredError: when a window is opened: its start has been expired.
+        SnapshotRolledBackError: the table was rolled back to before it.
+        TableReplacedError: the table was dropped and created again.
+
+    Example:
+        ::
+
+            for window in watermarks.windows(
+                job, run_id=run, source="orders", cursor="snapshot",
+                high=newest_snapshot(spark, "glue_catalog.sales.orders"),
+            ):
+                orders = read_snapshots(spark, "glue_catalog.sales.orders", window)
+                append_window(orders, "glue_catalog.sales.orders_clean", window)
+    """
+    return SnapshotBound(_found(spark, table), table)
+
+
+@dataclass(frozen=True)
+class SnapshotBound:
+    """The bounds of windows over the snapshots of a table."""
+
+    table: IcebergTable
+    name: str
+    is_live: ClassVar[bool] = False
+
+    def newest(self, cursor: str, low: Any, nulls: Nulls) -> Any:
+        """Return the table's snapshot, None if it has none."""
+        self.table.java.refresh()
+        head = self.table.java.currentSnapshot()
+        if head is None:
+            if low is not None:
+                _check_is_before(self.table, self.name, Snapshot.of(low))
+            return None
+        if low is not None:
+            _check_is_before(self.table, self.name, Snapshot.of(low))
+        return str(_snapshot(self.table, self.name, head))
+
+    def after_rows(self, cursor: str, low: Any, is_low_in: bool, rows: int) -> Any:
+        """Return the first snapshot with that many rows added; None if there are fewer."""
+        if self.newest(cursor, low, "raise") is None:
+            return None
+        added = 0
+        for one in _between(self.table, None if low is None else Snapshot.of(low), None):
+            added += int(one.summary().get("added-records") or 0)
+            if added >= rows:
+                return str(_snapshot(self.table, self.name, one))
+        return None
+
+
+def read_snapshots(
+    spark: SparkSession,
+    table: str,
+    window: Window,
+    *,
+    read: Literal["appends", "changes"] = "appends",
+    keys: Sequence[str] = (),
+) -> DataFrame:
+    """Return what the snapshots of a window have brought: after its low, up to its high.
+
+    Args:
+        spark: the session.
+        table: name of the table, as SQL takes it.
+        window: a window that was opened with `high=newest_snapshot(spark, table)`.
+        read: `appends` are the rows that were appended, and no snapshot of the window may change
+            or delete rows; `changes` are the rows that are there since, and those that are there
+            no more.
+        keys: the columns that identify a row, for `changes`: an update is then one row, `INSERT`,
+            and not two.
+
+    Returns:
+        The rows, with the columns that the table has now; `changes` have `_change_type` besides,
+        `INSERT` or `DELETE`. The first window has every row of the table.
+
+    Raises:
+        ValueError: the window is empty.
+        WatermarkValueError: an argument is not usable, or the table is not one of Iceberg.
+        SnapshotRewrittenError: rows were changed or deleted, and `read` is `appends`.
+        SnapshotExpiredError, SnapshotRolledBackError, TableReplacedError: see `newest_snapshot`.
+    """
+    low, high = edges(window)
+    if read not in ("appends", "changes"):
+        raise WatermarkValueError(f"read is {read!r}: allowed are appends, changes")
+    if keys:
+        check_keys(keys)
+    found = _found(spark, table)
+    found.java.refresh()
+    end = Snapshot.of(high)
+    _check_is_before(found, table, end)
+    run_notes.note_read(window, run_notes.table(table))
+    if low is None:
+        rows = spark.read.option("snapshot-id", end.id).table(found.name)
+        return rows if read == "appends" else _with_change(rows)
+    start = Snapshot.of(low)
+    _check_is_before(found, table, start)
+    if read == "appends":
+        _check_appends(found, table, start, end)
+        return _between_ids(spark, start, end).table(found.name)
+    return _changes(_between_ids(spark, start, end).table(f"{found.name}.changes"), keys)
+
+
+def _found(spark: SparkSession, table: str) -> IcebergTable:
+    found = iceberg_table(spark, table)
+    if found is None:
+        raise WatermarkValueError(
+            f"the table {table} is not one of Iceberg, so it has no snapshots: read files through "
+            "a job bookmark, or rows by a cursor column with rows_of"
+        )
+    return found
+
+
+def _snapshot(table: IcebergTable, name: str, java: Any) -> Snapshot:
+    if not java.sequenceNumber():
+        raise WatermarkValueError(
+            f"the table {name} has format-version 1, whose snapshots have no order: run ALTER "
+            f"TABLE {name} SET TBLPROPERTIES ('format-version' = '2')"
+        )
+    return Snapshot(java.sequenceNumber(), java.snapshotId(), str(table.java.uuid()))
+
+
+def _check_is_before(table: IcebergTable, name: str, snapshot: Snapshot) -> None:
+    """Raise unless a snapshot is one of the table's own, or the current one's ancestor."""
+    java = table.java
+    again = "rewind the watermark to the beginning, and replace what was loaded from it"
+    if (uuid := str(java.uuid())) != snapshot.table_uuid:
+        raise TableReplacedError(
+            f"the table {name} was dropped and created again (its UUID is {uuid}, and was "
+            f"{snapshot.table_uuid}): its snapshots are not those that were read; {again}"
+        )
+    if java.snapshot(snapshot.id) is None:
+        raise SnapshotExpiredError(
+            f"the snapshot {snapshot.id} of {name}, up to which was read, has expired: what came "
+            f"after it cannot be told from what was before; {again}, and keep snapshots longer "
+            "than the longest pause of the job (history.expire.max-snapshot-age-ms)"
+        )
+    head = java.currentSnapshot()
+    util: Any = table.spark._jvm.org.apache.iceberg.util.SnapshotUtil  # type: ignore[union-attr]
+    if head is None or not util.isAncestorOf(java, head.snapshotId(), snapshot.id):
+        raise SnapshotRolledBackError(
+            f"the table {name} was rolled back to before the snapshot {snapshot.id}, up to which "
+            "was read: rows that were loaded are there no more; rewind the watermark to a run "
+            "that read up to a snapshot before it, and clear what was loaded since"
+        )
+
+
+def _between(table: IcebergTable, low: Snapshot | None, high: Snapshot | None) -> Iterator[Any]:
+    """Yield the snapshots after one up to another, the oldest first; Iceberg's objects."""
+    java = table.java
+    one = java.currentSnapshot() if high is None else java.snapshot(high.id)
+    found = []
+    while one is not None and (low is None or one.snapshotId() != low.id):
+        found.append(one)
+        parent = one.parentId()
+        one = None if parent is None else java.snapshot(parent)
+    yield from reversed(found)
+
+
+def _check_appends(table: IcebergTable, name: str, low: Snapshot, high: Snapshot) -> None:
+    for one in _between(table, low, high):
+        if one.operation() not in _READ_AS_NOTHING:
+            raise SnapshotRewrittenError(
+                f"the snapshot {one.snapshotId()} of {name} is an {one.operation()}: rows were "
+                "changed or deleted, and appends would leave that out; read "
+                'read="changes", with keys= for rows that are updated'
+            )
+
+
+def _between_ids(spark: SparkSession, start: Snapshot, end: Snapshot) -> DataFrameReader:
+    options = {"start-snapshot-id": str(start.id), "end-snapshot-id": str(end.id)}
+    return spark.read.options(**options)
+
+
+def _with_change(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions
+
+    return rows.withColumn(CHANGE, functions.lit("INSERT"))
+
+
+def _changes(log: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Return the net changes of a log: without rows that a rewritten file has carried over."""
+    from pyspark.sql import Window as Over
+    from pyspark.sql import functions
+
+    names = [name for name in log.columns if name not in (CHANGE, _ORDINAL, _SNAPSHOT)]
+    count = functions.sum(functions.when(functions.col(CHANGE) == "INSERT", 1).otherwise(-1))
+    net = log.groupBy(*map(escaped, names)).agg(count.alias(_ORDINAL))
+    change = functions.when(functions.col(_ORDINAL) > 0, "INSERT").otherwise("DELETE")
+    net = net.where(functions.col(_ORDINAL) != 0).withColumn(CHANGE, change)
+    times = functions.sequence(functions.lit(1), functions.abs(_ORDINAL))
+    rows = net.withColumn(_ORDINAL, functions.explode(times)).drop(_ORDINAL)
+    if not keys:
+        return rows
+    has_insert = functions.max(functions.col(CHANGE) == "INSERT").over(
+        Over.partitionBy(*map(escaped, keys))
+    )
+    kept = ~functions.col(_ORDINAL) | (functions.col(CHANGE) == "INSERT")
+    return rows.withColumn(_ORDINAL, has_insert).where(kept).drop(_ORDINAL)

@@ -1,0 +1,189 @@
+# Windows into tables of Iceberg: repeated, superseded, in the way of other writers; and windows over
+# the snapshots of one. Finds `spark`; prints what it has seen as JSON.
+import random
+from dataclasses import replace
+
+from watermarks import Window, append_window, merge_window, newest_snapshot, read_snapshots
+
+facts = {}
+
+
+def rows(table):
+    frame = spark.table(table) if isinstance(table, str) else table
+    return sorted([list(row) for row in frame.collect()], key=str)
+
+
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def window(number, attempt=None, **others):
+    one = Window("j", f"jr_{number}", "at", f"{number:010d}-ab", attempt or number, None, 99)
+    return replace(one, **others)
+
+
+def orders(*values):
+    return spark.createDataFrame(values, "id INT, name STRING, at BIGINT, op STRING")
+
+
+# Appends
+spark.sql("CREATE TABLE s.log (id INT) USING iceberg")
+one = spark.range(3).selectExpr("CAST(id AS INT) AS id")
+facts["first append"] = append_window(one, "lake.s.log", window(1))
+facts["again by this run"] = error_of(lambda: append_window(one, "s.log", window(1)))
+facts["again by the next run"] = append_window(one, "s.log", window(1, attempt=2))
+facts["another part"] = append_window(one, "s.log", window(1, attempt=2), part="b")
+facts["a later window"] = append_window(one, "s.log", window(3))
+facts["superseded append"] = error_of(lambda: append_window(one, "s.log", window(2)))
+facts["of another job"] = append_window(one, "s.log", window(1, job_id="other"))
+facts["of a backfill"] = append_window(one, "s.log", window(1, window_id="backfill-may-t-1"))
+facts["appended"] = spark.table("s.log").count()
+summaries = spark.table("lake.s.log.snapshots").orderBy("committed_at").collect()
+facts["summary"] = {k: v for k, v in summaries[-1].summary.items() if k.startswith("tidemark")}
+
+# Another writer commits while the window is written: the window is written again.
+spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
+spark.sql("INSERT INTO s.race VALUES (1, 'old', 1)")
+from watermarks.spark import iceberg
+
+made, others = iceberg.Target._is_made, iter([True, False])
+
+
+def made_before_another(target, branch, base):
+    done = made(target, branch, base)
+    if next(others, False):
+        spark.sql("INSERT INTO s.race VALUES (2, 'other', 2)")
+    return done
+
+
+iceberg.Target._is_made = made_before_another
+merge_window(orders((1, "new", 5, "U"), (3, "mine", 5, "I")), "s.race", window(1), ["id"])
+iceberg.Target._is_made = made
+facts["beside another writer"] = rows("s.race")
+facts["branches left"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
+
+# A later window commits between the branch and the commit of an earlier one.
+others = iter([True])
+
+
+def made_before_a_later_window(target, branch, base):
+    done = made(target, branch, base)
+    if next(others, False):
+        iceberg.Target._is_made = made
+        merge_window(orders((1, "", 9, "D")), "s.race", window(3), ["id"], deleted="op = 'D'")
+    return done
+
+
+iceberg.Target._is_made = made_before_a_later_window
+facts["overtaken merge"] = error_of(
+    lambda: merge_window(orders((1, "back", 7, "U")), "s.race", window(2), ["id"])
+)
+iceberg.Target._is_made = made
+facts["superseded merge"] = error_of(
+    lambda: merge_window(orders((1, "back", 7, "U")), "s.race", window(2), ["id"])
+)
+merge_window(orders((4, "x", 10, "I")), "s.race", window(3, attempt=4), ["id"])
+facts["after a later window"] = rows("s.race")
+facts["a column that is wrong"] = error_of(
+    lambda: merge_window(orders((4, "x", 10, "I")), "s.race", window(5), ["id"], deleted="nope = 1")
+)
+facts["branches after an error"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
+
+# A history of changes, in any order of its windows, ends in the same table.
+changes = [(1, "a", 10, "I"), (1, "b", 20, "U"), (1, "", 30, "D"), (1, "c", 40, "I")]
+changes += [(2, "y", 15, "I"), (2, "", 18, "D"), (3, "q", 5, "I")]
+facts["kept"], facts["history"] = [], []
+for seed in range(json.loads(sys.argv[2])):
+    random.Random(seed).shuffle(changes)
+    spark.sql(
+        f"CREATE TABLE s.k{seed} (id INT, name STRING, at BIGINT, gone BOOLEAN) USING iceberg"
+    )
+    spark.sql(
+        f"CREATE TABLE s.h{seed} (id INT, name STRING, since BIGINT, till BIGINT) USING iceberg"
+    )
+    for number, part in enumerate((changes[:3], changes[3:]), 1):
+        one = {"deleted": "op = 'D'", "keys": ["id"], "window": window(number)}
+        merge_window(orders(*part), f"s.k{seed}", keep_deleted="gone", **one)
+        merge_window(orders(*part), f"s.h{seed}", history=("since", "till"), **one)
+    facts["kept"].append(rows(spark.table(f"s.k{seed}").where("NOT gone")))
+    facts["history"].append(rows(f"s.h{seed}"))
+
+# Windows over snapshots
+spark.sql("CREATE TABLE s.src (id INT, name STRING) USING iceberg")
+low, numbers = None, iter(range(1, 99))
+
+
+def following(max_rows=None):
+    bound = newest_snapshot(spark, "lake.s.src")
+    high = bound.newest("snapshot", low, "raise")
+    if max_rows:
+        high = bound.after_rows("snapshot", low, False, max_rows) or high
+    if high in (None, low):
+        return None
+    one = window(next(numbers), cursor="snapshot", low=low, high=high)
+    return one
+
+
+def read(move=True, max_rows=None, **options):
+    global low
+    one = following(max_rows)
+    if one is None:
+        return []
+    found = rows(read_snapshots(spark, "lake.s.src", one, **options))
+    low = one.high if move else low
+    return found
+
+
+facts["empty table"] = read()
+spark.sql("INSERT INTO s.src VALUES (1, 'a'), (2, 'b')")
+facts["first read"] = read()
+facts["nothing new"] = read()
+spark.sql("INSERT INTO s.src VALUES (3, 'c')")
+spark.sql("INSERT INTO s.src VALUES (4, 'd')")
+facts["read, not committed"] = read(move=False)
+facts["one snapshot"] = read(max_rows=1)
+facts["the other"] = read()
+spark.sql("CALL lake.system.rewrite_data_files(table => 's.src', options => map('rewrite-all', 'true'))")
+spark.sql("INSERT INTO s.src VALUES (5, 'e')")
+facts["after a compaction"] = read()
+spark.sql("ALTER TABLE s.src ADD COLUMN price INT")
+spark.sql("ALTER TABLE s.src RENAME COLUMN name TO title")
+spark.sql("ALTER TABLE s.src ADD PARTITION FIELD bucket(2, id)")
+spark.sql("INSERT INTO s.src VALUES (6, 'f', 1)")
+facts["after an evolution"] = read()
+spark.sql("ALTER TABLE s.src CREATE BRANCH audit")
+spark.sql("INSERT INTO lake.s.src.branch_audit VALUES (99, 'z', 1)")
+facts["written to a branch"] = read()
+spark.sql("DELETE FROM s.src WHERE id = 1")
+spark.sql("UPDATE s.src SET title = 'B' WHERE id = 2")
+facts["appends of changes"] = error_of(read)
+facts["changes"] = read(move=False, read="changes")
+facts["changes by key"] = read(read="changes", keys=["id"])
+before = low
+spark.sql("INSERT INTO s.src VALUES (7, 'g', 1)")
+read()
+spark.sql(f"CALL lake.system.rollback_to_snapshot('s.src', {before.split('/')[1]})")
+facts["rolled back"] = error_of(read)
+low = before
+spark.sql("INSERT INTO s.src VALUES (8, 'h', 1)")
+spark.sql(
+    "CALL lake.system.expire_snapshots(table => 's.src', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
+)
+facts["expired"] = error_of(read)
+spark.sql("DROP TABLE s.src PURGE")
+spark.sql("CREATE TABLE s.src (id INT) USING iceberg")
+facts["replaced"] = error_of(read)
+low = None
+spark.sql("CREATE TABLE s.old (id INT) USING iceberg TBLPROPERTIES ('format-version' = '1')")
+spark.sql("INSERT INTO s.old VALUES (1)")
+facts["version 1"] = error_of(
+    lambda: newest_snapshot(spark, "s.old").newest("snapshot", None, "raise")
+)
+facts["no cursor of snapshots"] = error_of(
+    lambda: read_snapshots(spark, "s.src", window(1, cursor="snapshot", high=7))
+)
+print(json.dumps(facts))

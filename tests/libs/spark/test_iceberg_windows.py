@@ -1,0 +1,129 @@
+"""Windows into tables of Iceberg, and over their snapshots, by Iceberg itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.iceberg import run_with_iceberg
+
+pytestmark = pytest.mark.spark
+
+PROGRAM = Path(__file__).parent / "programs" / "iceberg_windows.py"
+ORDERS = 2
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory):
+    """Return what the program has seen."""
+    folder = tmp_path_factory.mktemp("iceberg")
+    lines = run_with_iceberg(PROGRAM.read_text(encoding="utf-8"), folder, json.dumps(ORDERS))
+    return json.loads(lines[-1])
+
+
+def test_a_window_is_appended_once_by_whichever_attempt(facts):
+    assert (facts["first append"], facts["again by the next run"]) == (True, False)
+    assert facts["another part"] is True
+    assert facts["a later window"] is True
+
+
+def test_windows_of_another_job_and_of_a_backfill_count_by_themselves(facts):
+    assert facts["of another job"] is True
+    assert facts["of a backfill"] is True
+    assert facts["appended"] == 5 * 3
+
+
+def test_two_appends_of_one_run_need_parts(facts):
+    assert "WatermarksError" in facts["again by this run"]
+    assert "part=" in facts["again by this run"]
+
+
+def test_the_snapshot_names_its_window(facts):
+    assert facts["summary"] == {
+        "tidemark.window": "backfill-may-t-1",
+        "tidemark.attempt": "1",
+        "tidemark.run": "jr_1",
+    }
+
+
+@pytest.mark.parametrize("case", ["superseded append", "overtaken merge", "superseded merge"])
+def test_a_superseded_run_changes_nothing(facts, case):
+    assert facts[case].startswith("WatermarkSupersededError")
+    assert "nothing was changed" in facts[case]
+
+
+def test_a_superseded_merge_brings_no_row_back_that_a_later_window_has_deleted(facts):
+    assert facts["after a later window"] == [[2, "other", 2], [3, "mine", 5], [4, "x", 10]]
+
+
+def test_a_window_is_merged_beside_another_writer(facts):
+    assert facts["beside another writer"] == [[1, "new", 5], [2, "other", 2], [3, "mine", 5]]
+
+
+@pytest.mark.parametrize("case", ["branches left", "branches after an error"])
+def test_no_branch_is_left(facts, case):
+    assert facts[case] == ["main"]
+
+
+def test_an_error_of_the_merge_is_raised_as_it_is(facts):
+    assert "UNRESOLVED_COLUMN" in facts["a column that is wrong"]
+
+
+def test_changes_in_any_order_end_in_the_last_state(facts):
+    assert facts["kept"] == [[[1, "c", 40, False], [3, "q", 5, False]]] * ORDERS
+
+
+def test_changes_in_any_order_end_in_the_same_history(facts):
+    versions = [
+        [1, "a", 10, 20],
+        [1, "b", 20, 30],
+        [1, "c", 40, None],
+        [2, "y", 15, 18],
+        [3, "q", 5, None],
+    ]
+    assert facts["history"] == [versions] * ORDERS
+
+
+@pytest.mark.parametrize(
+    ("case", "found"),
+    [
+        ("empty table", []),
+        ("first read", [[1, "a"], [2, "b"]]),
+        ("nothing new", []),
+        ("read, not committed", [[3, "c"], [4, "d"]]),
+        ("one snapshot", [[3, "c"]]),
+        ("the other", [[4, "d"]]),
+        ("after a compaction", [[5, "e"]]),
+        ("after an evolution", [[6, "f", 1]]),
+        ("written to a branch", []),
+    ],
+)
+def test_a_window_over_snapshots_reads_what_was_appended_after_the_last_one(facts, case, found):
+    assert facts[case] == found
+
+
+def test_changed_and_deleted_rows_are_read_as_changes(facts):
+    assert facts["changes"] == [
+        [1, "a", None, "DELETE"],
+        [2, "B", None, "INSERT"],
+        [2, "b", None, "DELETE"],
+    ]
+    assert facts["changes by key"] == [[1, "a", None, "DELETE"], [2, "B", None, "INSERT"]]
+
+
+@pytest.mark.parametrize(
+    ("case", "error", "remedy"),
+    [
+        ("appends of changes", "SnapshotRewrittenError", 'read="changes"'),
+        ("rolled back", "SnapshotRolledBackError", "rewind the watermark"),
+        ("expired", "SnapshotExpiredError", "history.expire.max-snapshot-age-ms"),
+        ("replaced", "TableReplacedError", "rewind the watermark to the beginning"),
+        ("version 1", "WatermarkValueError", "'format-version' = '2'"),
+        ("no cursor of snapshots", "WatermarkValueError", "newest_snapshot"),
+    ],
+)
+def test_snapshots_that_do_not_continue_are_refused_by_name(facts, case, error, remedy):
+    assert facts[case].startswith(f"{error}: ")
+    assert remedy in facts[case]
