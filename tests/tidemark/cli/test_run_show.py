@@ -66,6 +66,13 @@ def shown(details, width=80):
     return console.file.getvalue()
 
 
+def test_a_run_names_the_snapshots_that_it_made():
+    written = (DatasetWritten("table:sales.orders", "merge", snapshots=("71", "72")),)
+    details = RunDetails(RUN, replace(CHECKPOINT, written=written), "here")
+
+    assert "  2 snapshots of table:sales.orders: 71, 72\n" in shown(details)
+
+
 def test_a_run_is_shown_in_eighty_columns():
     text = shown(
         RunDetails(

@@ -187,6 +187,10 @@ def _datasets(checkpoint: Checkpoint) -> Iterator[Sentence | Listing]:
     if written:
         yield Sentence("")
         yield Listing(("written", "mode", "files", "rows"), written)
+        for one in checkpoint.written:
+            if one.snapshots:
+                label = plural(len(one.snapshots), "snapshot")
+                yield Sentence(f"  {label} of {one.dataset}: {', '.join(one.snapshots)}")
     if not read and not written:
         yield Sentence("  it read and wrote nothing that is known")
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.process.commit_record import read_facts
@@ -16,6 +17,7 @@ from tidemark.glue_service.runs.watermark_moves import (
     recorded_by_library,
 )
 from tidemark.local_state.bookmarks.datasets_read import reads_of_run
+from tidemark.local_state.run_snapshots import snapshots_of
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.dataset_notes import noted_reads, noted_writes
@@ -107,8 +109,9 @@ def record_end(store: Store, run: JobRun, found: Found) -> JobRun:
         checkpoint,
         watermarks=found.library.moves,
         read=with_committed(reads, counts.scans, found.facts.get("committed_reads", {})),
-        written=with_library(
-            merged_writes([*counts.writes, *found.written]), found.library.written
+        written=with_snapshots(
+            with_library(merged_writes([*counts.writes, *found.written]), found.library.written),
+            snapshots_of(Path(run.log_path).parent),
         ),
     )
     put_checkpoint(store, complete)
@@ -142,6 +145,21 @@ def _sum(rows: Sequence[int | None]) -> int | None:
     """Return the sum of rows; None without any, or if some are unknown."""
     known = [count for count in rows if count is not None]
     return sum(known) if known and len(known) == len(rows) else None
+
+
+def with_snapshots(
+    writes: Sequence[DatasetWritten], snapshots: Sequence[Mapping[str, Any]]
+) -> tuple[DatasetWritten, ...]:
+    """Return the writes of a run with the snapshots that they have added to tables of Iceberg."""
+    ids: dict[str, tuple[str, ...]] = {}
+    for one in snapshots:
+        ids[one["table"]] = (*ids.get(one["table"], ()), one["id"])
+    known = {one.dataset for one in writes}
+    others = (DatasetWritten(f"table:{name}", table=name) for name in ids)
+    return tuple(
+        replace(one, snapshots=ids.get(one.dataset.removeprefix("table:"), ()))
+        for one in (*writes, *(one for one in others if one.dataset not in known))
+    )
 
 
 def with_others(

@@ -62,6 +62,13 @@ _V2_MODES: Mapping[str, WriteMode] = {
     "ReplaceData": "merge",  # by MERGE, UPDATE or DELETE; its rows are those of rewritten files
     "WriteDelta": "merge",
 }
+# Names after that of a table of Iceberg.
+# Source: https://iceberg.apache.org/docs/1.10.0/spark-queries/#inspecting-tables
+CHANGES = "changes"
+METADATA_TABLES = re.compile(
+    r"entries|files|data_files|delete_files|history|metadata_log_entries|snapshots|refs|manifests"
+    r"|partitions|position_deletes|all_(data_files|delete_files|files|manifests|entries)"
+)
 _MAKES_TABLE = ("AtomicCreateTableAsSelect", "CreateTableAsSelect")  # repeating it fails
 _V2_TABLE = re.compile(r"\w+Write\(table=(?P<table>[^,)]+)")
 
@@ -249,6 +256,15 @@ def _table(name: str) -> str:
     return ".".join(name.replace("`", "").split(".")[-2:])
 
 
+def _scanned_table(name: str) -> str:
+    """Return ``database.table`` of a scan; empty for what Iceberg keeps about a table."""
+    parts = name.replace("`", "").split(".")
+    if len(parts) > 3 and parts[-1] == CHANGES:
+        return ".".join(parts[-3:-1])
+    is_about = "#" in name or (len(parts) > 3 and METADATA_TABLES.fullmatch(parts[-1]))
+    return "" if is_about else _table(name)
+
+
 def _files_write(described: str, is_dynamic: bool) -> _Write | None:
     match = _FILES.match(described)
     if match is None:
@@ -321,8 +337,8 @@ def _read_scan(node: Mapping[str, Any]) -> tuple[str, str, str] | None:
     # For a database only the table is known.
     name = node["nodeName"].strip()
     if name.startswith("BatchScan "):
-        table = _table(name.split()[1])
-        return f"table:{table}", table, ""
+        table = _scanned_table(name.split()[1])
+        return (f"table:{table}", table, "") if table else None
     location = str((node.get("metadata") or {}).get("Location", ""))
     if dataset := _scanned_database(name):
         return dataset, "", ""

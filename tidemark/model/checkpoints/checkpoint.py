@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from tidemark.errors import UsageError
 
-FORMAT = 1  # of the document
+FORMAT = 2  # of the document
 APPEND: Final = "append"
 OVERWRITE: Final = "overwrite"
 PARTITIONS: Final = "overwrite_partitions"
@@ -67,6 +67,7 @@ class DatasetWritten:
         table: ``database.table`` of the Data Catalog, empty without.
         rows: None if not known.
         files: None if not known, or for a target without files.
+        snapshots: ids of those that it has added to a table of Iceberg, in order.
     """
 
     dataset: str
@@ -74,6 +75,7 @@ class DatasetWritten:
     table: str = ""
     rows: int | None = None
     files: int | None = None
+    snapshots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,9 @@ class Checkpoint:
                 "bookmark": BookmarkMove(**bookmark) if bookmark else None,
                 "watermarks": tuple(WatermarkMove(**window) for window in windows),
                 "read": tuple(DatasetRead(**read) for read in values.get("read", ())),
-                "written": tuple(DatasetWritten(**w) for w in values.get("written", ())),
+                "written": tuple(
+                    DatasetWritten(**{**one, "snapshots": tuple(one.get("snapshots", ()))})
+                    for one in values.get("written", ())
+                ),
             }
         )

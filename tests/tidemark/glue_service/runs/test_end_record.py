@@ -16,6 +16,7 @@ from tidemark.glue_service.runs.end_record import (
     with_known_rows,
     with_library,
     with_scans,
+    with_snapshots,
 )
 from tidemark.glue_service.runs.row_counts import RowCounts
 from tidemark.glue_service.runs.spark_datasets import Scan
@@ -54,6 +55,21 @@ def test_a_run_that_has_committed_gets_what_it_wrote_whatever_its_end(store, run
 
     found = checkpoint_of_run(store, "jr_1")
     assert found == Checkpoint("ingest", "jr_1", 7, written=(WRITTEN,), arguments={"--a": "1"})
+
+
+def test_a_run_has_the_snapshots_that_it_added_to_tables_of_iceberg():
+    merge = DatasetWritten("table:d.t", "merge", "d.t")
+    noted = [{"table": "d.t", "id": "1"}, {"table": "d.u", "id": "2"}, {"table": "d.t", "id": "3"}]
+
+    found = with_snapshots([WRITTEN, merge], noted)
+
+    assert found == (
+        WRITTEN,
+        replace(merge, snapshots=("1", "3")),
+        DatasetWritten("table:d.u", "unknown", "d.u", snapshots=("2",)),
+    )
+    whole = Checkpoint("ingest", "jr_1", 7, written=found)
+    assert Checkpoint.from_json(json.loads(json.dumps(whole.to_json()))) == whole
 
 
 @pytest.mark.parametrize(

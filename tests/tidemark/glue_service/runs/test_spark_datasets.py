@@ -118,6 +118,27 @@ def test_a_merge_has_the_name_of_its_table_in_the_description_and_no_rows():
     assert (found.dataset, found.mode) == ("table:d.t", "merge")
 
 
+@pytest.mark.parametrize(
+    ("name", "dataset"),
+    [
+        ("lake.d.t", "table:d.t"),
+        ("lake.d.files", "table:d.files"),
+        ("lake.d.t.changes", "table:d.t"),
+        ("lake.d.t.snapshots", None),
+        ("lake.d.t.all_data_files", None),
+        ("s3://b/metadata.json#all_manifests", None),
+    ],
+)
+def test_what_iceberg_keeps_about_a_table_is_not_a_dataset(name, dataset):
+    begin, *_ = events("")
+    metric = {"name": "number of output rows", "accumulatorId": 7}
+    node = {"nodeName": f"BatchScan {name}", "simpleString": "", "children": []}
+    seen = SparkDatasets()
+    seen.see({**begin, "sparkPlanInfo": {**node, "metrics": [metric]}})
+
+    assert [one.dataset for one in seen.scans({7: 3})] == [one for one in [dataset] if one]
+
+
 def test_a_setting_of_the_job_may_say_that_only_partitions_are_replaced():
     described = f"{BEGIN} s3://b/o, false, [day#1], Parquet, {BY_DAY}, Overwrite, [id, day]"
     settings = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
