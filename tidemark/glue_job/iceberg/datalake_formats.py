@@ -4,11 +4,13 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-data
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidemark.errors import UnsupportedError, UsageError
+from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.iceberg.jar import has_class
 from tidemark.local_state.sparks.installed import Spark
 
@@ -69,6 +71,21 @@ def datalake_jars(
             raise UnsupportedError(_missing(job, name, spark))
         added += installed
     return added
+
+
+@cache  # the engine asks at each of its steps
+def spark_with(formats: str, spark: Spark) -> Spark:
+    """Return a Spark with the jars that its JVM needs for ``--datalake-formats``, as far as here."""
+    try:
+        jars = datalake_jars("", {ARGUMENT: formats}, [], spark) if formats else []
+    except TidemarkError:  # its run says so
+        jars = []
+    return replace(spark, format_jars=iceberg_jars(jars)) if jars else spark
+
+
+def iceberg_jars(jars: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the jars that are on the JVM's own class path, with what stands in for AWS there."""
+    return tuple(jar for jar in jars if has_class(CLASSES["iceberg"], [jar]))
 
 
 def _missing(job: str, name: str, spark: Spark) -> str:

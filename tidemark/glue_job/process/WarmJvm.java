@@ -43,7 +43,7 @@ public class WarmJvm {
         "process reaper|Cleaner-\\d+|Idle Worker Monitor for .*|derby\\..*|Log4j2-.*|Keep-Alive-Timer"
         + "|org\\.apache\\.hadoop\\.fs\\.FileSystem\\$Statistics\\$StatisticsDataReferenceCleaner"
         + "|(rpc|shuffle|QueryStageCreator|ResultQueryStageExecution|broadcast-exchange|subquery"
-        + "|ForkJoinPool|ForkJoinPool\\.commonPool-worker|block-manager)-.*";
+        + "|ForkJoinPool|ForkJoinPool\\.commonPool-worker|block-manager|iceberg-(delete-)?worker-pool)-.*";
     /** Numbers that a script sees in plans. */
     private static final String[][] COUNTERS = {
         {"org.apache.spark.sql.catalyst.expressions.NamedExpression$", "curId"},

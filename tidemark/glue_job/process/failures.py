@@ -227,6 +227,11 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "open-source Spark has no materialized views: on AWS, compute that it manages keeps "
             "one up to date; write the query into a table here, by INSERT OVERWRITE"
         ),
+        r"PARSE_SYNTAX_ERROR.*'(CALL|BRANCH|TAG|FIELD)'": (
+            "this is SQL of Iceberg, which Spark has by an extension: set spark.sql.extensions to "
+            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions, in --conf or "
+            "before the session starts"
+        ),
         r"ModuleNotFoundError": (
             "pass your own modules in --extra-py-files; install a package with "
             f"`{places.python} -m pip install`, and name it for AWS in --additional-python-modules"

@@ -5,6 +5,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.iceberg.datalake_formats import ARGUMENT as DATALAKE_FORMATS
 from tidemark.glue_service.runs.job_run_process import JobProcess
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.glue_service.runs.skip import NothingNew
@@ -31,6 +32,14 @@ class Start:
     failure: TidemarkError | None = None
     delay_minutes: int | None = None
 
+    @property
+    def spark(self) -> tuple[str, str] | None:
+        """Glue's version and the table formats that its JVM needs; None for a job of no Spark."""
+        if self.job.command != SPARK:
+            return None
+        arguments = {**self.job.default_arguments, **self.request.arguments}
+        return self.job.glue_version, arguments.get(DATALAKE_FORMATS, "")
+
 
 @dataclass
 class ActiveRun:
@@ -52,20 +61,20 @@ class ActiveRuns:
         self._started: dict[str, ActiveRun] = {}
         self._counted: dict[str, str] = {}  # run -> job
         self._counts: Counter[str] = Counter()
-        self._versions: Counter[str] = Counter()  # of Glue, of Spark jobs
+        self._sparks: Counter[tuple[str, str] | None] = Counter()
 
     def __len__(self) -> int:
         return len(self._all)
 
     @property
-    def of_spark(self) -> dict[str, int]:
-        """How many runs of Spark jobs there are, by the version of Glue."""
-        return {version: number for version, number in self._versions.items() if number}
+    def of_spark(self) -> dict[tuple[str, str], int]:
+        """How many runs of Spark jobs there are, by `Start.spark`."""
+        return {spark: number for spark, number in self._sparks.items() if spark and number}
 
     def add(self, active: ActiveRun) -> None:
         """Add a run."""
         self._all[active.run.run_id] = active
-        self._versions[active.start.job.glue_version] += active.start.job.command == SPARK
+        self._sparks[active.start.spark] += 1
         if active.start.delay_minutes is not None:
             self._delayed[active.run.run_id] = active
         self.place(active)
@@ -75,7 +84,7 @@ class ActiveRuns:
         run_id = active.run.run_id
         del self._all[run_id]
         self._delayed.pop(run_id, None)
-        self._versions[active.start.job.glue_version] -= active.start.job.command == SPARK
+        self._sparks[active.start.spark] -= 1
         self._leave(run_id)
         if run_id in self._counted:
             job_name = self._counted.pop(run_id)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_job.iceberg.datalake_formats import ARGUMENT as DATALAKE_FORMATS
-from tidemark.glue_job.iceberg.datalake_formats import CLASSES, datalake_jars
-from tidemark.glue_job.iceberg.jar import has_class
+from tidemark.glue_job.iceberg.datalake_formats import datalake_jars, iceberg_jars
 from tidemark.glue_job.iceberg.settings import local_settings
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
 from tidemark.glue_service.runs.arguments import listed
@@ -99,8 +98,7 @@ def jars_of(home: Home, job: JobDefinition, arguments: Mapping[str, str], spark:
     added = datalake_jars(job.name, arguments, given, spark)
     if DATALAKE_FORMATS not in arguments:
         return Jars((), tuple(given))
-    own = [jar for jar in given if has_class(CLASSES["iceberg"], [jar])]
-    formats = [jar for jar in added if has_class(CLASSES["iceberg"], [jar])]
+    own, formats = iceberg_jars(given), iceberg_jars(added)
     others = [jar for jar in (*given, *added) if jar not in (*own, *formats)]
     why = f"--extra-jars names {own[0].name}" if own else ""
     return Jars((*own, *formats), tuple(others), why)

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.iceberg.datalake_formats import spark_with
 from tidemark.glue_job.process.found_warnings import warnings_of
 from tidemark.glue_service.logs.marks import LogMarks
 from tidemark.glue_service.protocol.service_errors import TooManyRunsError
@@ -292,9 +293,9 @@ class Runner:
                 if counts[job.name] < job.max_concurrent_runs:
                     self._change(active, STARTING)
                     counts[job.name] += 1
-        for version, number in self._active.of_spark.items():
+        for (version, formats), number in self._active.of_spark.items():
             if spark := installed_spark(version):
-                self._machine.jvms.want(number, spark)
+                self._machine.jvms.want(number, spark_with(formats, spark))
         for active in self._startable():
             active.run = replace(active.run, started_at_ms=now_ms())
             job, request = active.start.job, active.start.request

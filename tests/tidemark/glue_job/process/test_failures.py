@@ -206,6 +206,7 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
         ("ModuleNotFoundError: No module named 'x'", "", ["pip install", "--extra-py-files"]),
         ("ModuleNotFoundError: No module named 'awsglue.blueprint'", "", ["is not a job"]),
         ("ParseException: [PARSE_SYNTAX_ERROR] at 'MATERIALIZED'", "", ["INSERT OVERWRITE"]),
+        ("ParseException: [PARSE_SYNTAX_ERROR] near 'CALL'.", "", ["spark.sql.extensions"]),
         ("AnalysisException: [PATH_NOT_FOUND] Path does not exist: s3://b/k", "", ["/home/lake"]),
         ("ClientError: An error occurred (AccessDenied) when", "", ["the job's role"]),
         ("EndpointConnectionError: Could not connect", "", ["AWS_ENDPOINT_URL_<SERVICE>"]),

@@ -46,7 +46,7 @@ class Jvms:
         """Start what runs of a Spark will need soon, without waiting: JVMs and Pythons."""
         spark = spark or own_spark()
         if self.pythons is not None:
-            self.pythons.want(number, spark)
+            self.pythons.want(number, replace(spark, format_jars=()))
         if self.pool is not None:
             self.pool.want(number, spark)
 
