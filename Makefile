@@ -57,7 +57,7 @@ test-nightly: setup .venv-ministack/.complete .venv-glue6/.complete ## Run the s
 	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder --hypothesis-profile=random \
 		-m "nightly or hypothesis"
 	@TIDEMARK_TEST_DYNAMODB=ministack .venv-ministack/bin/pytest \
-		-q -n 2 --dist loadscope -p no:cacheprovider -m "stress or nightly or hypothesis" tests/libs
+		-q -n 2 --dist loadscope -p no:cacheprovider tests/libs
 	@.venv-glue6/bin/python -m tidemark.glue_job.process.class_archive.make
 	@$(ON_GLUE_6) --hypothesis-profile=random -m "not install and not clients and not browser" $(OF_GLUE_6)
 

@@ -25,6 +25,7 @@ def run(tmp_path: Path) -> Run:
     return lambda block: [shell(tmp_path, f"{OUTSIDE} {line}") for line in block.splitlines()]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_bookmark_is_tried(run: Run, tmp_path: Path) -> None:
     blocks = Page("docs/bookmarks.md").blocks

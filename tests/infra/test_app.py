@@ -46,6 +46,7 @@ def prod(run_app):
     return run_app(stage="prod")
 
 
+@pytest.mark.nightly
 @pytest.mark.synth
 def test_cdk_synth_writes_the_same_bytes_as_the_app(synth, tmp_path):
     prod = synth(stage="prod").folder

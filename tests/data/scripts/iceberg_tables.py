@@ -108,6 +108,10 @@ facts["without a place"] = error_of(
 facts["in upper case"] = error_of(
     lambda: spark.sql("CREATE TABLE glue_catalog.shop.Orders2 (id INT) USING iceberg")
 )
+spark.conf.set("spark.sql.catalog.buckets", "org.apache.iceberg.spark.SparkCatalog")
+spark.conf.set("spark.sql.catalog.buckets.type", "glue")
+spark.conf.set("spark.sql.catalog.buckets.glue.id", "1:s3tablescatalog/b")
+facts["in S3 Tables"] = error_of(lambda: spark.table("buckets.shop.orders"))
 spark.sql("ALTER TABLE glue_catalog.shop.orders RENAME TO shop.sales")
 facts["renamed"] = rows(spark.sql("SHOW TABLES IN glue_catalog.shop"))
 facts["view"] = error_of(lambda: spark.sql("CREATE MATERIALIZED VIEW glue_catalog.shop.v AS SELECT 1"))

@@ -33,6 +33,7 @@ def merged(tmp_path, steps):
     return [[tuple(row) for row in json.loads(line)] for line in found]
 
 
+@pytest.mark.nightly
 def test_rows_are_merged_by_key_and_merging_again_changes_nothing(tmp_path):
     first = [(1, "open", 10, "I"), (1, "late", 11, "U"), (2, "open", 11, "I"), (3, "x", 12, "I")]
     second = [(1, "done", 20, "U"), (2, "", 21, "D"), (4, "new", 22, "I"), (5, "", 22, "D")]

@@ -47,13 +47,14 @@ public class IcebergCatalog extends BaseMetastoreCatalog implements SupportsName
     public void initialize(String catalog, Map given) {
         this.name = catalog;
         this.properties = new HashMap(given);
-        this.warehouse = withoutSlash((String) given.get("warehouse"));
-        String id = String.valueOf(given.get("glue.id"));
-        if (id.indexOf("s3tablescatalog") >= 0 || (warehouse != null && warehouse.startsWith("arn:"))) {
+        String place = withoutSlash((String) given.get("warehouse"));
+        // The catalog by REST has an account as its warehouse.
+        this.warehouse = place != null && place.matches("\\d{12}") ? null : place;
+        String id = given.get("glue.id") + " " + place;
+        if (id.indexOf("s3tablescatalog") >= 0 || (place != null && place.startsWith("arn:"))) {
             throw new UnsupportedOperationException(
-                "the catalog " + catalog + " is one of S3 Tables (" + (warehouse == null ? id : warehouse)
-                + "), which do not run locally: give it a warehouse s3://bucket/prefix here, for example by a job "
-                + "argument");
+                "the catalog " + catalog + " is one of S3 Tables (" + id + "), which do not run locally: give it a "
+                + "warehouse s3://bucket/prefix and no glue.id here, for example by a job argument");
         }
         String implementation = (String) given.get("io-impl");
         this.io = CatalogUtil.loadFileIO(implementation == null ? FILE_IO : implementation, given, hadoop);

@@ -75,7 +75,7 @@ def datalake_jars(
 
 @cache  # the engine asks at each of its steps
 def spark_with(formats: str, spark: Spark) -> Spark:
-    """Return a Spark with the jars that its JVM needs for ``--datalake-formats``, as far as here."""
+    """Return a Spark with the jars that its JVM needs for ``--datalake-formats``, if they exist."""
     try:
         jars = datalake_jars("", {ARGUMENT: formats}, [], spark) if formats else []
     except TidemarkError:  # its run says so

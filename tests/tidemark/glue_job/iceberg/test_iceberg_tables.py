@@ -92,6 +92,7 @@ def test_the_data_catalog_describes_a_table_as_iceberg_does_on_aws(facts):
         ("without a place", "warehouse path must not be null"),
         ("in upper case", "Invalid table identifier"),
         ("not empty", "contains tables"),
+        ("in S3 Tables", "is one of S3 Tables (1:s3tablescatalog/b"),
         ("view", "PARSE_SYNTAX_ERROR"),
     ],
 )

@@ -275,6 +275,7 @@ def test_run_whose_jvm_is_out_of_memory_says_so_and_names_the_setting(home):
     assert "\n" not in run.error_message
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_run_whose_spark_ended_for_lack_of_memory_names_that_and_so_does_its_log(home):
     script = (

@@ -291,6 +291,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.nightly
 def test_what_a_script_changes_before_spark_starts_reaches_it_and_its_workers(bench, one_jvm):
     own, borrowed = bench.run(COLD, MOVED), bench.run(one_jvm, MOVED)
 
