@@ -32,12 +32,27 @@ class WatermarkStep:
 
 
 @dataclass(frozen=True)
+class TableStep:
+    """A table of Iceberg: the place of its metadata that holds, and the one that is to hold.
+
+    `snapshot` is the one to which it goes back, empty for none; the file of `place` is written with
+    it if it is missing.
+    """
+
+    table: str
+    expected: str
+    place: str
+    snapshot: str
+
+
+@dataclass(frozen=True)
 class Steps:
     """Everything that moves at once; `files` are pairs of paths in the home, from and to."""
 
     bookmarks: tuple[BookmarkStep, ...] = ()
     watermarks: tuple[WatermarkStep, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
+    tables: tuple[TableStep, ...] = ()
 
     def backwards(self) -> "Steps":
         """Return the steps that undo these."""
@@ -57,6 +72,7 @@ class Steps:
                 for s in self.watermarks
             ),
             tuple((to, from_) for from_, to in reversed(self.files)),
+            tuple(TableStep(s.table, s.place, s.expected, "") for s in self.tables),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -70,4 +86,5 @@ class Steps:
             tuple(BookmarkStep(**one) for one in document["bookmarks"]),
             tuple(WatermarkStep(**one) for one in document["watermarks"]),
             tuple((one[0], one[1]) for one in document["files"]),
+            tuple(TableStep(**one) for one in document.get("tables", ())),
         )

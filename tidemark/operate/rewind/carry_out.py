@@ -2,9 +2,11 @@
 
     1  the record, with every step in it           SQLite, one transaction
     2  the mark: no job run starts from here on    a file
-    3  what is deleted moves into a folder         renames, each of which may be repeated
+    3  what is deleted moves into a folder;        renames and new files, each of which may be
+       metadata of tables that go back             repeated
     4  watermarks                                  DynamoDB, one transaction a table
-    5  bookmarks, and the record is done           SQLite, one transaction
+    5  bookmarks, the tables' places of metadata,  SQLite, one transaction
+       and the record is done
 
 Until 5 everything can be taken back; each of the steps may be done again.
 """
@@ -19,6 +21,12 @@ from typing import TypeAlias
 
 from tidemark.errors import BookmarkVersionMismatchError, UsageError
 from tidemark.local_state.bookmarks.versions import latest_bookmark, restore_version
+from tidemark.local_state.catalog.iceberg import (
+    at_snapshot,
+    put_metadata,
+    read_metadata,
+    write_metadata,
+)
 from tidemark.local_state.home import Home
 from tidemark.local_state.rewinds.records import (
     BEGUN,
@@ -32,13 +40,17 @@ from tidemark.local_state.rewinds.records import (
     check_still_open,
     end,
 )
-from tidemark.local_state.rewinds.steps import Steps, WatermarkStep
+from tidemark.local_state.rewinds.steps import Steps, TableStep, WatermarkStep
 from tidemark.local_state.store.database import Store
 from watermarks import WatermarkAdmin, WatermarkConflictError
 from watermarks.admin import Rewind
 
 OpenTable: TypeAlias = Callable[[str], AbstractContextManager[WatermarkAdmin]]
 """Opens a table of watermarks by its name."""
+
+
+class TableChangedError(Exception):
+    """A table of Iceberg is not the one that it was when a rewind was planned."""
 
 
 def no_step(_: str) -> None:
@@ -90,6 +102,9 @@ class CarryOut:
             for from_, to in steps.files:
                 self.before(f"file {from_}")
                 _move(self.home, from_, to)
+            for table in steps.tables:
+                self.before(f"table {table.table}")
+                _write_metadata(self.home, table, at_ms)
             for table, group in groupby(steps.watermarks, key=lambda step: step.table):
                 self.before(f"watermarks {table}")
                 with self.open_table(table) as admin:
@@ -98,10 +113,13 @@ class CarryOut:
             with self.store.transaction():
                 for step in steps.bookmarks:
                     restore_version(self.store, step.job, step.expected, step.version, at_ms)
+                for one in steps.tables:
+                    _put_metadata(self.store, one)
                 end(self.store, record.rewind_id, DONE)
         except (
             WatermarkConflictError,
             BookmarkVersionMismatchError,
+            TableChangedError,
             FileNotFoundError,
             FileExistsError,
         ) as error:
@@ -137,11 +155,24 @@ class CarryOut:
             self.before(f"file back {from_}")
             if (root / to).exists() and not (root / from_).exists():  # it was moved
                 _move(self.home, to, from_)
+        for step in steps.tables:
+            self.home.local_path(step.place).unlink(missing_ok=True)
         self.before("given up")
         with self.store.transaction():
             end(self.store, record.rewind_id, GIVEN_UP)
         (root / MARK).unlink(missing_ok=True)
         return replace(record, state=GIVEN_UP)
+
+
+def _write_metadata(home: Home, step: TableStep, at_ms: int) -> None:
+    if not home.local_path(step.place).exists():
+        metadata = read_metadata(home, step.expected)
+        write_metadata(home, step.place, at_snapshot(metadata, step.snapshot, at_ms))
+
+
+def _put_metadata(store: Store, step: TableStep) -> None:
+    if not put_metadata(store, step.table, step.expected, step.place):
+        raise TableChangedError(f"another writer has changed {step.table}")
 
 
 def _check_bookmarks(store: Store, steps: Steps) -> None:

@@ -34,6 +34,18 @@ def files_to_clear(facts: Facts, clear: Clear, files: Sequence[FileSeen]) -> lis
     return found
 
 
+def snapshots_to_clear(facts: Facts, clear: Clear) -> list[str]:
+    """Return the snapshots that the undone runs have added to a table of Iceberg."""
+    found: list[str] = []
+    for one in facts.checkpoints_of(clear.job):
+        if one.run_id in clear.runs:
+            written = next(w for w in one.written if w.dataset == clear.dataset)
+            if not written.snapshots:
+                raise not_provable(clear, f"which snapshots run {one.run_id} made is not known")
+            found += written.snapshots
+    return found
+
+
 def _of_windows(
     clear: Clear, checkpoints: Sequence[Checkpoint], files: Sequence[FileSeen]
 ) -> list[str]:
@@ -45,22 +57,22 @@ def _of_windows(
         for window in move.windows
     }
     if not ids:
-        raise _not_provable(clear, "no checkpoint of these runs names the windows that they wrote")
+        raise not_provable(clear, "no checkpoint of these runs names the windows that they wrote")
     return [one.uri for one in files if any(folder in one.uri for folder in ids)]
 
 
 def _of_run(facts: Facts, clear: Clear, one: Checkpoint, files: Sequence[FileSeen]) -> list[str]:
     run = facts.run(one.run_id)
     if run is None or run.ended_at_ms is None:
-        raise _not_provable(clear, f"when run {one.run_id} began and ended is not known")
+        raise not_provable(clear, f"when run {one.run_id} began and ended is not known")
     if other := _another_writer(facts, clear, run):
-        raise _not_provable(clear, f"run {other.run_id} of {other.job} wrote there meanwhile")
+        raise not_provable(clear, f"run {other.run_id} of {other.job} wrote there meanwhile")
     written = next(w for w in one.written if w.dataset == clear.dataset)
     found = [f.uri for f in files if run.started_at_ms <= f.modified_ms <= run.ended_at_ms]
     if written.files is None:
-        raise _not_provable(clear, f"how many files run {one.run_id} wrote is not known")
+        raise not_provable(clear, f"how many files run {one.run_id} wrote is not known")
     if len(found) != written.files:
-        raise _not_provable(
+        raise not_provable(
             clear,
             f"run {one.run_id} wrote {plural(written.files, 'file')}, and of those there "
             f"{len(found)} have a time of it",
@@ -84,9 +96,10 @@ def _another_writer(facts: Facts, clear: Clear, run: Run) -> Run | None:
     return None
 
 
-def _not_provable(clear: Clear, why: str) -> UsageError:
+def not_provable(clear: Clear, why: str) -> UsageError:
+    """Return the error for a target whose additions are not certainly those of undone runs."""
     return UsageError(
-        f"--clear: which files of {clear.dataset} the undone runs of {clear.job} wrote cannot be "
+        f"--clear: what the undone runs of {clear.job} have added to {clear.dataset} cannot be "
         f"proven: {why}; nothing was changed: leave out --clear, and delete the partitions that "
         "are written again yourself"
     )

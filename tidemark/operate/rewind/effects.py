@@ -193,6 +193,8 @@ def _rewound(settings: _Settings, job: str, target: DatasetWritten) -> Effect:
         return Effect(target.dataset, target.mode, NOT_KNOWN, staying)
     if clears:
         why = "output of the undone runs is deleted first"
+        if target.dataset.startswith("table:"):
+            why = "the table goes back to its snapshot before the undone runs first"
         return Effect(target.dataset, target.mode, RIGHT, why)
     why = "appends: rows that are written again are duplicated"
     if target.mode == WINDOW:

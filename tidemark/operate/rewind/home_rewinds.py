@@ -3,9 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from uuid import uuid4
 
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.versions import bookmark_versions
+from tidemark.local_state.catalog.iceberg import (
+    METADATA,
+    next_place,
+    read_metadata,
+    snapshot_before,
+    table_of,
+)
 from tidemark.local_state.home import Home
 from tidemark.local_state.rewinds.records import (
     Asked,
@@ -15,12 +23,17 @@ from tidemark.local_state.rewinds.records import (
     refuse_unfinished,
     rewinds,
 )
-from tidemark.local_state.rewinds.steps import Steps
+from tidemark.local_state.rewinds.steps import Steps, TableStep
 from tidemark.local_state.store.database import Store
 from tidemark.operate.rewind.carry_out import CarryOut
-from tidemark.operate.rewind.clear import FileSeen, files_to_clear
+from tidemark.operate.rewind.clear import (
+    FileSeen,
+    files_to_clear,
+    not_provable,
+    snapshots_to_clear,
+)
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
-from tidemark.operate.rewind.plan import Plan, steps_of_plan
+from tidemark.operate.rewind.plan import Clear, Plan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.sources_now import with_current_sources
 from tidemark.operate.rewind.tracks import Windows
@@ -88,9 +101,24 @@ def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
     files = [
         (path, "")
         for clear in plan.clears
+        if not clear.table
         for path in _paths(home, files_to_clear(facts, clear, _files(home, clear.dataset)))
     ]
-    return replace(steps_of_plan(plan, windows), files=tuple(dict.fromkeys(files)))
+    tables = [_table_step(home, facts, clear) for clear in plan.clears if clear.table]
+    return replace(
+        steps_of_plan(plan, windows), files=tuple(dict.fromkeys(files)), tables=tuple(tables)
+    )
+
+
+def _table_step(home: Home, facts: Facts, clear: Clear) -> TableStep:
+    """Return the step that takes a table of Iceberg back to before the undone runs."""
+    with Store(home.database) as store:
+        place = table_of(store, clear.table).parameters[METADATA]
+    try:
+        snapshot = snapshot_before(read_metadata(home, place), snapshots_to_clear(facts, clear))
+    except UsageError as error:
+        raise not_provable(clear, str(error)) from error
+    return TableStep(clear.table, place, next_place(place, str(uuid4())), snapshot)
 
 
 def _files(home: Home, dataset: str) -> list[FileSeen]:

@@ -50,6 +50,12 @@ class Clear:
     mode: str
     runs: tuple[str, ...]
 
+    @property
+    def table(self) -> str:
+        """The name of a table of Iceberg, which goes back to a snapshot; empty for files."""
+        kind, _, name = self.dataset.partition(":")
+        return name if kind == "table" else ""
+
 
 @dataclass(frozen=True)
 class JobPlan:

@@ -1,0 +1,89 @@
+"""Going back to an earlier snapshot of a table of Iceberg, in its metadata."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.errors import UsageError
+from tidemark.local_state.catalog.iceberg import at_snapshot, next_place, snapshot_before
+
+
+def metadata(*snapshots, current=None):
+    """Return the metadata of a table: of each snapshot its id, its parent and its operation."""
+    found = [
+        {
+            "snapshot-id": number,
+            "summary": {"operation": operation},
+            **({"parent-snapshot-id": parent} if parent else {}),
+        }
+        for number, parent, operation in snapshots
+    ]
+    last = snapshots[-1][0] if snapshots else -1
+    return {
+        "snapshots": found,
+        "current-snapshot-id": current or last,
+        "refs": {"main": {"type": "branch", "snapshot-id": last}, "audit": {"snapshot-id": 1}},
+        "snapshot-log": [{"snapshot-id": 1, "timestamp-ms": 1}],
+    }
+
+
+THREE = metadata((1, None, "append"), (2, 1, "append"), (3, 2, "overwrite"))
+
+
+@pytest.mark.parametrize(
+    ("table", "undone", "found"),
+    [
+        (THREE, ["3"], "2"),
+        (THREE, ["2", "3"], "1"),
+        (THREE, ["1", "2", "3"], ""),
+        (metadata((1, None, "append"), (2, 1, "append"), (3, 2, "replace")), ["2"], "1"),
+        (metadata((1, None, "append"), (2, 1, "replace"), (3, 2, "append")), ["3"], "2"),
+    ],
+)
+def test_a_table_goes_back_to_before_the_undone_snapshots(table, undone, found):
+    assert snapshot_before(table, undone) == found
+
+
+@pytest.mark.parametrize(
+    ("table", "undone", "told"),
+    [
+        (THREE, ["2"], "snapshot 3 is of another run or writer"),
+        (THREE, ["4"], "snapshot 3 is of another"),
+        (metadata((3, 2, "append")), ["2", "3"], "snapshot 2 is not one of the table's any more"),
+        (metadata((3, 2, "append")), ["3"], "snapshot 2, to which .* has expired"),
+        (metadata(), ["1"], "snapshot 1 is not one of"),
+    ],
+)
+def test_a_table_that_others_have_changed_or_that_has_forgotten_stays(table, undone, told):
+    with pytest.raises(UsageError, match=told):
+        snapshot_before(table, undone)
+
+
+def test_metadata_at_a_snapshot_keep_all_but_what_is_current():
+    found = at_snapshot(THREE, "1", 9)
+
+    assert found["current-snapshot-id"] == 1
+    assert found["refs"] == {
+        "audit": {"snapshot-id": 1},
+        "main": {"type": "branch", "snapshot-id": 1},
+    }
+    assert found["snapshot-log"][-1] == {"snapshot-id": 1, "timestamp-ms": 9}
+    assert (found["snapshots"], found["last-updated-ms"]) == (THREE["snapshots"], 9)
+
+
+def test_a_table_may_go_back_to_before_its_first_snapshot():
+    found = at_snapshot(THREE, "", 9)
+
+    assert (found["current-snapshot-id"], found["snapshot-log"]) == (-1, [])
+    assert found["refs"] == {"audit": {"snapshot-id": 1}}
+
+
+@pytest.mark.parametrize(
+    ("place", "following"),
+    [
+        ("s3://b/t/metadata/00009-x.metadata.json", "s3://b/t/metadata/00010-m.metadata.json"),
+        ("s3://b/t/metadata/v3.metadata.json", "s3://b/t/metadata/00000-m.metadata.json"),
+    ],
+)
+def test_new_metadata_have_the_next_number(place, following):
+    assert next_place(place, "m") == following

@@ -1,0 +1,117 @@
+"""Takes a table of Iceberg back to an earlier snapshot: in its metadata, no data file is touched.
+
+Source: https://iceberg.apache.org/spec/#table-metadata-fields
+"""
+
+import gzip
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from tidemark.errors import UsageError
+from tidemark.local_state.catalog.tables import find_table, put_tables
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.catalog_tables import CatalogTable
+
+METADATA, PREVIOUS = "metadata_location", "previous_metadata_location"
+REPLACE = "replace"  # the operation of a compaction, which changes no row
+NO_SNAPSHOT = -1
+
+
+def table_of(store: Store, name: str) -> CatalogTable:
+    """Return the table of Iceberg that ``database.table`` names.
+
+    Raises:
+        UsageError: it is not one of Iceberg.
+    """
+    found = find_table(store, *name.split(".", 1))
+    if not found.is_iceberg:
+        raise UsageError(f"the table {name} is not one of Iceberg")
+    return found
+
+
+def read_metadata(home: Home, place: str) -> dict[str, Any]:
+    """Return the metadata of a table at a place."""
+    content = home.existing_path(place).read_bytes()
+    text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str:
+    """Return the snapshot before those of undone runs; empty if the table had none then.
+
+    Raises:
+        UsageError: another writer has changed rows since, or one of them is not kept.
+    """
+    by_id = {str(one["snapshot-id"]): one for one in metadata.get("snapshots", [])}
+    left, found = set(undone), ""
+    at = str(metadata.get("current-snapshot-id", NO_SNAPSHOT))
+    while left and at in by_id:
+        one = by_id[at]
+        parent = one.get("parent-snapshot-id")
+        before = "" if parent is None else str(parent)
+        if at in left:
+            left.remove(at)
+            found = before
+        elif one.get("summary", {}).get("operation") != REPLACE:
+            raise UsageError(f"snapshot {at} is of another run or writer")
+        at = before
+    if left:
+        raise UsageError(f"snapshot {min(left)} is not one of the table's any more")
+    if found and found not in by_id:
+        raise UsageError(f"snapshot {found}, to which the table would go back, has expired")
+    return found
+
+
+def at_snapshot(metadata: Mapping[str, Any], snapshot: str, at_ms: int) -> dict[str, Any]:
+    """Return the metadata of a table with a snapshot as the current one; without one if empty."""
+    refs = {name: ref for name, ref in metadata.get("refs", {}).items() if name != "main"}
+    number = int(snapshot) if snapshot else NO_SNAPSHOT
+    log = list(metadata.get("snapshot-log", []))
+    if snapshot:
+        main = metadata.get("refs", {}).get("main", {"type": "branch"})
+        refs["main"] = {**main, "snapshot-id": number}
+        log.append({"snapshot-id": number, "timestamp-ms": at_ms})
+    return {
+        **metadata,
+        "current-snapshot-id": number,
+        "refs": refs,
+        "snapshot-log": log if snapshot else [],
+        "last-updated-ms": at_ms,
+    }
+
+
+def write_metadata(home: Home, place: str, metadata: Mapping[str, Any]) -> None:
+    """Write metadata at a place."""
+    file = home.local_path(place)
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    unfinished.write_text(json.dumps(metadata), encoding="utf-8")
+    unfinished.replace(file)
+
+
+def put_metadata(store: Store, name: str, expected: str, place: str) -> bool:
+    """Make a place that of a table's metadata; return False if another writer was faster."""
+    with store.transaction():
+        table = table_of(store, name)
+        if table.parameters.get(METADATA) != expected:
+            return False
+        parameters = {
+            **table.definition.get("Parameters", {}),
+            METADATA: place,
+            PREVIOUS: expected,
+        }
+        new = CatalogTable(
+            table.database, table.name, {**table.definition, "Parameters": parameters}
+        )
+        put_tables(store, [new], keeps_replaced=False)
+    return True
+
+
+def next_place(place: str, mark: str) -> str:
+    """Return a place for metadata after those at a place: its number plus one, and a mark."""
+    folder, _, name = place.rpartition("/")
+    number = name.partition("-")[0]
+    following = f"{int(number) + 1:05d}" if number.isdecimal() else "00000"
+    return f"{folder}/{following}-{mark}.metadata.json"
