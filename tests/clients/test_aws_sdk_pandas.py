@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.waiting import wait_until
+
 pytestmark = pytest.mark.clients
 
 
@@ -73,3 +75,57 @@ def test_pyiceberg_keeps_its_tables_in_the_data_catalog(facts, port):
     assert "ice" in found["namespaces"]
     assert (found["renamed"], found["registered"]) == (3, 3)
     assert found["not empty"] == "NamespaceNotEmptyError"
+
+
+JOB = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+name = "glue_catalog.jobs.orders"
+if "--again" not in sys.argv:
+    spark.sql("CREATE DATABASE glue_catalog.jobs")
+    spark.sql(f"CREATE TABLE {name} (id INT, name STRING) USING iceberg")
+spark.sql(f"INSERT INTO {name} VALUES (1, 'by Spark')")
+print(spark.table(name).count())
+"""
+CATALOG = "spark.sql.catalog.glue_catalog"
+CONF = " --conf ".join(
+    [
+        f"{CATALOG}=org.apache.iceberg.spark.SparkCatalog",
+        f"{CATALOG}.catalog-impl=org.apache.iceberg.aws.glue.GlueCatalog",
+        f"{CATALOG}.warehouse=s3://jobs/warehouse/",
+    ]
+)
+
+
+def test_pyiceberg_and_jobs_write_to_one_table(facts, port):
+    port.home.create_bucket("jobs")
+    (port.home.lake / "jobs" / "orders.py").write_text(JOB)
+    command = {"Name": "glueetl", "ScriptLocation": "s3://jobs/orders.py"}
+    arguments = {"--datalake-formats": "iceberg", "--conf": CONF}
+    glue = port.glue
+    glue.create_job(
+        Name="orders", Role="r", Command=command, GlueVersion="5.1", DefaultArguments=arguments
+    )
+
+    first = ended(glue, glue.start_job_run(JobName="orders")["JobRunId"])
+    found = facts("awswrangler", "iceberg_of_jobs.py")
+    again = glue.start_job_run(JobName="orders", Arguments={"--again": "1"})
+    second = ended(glue, again["JobRunId"])
+
+    assert (first["JobRunState"], second["JobRunState"]) == ("SUCCEEDED", "SUCCEEDED"), second
+    assert found["rows"] == [{"id": 1, "name": "by Spark"}]
+    assert port.printed(second["Id"]).split() == ["3"]
+
+
+def ended(glue, run_id):
+    """Return a job run once it has ended."""
+    runs = []
+
+    def is_over():
+        runs.append(glue.get_job_run(JobName="orders", RunId=run_id)["JobRun"])
+        return runs[-1]["JobRunState"] not in ("STARTING", "RUNNING", "WAITING")
+
+    wait_until(is_over)
+    return runs[-1]
