@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 VERSION = click.Choice(RUN_HERE)
 MARKS = {"equal": "✓", "differs": "≠", "fails": "✗"}
+THERE = "there"
 MAX_DIFFERENCES = 10  # of one bookmark, watermark or table
 FIND_HELP = "If the results differ, look for the setting of Spark that brings the old ones back."
 SHARED_HELP = "Also run scripts that write to a database: both versions use the same one."
@@ -185,7 +186,7 @@ def _target_lines(target: "TargetOutcome", found: "Comparison") -> Iterator[str]
 
 def _state_lines(state: "StateOutcome", found: "Comparison") -> Iterator[str]:
     verdict = "equal" if state.is_equal else "differs"
-    old, new = (text if text is not None else "not there" for text in state.summary)
+    old, new = ("not there" if text is None else text or THERE for text in state.summary)
     values = old if old == new else f"{old} on {found.old}, {new} on {found.new}"
     yield f"{MARKS[verdict]} {state.kind} {state.name}: {verdict}" + (
         f", {values}" if values else ""

@@ -180,6 +180,22 @@ def test_only_commits_after_the_snapshot_are_read_and_types_and_sources_count(ho
     }
 
 
+def test_rows_of_a_table_without_a_head_are_compared_as_they_are(homes):
+    for home, high in zip(homes, ("8", "9"), strict=True):
+        with Tables(home) as table:
+            for run, value in (("jr_1", "7"), (f"jr_{high}", high)):
+                row = {"jobName": {"S": "v1"}, "runId": {"S": run}, "id": {"N": value}}
+                table._client._client.put_item(TableName="marks", Item=row)
+
+    (found,) = compared(homes)
+
+    assert found.summary == ("2 rows", "2 rows")
+    assert found.differences == {
+        '{"id": {"N": "8"}}': ("1", None),
+        '{"id": {"N": "9"}}': (None, "1"),
+    }
+
+
 def test_a_watermark_that_is_the_time_of_the_run_is_equal(homes):
     for home, runs in zip(homes, (OLD, NEW), strict=True):
         at = datetime.fromtimestamp(runs.began_ms / 1000 + 5).astimezone()
