@@ -189,7 +189,7 @@ def _state_lines(state: "StateOutcome", found: "Comparison") -> Iterator[str]:
     old, new = ("not there" if text is None else text or THERE for text in state.summary)
     values = old if old == new else f"{old} on {found.old}, {new} on {found.new}"
     yield f"{MARKS[verdict]} {state.kind} {state.name}: {verdict}" + (
-        f", {values}" if values else ""
+        f", {values}" if values != THERE else ""
     )
     for name, (before, after) in list(state.differences.items())[:MAX_DIFFERENCES]:
         yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
