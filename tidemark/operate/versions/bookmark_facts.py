@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tidemark.local_state.bookmarks.versions import Bookmark
+from tidemark.model.messages import plural
 from tidemark.operate.versions.facts import Interval, State, text_of, without_window
 
 # By the time of the run, as `high_ms` is; and what only a warning needs, which is by files.
@@ -42,7 +43,7 @@ def _file(file: tuple[str, int, int], runs: Interval) -> tuple[str, str]:
     uri, modified_ms, size = file
     if runs.has(modified_ms):  # as many files as Spark likes, of names at random
         return f"files of the run in {without_window(uri.rpartition('/')[0])}/", "read"
-    return f"file {uri}", f"{size} bytes, {runs.moment(modified_ms)}"
+    return f"file {uri}", f"{plural(size, 'byte')}, {runs.moment(modified_ms)}"
 
 
 def _end(state: Mapping[str, Any], facts: Mapping[str, str]) -> str:
