@@ -27,6 +27,7 @@ from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark
 from tidemark.local_state.deployment.publish import publish
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.checkpoints import checkpoint_of_run
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.cloud_assembly import FileAsset
@@ -77,13 +78,13 @@ def run_until(machine: Machine, job: JobDefinition, at: str, log: Path, monkeypa
 class CopyJob:
     """The faulty job on a home of its own."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, version: str = "5.1") -> None:
         self.home = Home.open(folder / "home")
         self.machine = Machine(self.home, Path("java"), "http://127.0.0.1:9", "us-east-1")
         self.job = JobDefinition(
             "copy",
             "s3://assets/faulty_bookmark_job.py",
-            "5.1",
+            version,
             {
                 "--extra-py-files": "s3://assets/steps.py",
                 "--job-bookmark-option": "job-bookmark-enable",
@@ -125,12 +126,19 @@ def committed(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def copy_job(committed, tmp_path, monkeypatch) -> CopyJob:
+def version(request) -> str:
+    """The version of Glue of the job; 5.1 unless a test names it."""
+    return getattr(request, "param", "5.1")
+
+
+@pytest.fixture
+def copy_job(committed, tmp_path, monkeypatch, version) -> CopyJob:
     """Return the job in a home of its own, after its first run."""
     shutil.copytree(committed, tmp_path, dirs_exist_ok=True)
-    return CopyJob(tmp_path, monkeypatch)
+    return CopyJob(tmp_path, monkeypatch, version)
 
 
+@pytest.mark.parametrize("version", ["5.1", "6.0"], indirect=True)
 def test_the_steps_of_the_document_are_those_of_the_bookmarked_job(copy_job):
     run = copy_job.run()
 
@@ -145,7 +153,17 @@ def test_the_steps_of_the_document_are_those_of_the_bookmarked_job(copy_job):
     assert documented_steps() == expected
 
 
-@pytest.mark.parametrize("step", documented_steps())
+@pytest.mark.parametrize(
+    ("version", "step"),
+    [
+        *(("5.1", step) for step in documented_steps()),
+        *(
+            pytest.param("6.0", step, marks=() if "COMMIT" in step else pytest.mark.nightly)
+            for step in documented_steps()
+        ),
+    ],
+    indirect=["version"],
+)
 def test_bookmark_is_the_old_or_the_new_version_after_a_kill(step, copy_job):
     old = bookmark(copy_job.home, copy_job.job)
     copy_job.land("first.json")
@@ -172,8 +190,11 @@ def test_bookmark_is_the_old_or_the_new_version_after_a_kill(step, copy_job):
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize(
+    "version", ["5.1", pytest.param("6.0", marks=pytest.mark.nightly)], indirect=True
+)
 def test_spark_job_that_was_killed_after_its_write_copies_the_same_again(
-    spark, spark_home, s3, tmp_path, monkeypatch, jvms
+    spark, spark_home, s3, tmp_path, monkeypatch, jvms, version
 ):
     machine = Machine(spark_home, find_java_home(), "http://127.0.0.1:9", "us-east-1", jvms)
     publish(FileAsset(FOLDER.parents[1] / "libs", True, "", "libs.zip"), "assets", spark_home)
@@ -184,7 +205,7 @@ def test_spark_job_that_was_killed_after_its_write_copies_the_same_again(
         "--source_path": f"{s3.uri}landing/",
         "--target_path": f"{s3.uri}copies/",
     }
-    job = JobDefinition(f"copy-{s3.folder.name}", "s3://assets/faulty_job.py", "5.1", arguments)
+    job = JobDefinition(f"copy-{s3.folder.name}", "s3://assets/faulty_job.py", version, arguments)
     libraries = {"--extra-py-files": "s3://assets/libs.zip,s3://assets/steps.py"}
     faulty = replace(job, default_arguments={**arguments, **libraries})
     monkeypatch.setenv("CRASH_SCRIPT", str(FOLDER / "copy_landing.py"))
@@ -194,11 +215,20 @@ def test_spark_job_that_was_killed_after_its_write_copies_the_same_again(
     assert "after the Spark write #1" in (tmp_path / "steps.log").read_text(encoding="utf-8")
     assert bookmark(spark_home, job) is None
 
+    if version == own_glue_version():
+        run_here(job, arguments, monkeypatch)
+    else:
+        again = run_until(machine, faulty, "never", tmp_path / "steps.log", monkeypatch)
+        assert again.state == "SUCCEEDED", again.error_message
+
+    assert [row["id"] for row in spark.read.json(f"{s3.uri}copies/").collect()] == [1, 1]
+    assert bookmark(spark_home, job).version == 1
+
+
+def run_here(job: JobDefinition, arguments: dict[str, str], monkeypatch) -> None:
+    """Run the unchanged script in this process, on the session's Spark."""
     words = [word for pair in arguments.items() for word in pair]
     names = ["--JOB_NAME", job.name, "--JOB_RUN_ID", new_run_id()]
     monkeypatch.setattr(sys, "argv", ["copy_landing.py", *names, *words])
     monkeypatch.setattr(bookmark_session, "_sessions", [])
     runpy.run_path(str(FOLDER / "copy_landing.py"), run_name="__main__")
-
-    assert [row["id"] for row in spark.read.json(f"{s3.uri}copies/").collect()] == [1, 1]
-    assert bookmark(spark_home, job).version == 1

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,18 @@ from tidemark.model.assembly.glue_versions import RUN_HERE
 from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
-    from tidemark.operate.versions.outcomes import Comparison, JobOutcome, TargetOutcome
+    from tidemark.operate.versions.outcomes import (
+        Comparison,
+        JobOutcome,
+        StateOutcome,
+        TargetOutcome,
+    )
     from tidemark.operate.versions.trial import Start
 
 VERSION = click.Choice(RUN_HERE)
 MARKS = {"equal": "✓", "differs": "≠", "fails": "✗"}
+THERE = "there"
+MAX_DIFFERENCES = 10  # of one bookmark, watermark or table
 FIND_HELP = "If the results differ, look for the setting of Spark that brings the old ones back."
 SHARED_HELP = "Also run scripts that write to a database: both versions use the same one."
 KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in this new folder."
@@ -57,13 +65,14 @@ def compare_versions(
     """Run a job of the app, a SCRIPT with ARGUMENTS, or a workflow on two versions of Glue.
 
     Both run at once over copies of the data, bookmarks and watermarks of the home, which stays as
-    it is. Every place that they write is compared by rows and types, every run by its end. Exit
-    code 0: equal. 1: something differs, or a job fails on the new version.
+    it is. Every place that they write is compared by rows and types, every bookmark, watermark and
+    table of the Data Catalog by its values, every run by its end. Exit code 0: equal. 1: something
+    differs, or a job fails on the new version.
     """
     from tidemark.cli.engines import prepare_sparks
     from tidemark.local_state.home import Home
     from tidemark.operate.versions import compare
-    from tidemark.operate.versions.shared import refuse_shared
+    from tidemark.operate.versions.shared import refuse_shared, shared_by_both
 
     if old == new:
         raise UsageError(
@@ -86,6 +95,7 @@ def compare_versions(
             lambda text: console.print(f"{text} …"),
             finds_settings=find_settings,
         )
+        found = replace(found, not_compared=shared_by_both(scripts, os.environ))
     if output == "json":
         click.echo(json.dumps(found.to_json(), indent=2))
     else:
@@ -132,6 +142,10 @@ def lines_of(found: "Comparison") -> Iterator[str]:
         yield from _job_lines(job, found)
     for target in found.targets:
         yield from _target_lines(target, found)
+    for state in found.states:
+        yield from _state_lines(state, found)
+    for what in found.not_compared:
+        yield f"- not compared, both versions share it: {what}"
     if found.settings is not None:
         words = " ".join(f"--conf {setting}" for setting in found.settings)
         yield f"the old result on {found.new}: {words or 'no known setting brings it back'}"
@@ -168,6 +182,19 @@ def _target_lines(target: "TargetOutcome", found: "Comparison") -> Iterator[str]
         yield f"    left out, the time of the run: {', '.join(target.by_time)}"
     yield from (f"    only on {found.old}: {row}" for row in target.only_old)
     yield from (f"    only on {found.new}: {row}" for row in target.only_new)
+
+
+def _state_lines(state: "StateOutcome", found: "Comparison") -> Iterator[str]:
+    verdict = "equal" if state.is_equal else "differs"
+    old, new = ("not there" if text is None else text or THERE for text in state.summary)
+    values = old if old == new else f"{old} on {found.old}, {new} on {found.new}"
+    yield f"{MARKS[verdict]} {state.kind} {state.name}: {verdict}" + (
+        f", {values}" if values != THERE else ""
+    )
+    for name, (before, after) in list(state.differences.items())[:MAX_DIFFERENCES]:
+        yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
+    if (more := len(state.differences) - MAX_DIFFERENCES) > 0:
+        yield f"    and {more} more: --format json"
 
 
 def _price(version: str) -> float:

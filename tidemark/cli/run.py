@@ -109,21 +109,21 @@ def _run(where: Where, request: Request) -> int:
     if served is None or served.is_of_command:
         return _run_here(home, console, where, request)
     request.check_elsewhere(f"process {served.pid} serves {home.root}, and", where.option)
-    with _deployed_to(served, home, _app(console, where), request) as (glue, workflow):
+    with _deployed_to(served, home, _app(console, where, home), request) as (glue, workflow):
         return _run_on(glue, workflow, where, request)
 
 
-def _app(console: "Console", where: Where) -> "App":
-    """Read the app, and say which tables its run will stop at."""
+def _app(console: "Console", where: Where, home: "Home") -> "App":
+    """Read the app, say which tables its run will stop at, and prepare the Sparks of its jobs."""
     from tidemark.checks.unserved_tables import unserved_tables
     from tidemark.cli.engines import prepare_sparks
     from tidemark.cli.progress import print_unserved
     from tidemark.glue_service.commands import load_app
-    from tidemark.model.assembly.definitions import SPARK
+    from tidemark.glue_service.deployments import versions_of_runs
 
     app = load_app(assembly_folder(console, where.app, where.context))
     print_unserved(console, unserved_tables(app.deployment, app.assembly.assets))
-    prepare_sparks(job.glue_version for job in app.deployment.jobs.values() if job.command == SPARK)
+    prepare_sparks(versions_of_runs(app, home))
     return app
 
 
@@ -192,7 +192,7 @@ def _run_here(home: "Home", console: "Console", where: Where, request: Request) 
         lineage_to(request.lineage, home, progress.say) as tell,
         jvms_of(home, is_isolated=request.isolated, say=progress.say) as jvms,
     ):
-        app = _app(console, where)
+        app = _app(console, where, home)
         with progress:
             result = run_workflow(
                 app,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tidemark.glue_service.commands import App, deploy, load_app
+from tidemark.glue_service.commands import App, deploy, load_app, region
 from tidemark.glue_service.entities import (
     Entity,
     Kind,
@@ -28,9 +28,11 @@ from tidemark.local_state.deployment.deployed_apps import (
 from tidemark.local_state.deployment.project_files import with_submitted_files
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client
 from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import Store
 from tidemark.local_state.watermark_tables import imported_tables
 from tidemark.model.assembly.cloud_assembly import Assembly
-from tidemark.model.assembly.definitions import Deployment
+from tidemark.model.assembly.definitions import SPARK, Deployment
+from tidemark.model.assembly.glue_versions import version_of_job
 from tidemark.model.assembly.intrinsics import TOPIC
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
 
@@ -70,6 +72,21 @@ def prepare(app: App, home: Home, dynamodb_endpoint: str) -> Deployment:
     with dynamodb_client(dynamodb_endpoint, deployment.region) as dynamodb:
         create_tables(dynamodb, [*deployment.tables, *imported_tables(deployment)])
     return deployment
+
+
+def versions_of_runs(app: App, home: Home) -> set[str]:
+    """Return the versions of Glue that runs of an app's Spark jobs have once it is in a home.
+
+    A job that is changed to `auto` keeps the one that it has there.
+    """
+    found = set()
+    with Store(home.database) as store:
+        for _, kind, name, properties in _definitions(app.assembly, region()):
+            job = app.deployment.jobs.get(name) if kind == Kind.JOB else None
+            if job is not None and job.command == SPARK:
+                old = find_entity(store, kind, name)
+                found.add(version_of_job(with_upgrade(properties, old.definition if old else None)))
+    return found
 
 
 def define(glue: LocalGlue, app: App, deployment: Deployment) -> list[str]:

@@ -17,6 +17,10 @@ TEXTS = st.one_of(
 )
 ARGUMENTS = {
     "--job-bookmark-option": ["job-bookmark-enable", "job-bookmark-pause", "on"],
+    "--auto-upgrade-metadata-kms-key-arn": [
+        "arn:aws:kms:eu-west-1:111122223333:key/1234abcd",
+        "arn:aws:kms:eu-west-1:111122223333:alias/mine",
+    ],
     "--job-language": ["python", "scala"],
     "--TempDir": ["s3://bucket-of-mine/temp/", "s3://bucket-of-mine", "here"],
     "--enable-auto-scaling": ["true", "false"],

@@ -12,6 +12,7 @@ from tests.tidemark.adopt.answers import LOCATIONS, answers, crawlers
 from tidemark.adopt.adoption import adopt
 from tidemark.adopt.crawlers.crawler import crawler_call_of, crawler_refusal
 from tidemark.adopt.jobs.fixed import reading_of
+from tidemark.adopt.jobs.glue_arguments import glue_arguments_of
 from tidemark.adopt.jobs.job import call_of, kind_of
 from tidemark.adopt.jobs.runtimes import runtime_of
 from tidemark.adopt.model import Difference, Found, Member
@@ -213,6 +214,23 @@ def test_open_tables_and_tables_of_dynamodb_are_targets_as_they_were():
         ("Targets", "DeltaTargets", "1", "DeltaTables"),
         ("Targets", "DeltaTargets", "1", "WriteManifest"),
     ]
+
+
+def test_the_key_of_automatic_upgrades_is_adopted_of_a_job_that_has_them():
+    name = "--auto-upgrade-metadata-kms-key-arn"
+    key = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
+
+    def adopted(version: str, value: str) -> tuple[dict[str, object], list[tuple[str, ...]]]:
+        members = {"GlueVersion": version, "MaxRetries": 1, "DefaultArguments": {name: value}}
+        reading = Reading("job orders", {**PLAIN, "WorkerType": "G.1X", **members})
+        fields = glue_arguments_of(reading, runtime_of(reading), "glueetl")
+        return fields, [one.path for one in reading.differences]
+
+    assert adopted("auto", key)[0] == {"auto_upgrade_metadata_kms_key": key}
+    for version, value in (("5.1", key), ("auto", key.replace("key/", "alias/"))):
+        fields, listed = adopted(version, value)
+        assert fields == {}
+        assert ("DefaultArguments", name) in listed
 
 
 def test_a_job_gets_the_version_that_aws_runs_it_on():

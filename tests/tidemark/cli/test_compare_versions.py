@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from tidemark.cli.main import main
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
+from tidemark.local_state.watermark_tables import watermark_table
 
 pytestmark = pytest.mark.spark
+LIBS = Path(__file__).parents[3] / "libs"
 
 INCREMENTAL = """
 import sys
@@ -40,6 +46,30 @@ spark = SparkSession.builder.getOrCreate()
 rows = spark.createDataFrame([("1", 1), ("abc", 0)], "n string, d int")
 rows.selectExpr("n", "size(cast(null as array<int>)) as s").write.parquet("s3://lake/silent/")
 rows.selectExpr("cast(n as int) as i").write.parquet("s3://lake/cast/")
+"""
+
+
+STATES = """
+import sys
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+from awsglue.context import GlueContext
+from watermarks import Watermarks, newest, rows_of, write_window
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME"])
+spark = GlueContext(SparkContext.getOrCreate()).spark_session
+rows = spark.read.schema("day string, n string").json("s3://lake/in/")
+rows = rows.selectExpr("day", "coalesce(n, size(cast(null as array<int>)), 7) as n")
+marks = Watermarks()
+for window in marks.windows(args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor="day",
+                            high=newest(rows)):
+    write_window(rows_of(rows, window), "s3://lake/windows/", window)
+least = rows.where("day > '2026-01-01'").selectExpr("cast(sum(n) as long)").first()[0]
+marks.advance(job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], source="sums",
+              to={"sum": least}, base=None)
+spark.sql("CREATE DATABASE IF NOT EXISTS mart LOCATION 's3://lake/mart/'")
+spark.sql("CREATE TABLE mart.plain (n INT)")
+spark.sql("CREATE TABLE mart.parquet (n INT) USING parquet")
 """
 
 
@@ -77,6 +107,9 @@ def test_a_job_with_bookmarks_and_casts_of_glue_is_equal_and_the_home_stays(lake
     assert places["s3://lake/out/"]["rows"] == [3, 3]
     assert places["s3://lake/out/"]["by_time"] == ["at"]
     assert places["s3://lake/counts/"]["rows"] == [3, 3]
+    (bookmark,) = found["states"]
+    assert (bookmark["kind"], bookmark["name"], bookmark["verdict"]) == ("bookmark", "job", "equal")
+    assert bookmark["summary"] == ["version 1; rows to the time of the run"] * 2
     with Store(lake.database) as store:
         assert store.all_job_runs() == []
     assert sorted(path.name for path in (lake.lake / "lake").iterdir()) == ["in"]
@@ -85,6 +118,63 @@ def test_a_job_with_bookmarks_and_casts_of_glue_is_equal_and_the_home_stays(lake
             assert [run.state for run in store.all_job_runs()] == ["SUCCEEDED"]
             marks = store.query("SELECT count(*) AS n FROM bookmark")
             assert [row["n"] for row in marks] == [1]
+
+
+@pytest.mark.nightly
+def test_watermarks_and_tables_that_differ_are_told_with_their_values(lake, tmp_path):
+    (tmp_path / "states.py").write_text(STATES)
+    (lake.lake / "lake" / "in" / "1.json").write_text('{"day": "2026-01-02", "n": "3"}\n')
+    shutil.make_archive(str(lake.lake / "lake" / "libs"), "zip", LIBS)
+    with dynamodb_endpoint(lake) as url, dynamodb_client(url, region()) as client:
+        create_tables(client, [watermark_table("glue-watermarks")])
+
+    found = compared("states.py", "--extra-py-files", "s3://lake/libs.zip")
+
+    assert found["verdict"] == "differs", found["jobs"]
+    states = {(state["kind"], state["name"]): state for state in found["states"]}
+    mark = states["watermark", "glue-watermarks: states"]
+    assert (mark["verdict"], mark["summary"]) == ("equal", ["day = '2026-01-03'"] * 2)
+    assert states["watermark", "glue-watermarks: states, source sums"]["differences"] == {
+        "sum": ["2", "10"],
+        "commit 1": ["sum = 2", "sum = 10"],
+    }
+    assert states["database", "mart"]["verdict"] == "equal"
+    assert states["table", "mart.parquet"]["verdict"] == "equal"
+    assert "InputFormat" in states["table", "mart.plain"]["differences"]
+
+
+FAULTS = {
+    "cast(2147483647 as int) + int(n)": ("ARITHMETIC_OVERFLOW", "does not fit its type"),
+    "cast(concat('abc', n) as int)": ("CAST_INVALID_INPUT", "a string that is not of the type"),
+    "1 / (int(n) - 1)": ("DIVIDE_BY_ZERO", "a division by zero"),
+    "to_date(concat('2024-13-0', n))": ("CAST_INVALID_INPUT", "a string that is not of the type"),
+    "to_date(concat('2024-13-0', n), 'yyyy-MM-dd')": ("CANNOT_PARSE", "cannot parse"),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("expression", FAULTS)
+def test_a_job_that_breaks_a_rule_of_ansi_fails_with_its_cause_and_its_line(
+    lake, tmp_path, expression
+):
+    lines = (
+        "from pyspark.sql import SparkSession",
+        "rows = SparkSession.builder.getOrCreate().createDataFrame([('1',)], 'n string')",
+        f'rows.selectExpr("{expression} as v").write.parquet("s3://lake/out/")',
+    )
+    (tmp_path / "fault.py").write_text("\n".join(lines))
+
+    found = compared("fault.py")
+
+    error, title = FAULTS[expression]
+    (job,) = found["jobs"]
+    assert (found["verdict"], job["old"]["state"]) == ("fails", "SUCCEEDED")
+    assert error in job["new"]["error"]
+    assert title in job["cause"]["title"]
+    assert job["cause"]["place"] == "fault.py:3"
+    assert "spark.sql.ansi.enabled=false" in job["cause"]["setting"]
+    (target,) = found["targets"]
+    assert target["rows"] == [1, None]
 
 
 @pytest.mark.nightly

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from tests.tidemark.glue_service.test_jobs import COMMAND, create
-from tidemark.glue_service.deployments import _define
+from tidemark.glue_service.commands import load_app
+from tidemark.glue_service.deployments import _define, versions_of_runs
 from tidemark.glue_service.entities import Kind, get_entity
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.glue_service.workflows.starts import job_to_run
 
+STACK = {
+    "s": {
+        "type": "aws:cloudformation:stack",
+        "environment": "aws://unknown-account/unknown-region",
+        "properties": {"templateFile": "s.template.json"},
+    }
+}
 AUTO = {"GlueVersion": "auto", "MaxRetries": 1}
 
 
@@ -132,3 +141,40 @@ def test_a_deployment_that_changes_a_job_to_auto_keeps_the_version_of_its_runs(p
     assert (first["SourceVersion"], first["TargetVersion"]) == ("5.1", "6.0")
     assert job(port, "deployed")["AutoUpgradeMetadata"] == first
     assert version_of_a_run(port, "deployed") == "5.1"
+
+
+def test_the_sparks_that_a_run_needs_are_those_of_the_versions_in_the_home(port, tmp_path):
+    jobs = {
+        "pinned-here": {"Command": COMMAND, **AUTO},
+        "new": {"Command": COMMAND, **AUTO},
+        "named": {"Command": COMMAND, "GlueVersion": "5.0"},
+        "shell": {
+            "Command": {**COMMAND, "Name": "pythonshell", "PythonVersion": "3.9"},
+            "GlueVersion": "3.0",
+        },
+    }
+    script = {"ScriptLocation": "s3://scripts/a.py"}
+
+    def app_of(*names):
+        resources = {
+            name: {
+                "Type": "AWS::Glue::Job",
+                "Properties": {
+                    **jobs[name],
+                    "Name": name,
+                    "Role": "anyone",
+                    "Command": {"Name": "glueetl", **jobs[name]["Command"], **script},
+                },
+            }
+            for name in names
+        }
+        folder = tmp_path / "-".join(names)
+        folder.mkdir()
+        (folder / "manifest.json").write_text(json.dumps({"version": "48.0.0", "artifacts": STACK}))
+        (folder / "s.template.json").write_text(json.dumps({"Resources": resources}))
+        return load_app(folder)
+
+    port.glue.create_job(Name="pinned-here", Role="anyone", Command=COMMAND, GlueVersion="5.1")
+
+    assert versions_of_runs(app_of("pinned-here"), port.home) == {"5.1"}
+    assert versions_of_runs(app_of("new", "named", "shell"), port.home) == {"6.0", "5.0"}

@@ -109,6 +109,32 @@ def test_job_passes_that(name, script):
     assert_incremental(script(RIGHT[name]), **PATHS)
 
 
+@pytest.mark.nightly
+@pytest.mark.glue(version="6.0")
+@pytest.mark.parametrize("name", RIGHT)
+def test_job_of_glue_6_passes_that_and_its_kills_are_real(name, script):
+    assert_incremental(script(RIGHT[name]), **PATHS)
+
+
+@pytest.mark.glue(version="6.0")
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(it, marks=[] if it.startswith("empties") else pytest.mark.nightly)
+        for it in WRONG
+    ],
+)
+def test_job_of_glue_6_fails_that(name, script):
+    text, told = WRONG[name]
+    if name == "survives a kill":  # a real one, which nothing survives
+        assert_incremental(script(text), **PATHS)
+        return
+    with pytest.raises(AssertionError) as raised:
+        assert_incremental(script(text), **PATHS)
+
+    assert told in str(raised.value)
+
+
 @pytest.mark.parametrize(
     "name",
     [

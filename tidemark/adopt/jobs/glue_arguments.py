@@ -10,6 +10,7 @@ from tidemark.adopt.model import Runtime
 from tidemark.adopt.places import place_of
 from tidemark.adopt.reading import Reading
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import shows_secret
 from tidemark.model.stage.runtime import JobRuntime
 from tidemark.model.stage.shell_runtime import ShellRuntime
@@ -22,6 +23,7 @@ ENDS = {"extra_jars": (".jar",), "extra_py_files": (".py", ".zip", ".whl", ".egg
 OBJECT = re.compile(r"s3://[\w.-]+/[\w.+=!@/-]*[\w.+=!@-]", re.ASCII)
 SETTING = re.compile(r"([A-Za-z][\w.-]*)=([^\s'\"]+)", re.ASCII)
 VARIABLE = re.compile(r"(CUSTOMER_\w+)=([^\r\n'\"\\, ]*)", re.ASCII)
+KEY_ARN = re.compile(r"arn:[\w-]+:kms:[\w-]+:\d{12}:key/[\w-]+", re.ASCII)
 LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
 OTHER = re.compile(r"--[A-Za-z][\w-]*", re.ASCII)
 ONE_LINE = re.compile(r"[^\r\n]+")
@@ -128,6 +130,7 @@ def _value(name: str, text: str, runtime: JobRuntime | StreamingRuntime) -> obje
     if name in ON_OR_OFF:
         return {"true": True, "false": False}.get(text)
     readers: dict[str, Callable[[str], object | None]] = {
+        "--auto-upgrade-metadata-kms-key-arn": lambda it: _key(it, runtime),
         "--conf": _conf,
         "--customer-driver-env-vars": _variables,
         "--customer-executor-env-vars": _variables,
@@ -140,6 +143,10 @@ def _value(name: str, text: str, runtime: JobRuntime | StreamingRuntime) -> obje
     }
     read = readers.get(name)
     return read(text) if read else None
+
+
+def _key(text: str, runtime: JobRuntime | StreamingRuntime) -> str | None:
+    return text if runtime.glue_version == AUTO and KEY_ARN.fullmatch(text) else None
 
 
 def _conf(text: str) -> dict[str, str] | None:

@@ -14,6 +14,9 @@ DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
 # One object of S3, whose bucket may be known at deployment only. The address becomes part of a
 # comma-separated list and of ARNs, where * and ? are wildcards.
 OBJECT = re.compile(r"s3://([\w.${}\[\]-]+)/([\w.+=!@/-]*[\w.+=!@-])", re.ASCII)
+PART, TOKEN = r"[\w.${}\[\]-]+", r"\$\{Token\[[\w.-]+\]\}"
+# Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-security-for-auto-upgrade.html
+KEY_ARN = re.compile(rf"arn:{PART}:kms:{PART}:{PART}:key/{PART}|{TOKEN}", re.ASCII)
 CONF_NAME = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 VARIABLE = re.compile(r"CUSTOMER_\w+", re.ASCII)
 LOG_STREAM = re.compile(r"[^:*\s]{1,400}")
@@ -63,6 +66,8 @@ class GlueArguments:
         executor_cores: concurrent tasks in an executor.
         disable_proxy: True sends calls to AWS services through the network of the connection.
         auto_scale_within_microbatch: False scales streaming jobs between batches only.
+        auto_upgrade_metadata_kms_key: full ARN of the symmetric KMS key, no alias, that encrypts
+            what an automatic upgrade keeps of a job with AUTO; the job may use the key for that.
         driver_variables: environment variables of the driver; names begin with CUSTOMER_.
         executor_variables: the same for the executors.
         other: arguments that are newer than this list, with their dashes: `--new-argument`.
@@ -91,6 +96,7 @@ class GlueArguments:
     executor_cores: int | None = None
     disable_proxy: bool | None = None
     auto_scale_within_microbatch: bool | None = None
+    auto_upgrade_metadata_kms_key: str | None = None
     driver_variables: Mapping[str, str | NotSecret] | None = None
     executor_variables: Mapping[str, str | NotSecret] | None = None
     other: Mapping[str, str | NotSecret] | None = field(default=None)
@@ -105,6 +111,7 @@ class GlueArguments:
         if self.python_virtual_env is not None:
             self._file("python_virtual_env", self.python_virtual_env)
         self._text("log_stream_prefix", LOG_STREAM, "up to 400 characters, no space, : or *")
+        self._text("auto_upgrade_metadata_kms_key", KEY_ARN, "the full ARN of a KMS key, no alias")
         self._text("python_virtual_env_version", re.compile(r"[\w.+-]+"), "letters, digits, ._+-")
         self._text(
             "python_modules_installer_option",

@@ -15,6 +15,7 @@ from tidemark.constructs.jobs.glue_arguments import OBJECT, GlueArguments
 from tidemark.constructs.jobs.named_asset import named_asset
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
+from tidemark.model.assembly.glue_versions import AUTO
 from tidemark.model.plain_secrets import check_open_strings, reasons
 from tidemark.model.stage.runtime import JobRuntime
 from tidemark.model.stage.streaming_runtime import StreamingRuntime
@@ -126,6 +127,9 @@ def own_arguments(
         own.statements.extend(permissions.use_as_metastore(cdk.Stack.of(scope), tables))
     if given.lakeformation_fine_grained_access:
         own.statements.extend(permissions.get_lake_formation_data())
+    if given.auto_upgrade_metadata_kms_key:
+        keys = [given.auto_upgrade_metadata_kms_key]
+        own.statements.extend(permissions.use_data_keys(keys, may_write=True))
     if given.observability_metrics:
         own.statements.extend(permissions.put_metrics())
     return own
@@ -135,6 +139,7 @@ def _plain(job: str, given: GlueArguments) -> dict[str, str]:
     """Return the arguments that are plain strings, checked for secrets."""
     conf = _open(job, "conf", given.conf)
     texts = {
+        "--auto-upgrade-metadata-kms-key-arn": given.auto_upgrade_metadata_kms_key or "",
         "--conf": " --conf ".join(f"{name}={value}" for name, value in conf.items()),
         "--custom-logStream-prefix": given.log_stream_prefix or "",
         "--customer-driver-env-vars": _variables(job, "driver_variables", given.driver_variables),
@@ -256,13 +261,7 @@ def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str
     """Return mutually exclusive settings: an argument, the other, and the remedy."""
     # Sources: https://docs.aws.amazon.com/glue/latest/dg/security-lf-enable-considerations.html,
     # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-python-libraries.html
-    found = []
-    most = int(2 * VCPUS_PER_DPU * cluster.dpus_of_worker) if cluster else 0
-    if cluster and given.executor_cores is not None and given.executor_cores > most:
-        has = f"workers of the type {cluster.worker_type}"
-        found.append(
-            (f"executor_cores {given.executor_cores}", has, f"allowed: up to {most}; lower it")
-        )
+    found = _unfit(given, cluster) if cluster else []
     if given.user_jars_first and not given.extra_jars:
         found.append(("user_jars_first", "no extra_jars", "name them, or leave it out"))
     if given.lakeformation_fine_grained_access:
@@ -284,5 +283,22 @@ def _exclusions(given: GlueArguments, cluster: Cluster | None) -> list[tuple[str
     if given.python_virtual_env_version and not given.python_virtual_env_cache:
         found.append(
             ("python_virtual_env_version", "no python_virtual_env_cache", "name it, or leave it")
+        )
+    return found
+
+
+def _unfit(given: GlueArguments, cluster: Cluster) -> list[tuple[str, str, str]]:
+    """Return settings that the workers or the version do not allow."""
+    found = []
+    most = int(2 * VCPUS_PER_DPU * cluster.dpus_of_worker)
+    if given.executor_cores is not None and given.executor_cores > most:
+        has = f"workers of the type {cluster.worker_type}"
+        found.append(
+            (f"executor_cores {given.executor_cores}", has, f"allowed: up to {most}; lower it")
+        )
+    if given.auto_upgrade_metadata_kms_key and cluster.glue_version != AUTO:
+        has = f"glue_version {cluster.glue_version!r}"
+        found.append(
+            ("auto_upgrade_metadata_kms_key", has, f"only {AUTO!r} is upgraded; leave one out")
         )
     return found

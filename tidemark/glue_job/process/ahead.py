@@ -4,6 +4,7 @@ A program of its own, called with ``PARENT_PID``. The run comes as one line of J
 `Order.line` makes it; without one, it ends with its stdin.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -15,8 +16,12 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from tidemark.local_state.machine.child import die_with_parent
+from tidemark.local_state.sparks.installed import own_spark
 
 IMPORTED = ("pyspark.sql", "awsglue.context", "awsglue.job", "awsglue.utils", "awsglue.transforms")
+# Spark 4.1 asks `pyspark.testing` for numpy at the first call of Java, and that imports pandas.
+# Source: https://github.com/apache/spark/blob/v4.1.1/python/pyspark/sql/types.py
+BY_SPARK_4 = ("pyspark.sql.classic.dataframe", "pyspark.testing.utils")
 AT_START = ("sitecustomize", "usercustomize")  # modules that Python imports before any other
 PATH = "PYTHONPATH"
 
@@ -45,8 +50,10 @@ def main() -> int:
     die_with_parent(int(sys.argv[1]))
     from tidemark.glue_job.process import job_process  # slow: whoever starts this needs none of it
 
-    for name in IMPORTED:
+    for name in (*IMPORTED, *(BY_SPARK_4 if own_spark().major >= 4 else ())):
         importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # at its end Python looks through all objects, and these are most of them
     line = sys.stdin.buffer.readline()
     if not line:
         return 0

@@ -2,7 +2,8 @@
 
 The documented list, and what Glue passes or reads beyond it. The constructs, the local Glue, the
 linter and docs/glue-arguments.md decide by this table.
-Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html
+Sources: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html,
+https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-security-for-auto-upgrade.html
 """
 
 from dataclasses import dataclass
@@ -73,6 +74,7 @@ _TABLE = (
     GlueArgument(
         "--auto-scale-within-microbatch", "auto_scale_within_microbatch", commands=STREAMING
     ),
+    GlueArgument("--auto-upgrade-metadata-kms-key-arn", "auto_upgrade_metadata_kms_key"),
     GlueArgument(
         "--class",
         instead="it is for Scala; jobs are written in Python",

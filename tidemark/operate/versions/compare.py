@@ -16,7 +16,9 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
 from tidemark.operate.versions.causes import OLD_SETTINGS
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
+from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
+from tidemark.operate.versions.states import States, compared_states, read_states
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
@@ -47,12 +49,16 @@ class Experiment:
         versions: of Glue, before and after.
         scratch: the folder of the copies.
         jvms: where the runs get their JVMs.
+        files: the files of the lake before the runs.
+        states: the bookmarks, watermarks and tables before them.
     """
 
     start: Start
     versions: tuple[str, str]
     scratch: Path
     jvms: Jvms
+    files: Files
+    states: States
 
 
 def compare_versions(
@@ -75,22 +81,21 @@ def compare_versions(
         finds_settings: whether settings are looked for that bring an old result back.
 
     Returns:
-        How the runs ended, and how every place that one of them wrote differs.
+        How the runs ended, and how every place and every state that one of them changed differs.
     """
     say("copying the home")
     old = copy_home(home, scratch / f"home-{versions[0]}")
     new = copy_of_copy(old, scratch / f"home-{versions[1]}")
     base = copy_of_copy(old, scratch / "home") if finds_settings else None
-    before = files_of(old.lake)
     with jvms_of(old) as jvms:
-        it = Experiment(start, versions, scratch, jvms)
+        it = Experiment(start, versions, scratch, jvms, files_of(old.lake), read_states(old))
         for version in versions:
             jvms.want(1, spark_for(version))
         say(f"running on Glue {versions[0]} and {versions[1]}")
         done = _both(it, (old, new))
         if not done[0].runs and not done[1].runs:
             raise TidemarkError("no job ran on either version, so there is nothing to compare")
-        found = _comparison(it, before, done)
+        found = _comparison(it, done)
         if base is not None and found.verdict != "equal":
             say("looking for settings that bring the old result back")
             found = replace(found, settings=_settings(it, base, done[0], found.differing))
@@ -117,7 +122,7 @@ def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[s
     def left_with(settings: Sequence[str]) -> int:
         home = copy_of_copy(base, it.scratch / "home-of-settings")
         new = run_trial(home, it.start, it.versions[1], it.jvms, settings)
-        left = _comparison(it, files_of(base.lake), (old, new)).differing
+        left = _comparison(it, (old, new)).differing
         shutil.rmtree(home.root)
         return left
 
@@ -127,12 +132,22 @@ def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[s
     return next(((one,) for one in OLD_SETTINGS if left_with([one]) == least), OLD_SETTINGS)
 
 
-def _comparison(it: Experiment, before: Files, trials: tuple[Trial, Trial]) -> Comparison:
-    targets = changed_targets(before, *(files_of(trial.home.lake) for trial in trials))
+def _comparison(it: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
+    targets = changed_targets(it.files, *(files_of(trial.home.lake) for trial in trials))
+    left = [
+        read_states(one.home, Interval(one.began_ms, one.ended_ms), it.states) for one in trials
+    ]
     found = _compared(targets, trials, it.versions[1], it.scratch, it.jvms)
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
     old, new = trials
-    return Comparison(*it.versions, old.runs, new.runs, found, (seconds[0], seconds[1]))
+    return Comparison(
+        *it.versions,
+        old.runs,
+        new.runs,
+        found,
+        (seconds[0], seconds[1]),
+        states=compared_states(it.states, *left),
+    )
 
 
 def _compared(

@@ -62,6 +62,28 @@ class TargetOutcome:
 
 
 @dataclass(frozen=True)
+class StateOutcome:
+    """How a bookmark, a watermark, a database or a table of the Data Catalog differs.
+
+    Attributes:
+        kind: bookmark, watermark, database or table.
+        name: the job, the table of watermarks and the job, or the name in the catalog.
+        summary: its main values, before and after; None where it is not there.
+        differences: of each value that differs, the values before and after; None: not there.
+    """
+
+    kind: str
+    name: str
+    summary: tuple[str | None, str | None]
+    differences: Mapping[str, tuple[str | None, str | None]]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both versions left the same."""
+        return not self.differences and None not in self.summary
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What two versions made of the same jobs and the same lake.
 
@@ -74,6 +96,8 @@ class Comparison:
         seconds: how long the runs of each version took.
         settings: of Spark, with which least differs on the new version; None if none was looked
             for, empty if none was found.
+        states: every bookmark, watermark, database and table that one of them changed.
+        not_compared: what the runs may have changed and both versions share, such as a database.
     """
 
     old: str
@@ -83,6 +107,8 @@ class Comparison:
     targets: Sequence[TargetOutcome]
     seconds: tuple[float, float]
     settings: tuple[str, ...] | None = None
+    states: Sequence[StateOutcome] = ()
+    not_compared: Sequence[str] = ()
 
     @property
     def jobs(self) -> list["JobOutcome"]:
@@ -94,17 +120,16 @@ class Comparison:
     @property
     def verdict(self) -> Verdict:
         """Whether the new version fails, makes something else, or the same."""
-        verdicts = {job.verdict for job in self.jobs}
-        if "fails" in verdicts:
+        if any(job.verdict == "fails" for job in self.jobs):
             return "fails"
-        is_equal = verdicts <= {"equal"} and all(target.is_equal for target in self.targets)
-        return "equal" if is_equal else "differs"
+        return "differs" if self.differing else "equal"
 
     @property
     def differing(self) -> int:
-        """How many jobs and places differ."""
+        """How many jobs, places and states differ."""
         jobs = sum(job.verdict != "equal" for job in self.jobs)
-        return jobs + sum(not target.is_equal for target in self.targets)
+        targets = sum(not target.is_equal for target in self.targets)
+        return jobs + targets + sum(not state.is_equal for state in self.states)
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain JSON values, keys in camelCase as of the API of Glue."""
@@ -115,7 +140,9 @@ class Comparison:
             "settings": self.settings,
             "seconds": {self.old: self.seconds[0], self.new: self.seconds[1]},
             "jobs": [job.to_json() for job in self.jobs],
-            "targets": [_target_json(target) for target in self.targets],
+            "targets": [_with_verdict(target) for target in self.targets],
+            "states": [_with_verdict(state) for state in self.states],
+            "notCompared": list(self.not_compared),
         }
 
 
@@ -170,5 +197,5 @@ def _without(one: RunOutcome, other: RunOutcome) -> list[str]:
     return sorted(set(one.warnings) - set(other.warnings))
 
 
-def _target_json(target: TargetOutcome) -> dict[str, Any]:
-    return {**asdict(target), "verdict": "equal" if target.is_equal else "differs"}
+def _with_verdict(found: TargetOutcome | StateOutcome) -> dict[str, Any]:
+    return {**asdict(found), "verdict": "equal" if found.is_equal else "differs"}

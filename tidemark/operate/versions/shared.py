@@ -29,15 +29,20 @@ def refuse_shared(scripts: Mapping[str, Path], environment: Mapping[str, str]) -
         UsageError: a script writes to a database, or a variable names the endpoint of a service,
             such as a DynamoDB that keeps the watermarks of the home itself.
     """
-    found = [f"{name} is set" for name in sorted(environment) if name.startswith(ENDPOINTS)]
-    for name, script in scripts.items():
-        text = script.read_text(encoding="utf-8", errors="replace")
-        found += [f"{name}:{line} writes to a database" for line in _lines(text)]
-    if found:
+    if found := shared_by_both(scripts, environment):
         raise UsageError(
             f"both versions would use the same, and could change it twice: {'; '.join(found)}; let "
             f"the script and its environment use only the lake, or accept it with {OPTION}"
         )
+
+
+def shared_by_both(scripts: Mapping[str, Path], environment: Mapping[str, str]) -> list[str]:
+    """Return what both versions would use at once: endpoints, and databases by the lines."""
+    found = [f"{name} is set" for name in sorted(environment) if name.startswith(ENDPOINTS)]
+    for name, script in scripts.items():
+        text = script.read_text(encoding="utf-8", errors="replace")
+        found += [f"{name}:{line} writes to a database" for line in _lines(text)]
+    return found
 
 
 def _lines(text: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.constructs.jobs.action_options import ActionOptions
+from tidemark.constructs import ActionOptions
 from tidemark.errors import JobDefinitionError
 from tidemark.model.plain_secrets import NotSecret
 

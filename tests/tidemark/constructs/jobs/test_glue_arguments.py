@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.constructs.jobs.glue_arguments import GlueArguments, merged, pipeline_arguments
+from tidemark.constructs import GlueArguments
+from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
 from tidemark.errors import JobDefinitionError
 from tidemark.glue_service.runs.arguments import spark_settings, variables
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS, Here
@@ -47,6 +48,7 @@ DOCUMENTED = [
     "job-language",
     "python-modules-installer-option",
     "scriptLocation",
+    "auto-upgrade-metadata-kms-key-arn",  # on the page of automatic upgrades
     "spark-event-logs-path",
     "TempDir",
     "use-postgres-driver",
@@ -109,6 +111,9 @@ WRONG = [
     ("datalake_formats", ["iceberg", "iceberg"]),
     ("datalake_formats", [["iceberg"]]),
     ("datalake_formats", ["paimon"]),
+    ("auto_upgrade_metadata_kms_key", "alias/mine"),
+    ("auto_upgrade_metadata_kms_key", "1234abcd-12ab-34cd-56ef-1234567890ab"),
+    ("auto_upgrade_metadata_kms_key", "arn:aws:kms:us-west-2:111122223333:alias/mine"),
     ("spark_ui", True),
     ("spark_ui", "s3://logs/spark/"),
     ("python_virtual_env_cache", "s3://venvs/"),

@@ -18,6 +18,7 @@ from tidemark.model.plain_secrets import NotSecret
 from tidemark.model.stage.runtime import JobRuntime
 
 pytestmark = pytest.mark.synth
+KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
 
 def arguments_of(add, number=0):
@@ -116,6 +117,18 @@ def test_an_environment_that_glue_builds_is_of_glue_6(add, data):
     given = arguments_of(add)
     assert given["--python-virtual-env-storage-prefix"] == "s3://lake/venvs/"
     assert given["--python-virtual-env-version"] == "2"
+
+
+def test_the_key_of_automatic_upgrades_is_an_argument_that_the_role_may_use(add, as_text):
+    add(
+        "one",
+        runtime=JobRuntime(glue_version="auto", max_retries=1),
+        glue_arguments=GlueArguments(auto_upgrade_metadata_kms_key=KEY),
+    )
+
+    assert arguments_of(add)["--auto-upgrade-metadata-kms-key-arn"] == KEY
+    found = statements_of(add, as_text)
+    assert actions_on(found, KEY) == {"kms:Decrypt", "kms:GenerateDataKey"}
 
 
 def test_the_role_may_use_what_the_arguments_name_and_nothing_beside_it(add, data, as_text):
@@ -256,6 +269,7 @@ def test_what_only_looks_like_a_secret_is_told_to_the_rule_that_looks_for_them(a
         ({"executor_cores": 9}, {}, ["executor_cores 9", "G.1X", "up to 8"]),
         ({"executor_cores": 65}, {"worker_type": "R.8X"}, ["R.8X", "up to 64"]),
         ({"user_jars_first": True}, {}, ["no extra_jars"]),
+        ({"auto_upgrade_metadata_kms_key": KEY}, {}, ["glue_version '5.1'", "only 'auto'"]),
         ({"lakeformation_fine_grained_access": True}, {}, ["number_of_workers 2", "4 workers"]),
         (
             {"lakeformation_fine_grained_access": True, "extra_jars": ["s3://b/a.jar"]},

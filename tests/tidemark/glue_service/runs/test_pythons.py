@@ -17,6 +17,7 @@ from tidemark.glue_job.process.ahead import Order, provide
 from tidemark.glue_service.runs.pythons import PYTHON_VARIABLES, Pythons
 from tidemark.local_state.machine.processes import inherited, is_running
 from tidemark.local_state.sparks.installed import own_spark
+from tidemark.local_state.sparks.make import spark_for
 
 PATIENCE_S = 60
 SCRIPT = """
@@ -61,19 +62,20 @@ def order_for(folder, *arguments, libraries=(), **variables):
     return Order(str(folder / "job.py"), str(folder), environment)
 
 
-def taken(pythons, order):
+def taken(pythons, order, spark=None):
     """Return a process that waited, and got an order."""
-    pythons.want(1, own_spark())
+    spark = spark or own_spark()
+    pythons.want(1, spark)
     end = time.monotonic() + PATIENCE_S
-    while (process := pythons.take(order, own_spark())) is None:
+    while (process := pythons.take(order, spark)) is None:
         assert time.monotonic() < end
         time.sleep(0.02)
     return process
 
 
-def run(order):
+def run(order, spark=None):
     with closing(Pythons(refills=False)) as pythons:
-        process = taken(pythons, order)
+        process = taken(pythons, order, spark)
         code = process.wait(PATIENCE_S)
     folder = Path(order.folder)
     lines = (folder / "stdout.log").read_text().splitlines()
@@ -90,6 +92,24 @@ def test_a_process_that_waited_is_the_runs_own(folder, monkeypatch):
     assert (found["file"], found["stdin"], found["left"]) == (str(folder / "job.py"), "", None)
     assert "to stderr" in stderr
     assert not (folder / "arguments.json").exists()
+
+
+FIRST_CALL = """
+import json, sys
+from pyspark.sql.types import NumpyArrayConverter
+before = set(sys.modules)
+NumpyArrayConverter().can_convert(1)  # as py4j asks for the first argument of a call
+print(json.dumps([name for name in sys.modules if name not in before]))
+"""
+
+
+@pytest.mark.parametrize("version", ["5.1", "6.0"])
+def test_the_first_call_of_java_imports_nothing_more(folder, version):
+    (folder / "job.py").write_text(FIRST_CALL)
+
+    code, found, stderr = run(order_for(folder), spark_for(version))
+
+    assert (code, found) == (0, []), stderr
 
 
 def test_its_exit_code_is_the_scripts(folder):

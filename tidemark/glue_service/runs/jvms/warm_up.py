@@ -4,14 +4,17 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import cycle, islice
 from pathlib import Path
 from typing import NoReturn
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.class_archive.make import SAMPLE_JOB
 from tidemark.glue_job.process.pool import PoolGoneError, PoolSilentError, connect, read_pool_file
+from tidemark.glue_service.entities import Kind, list_entities
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
     Machine,
@@ -25,8 +28,11 @@ from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms, memory_shortage
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
-from tidemark.local_state.store.database import JobRun
-from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.local_state.sparks.installed import Spark, installed_spark, own_glue_version
+from tidemark.local_state.sparks.make import spark_for
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.model.assembly.definitions import SPARK, JobDefinition
+from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_job
 
 NOWHERE = "http://127.0.0.1:9"  # the sample job uses no watermarks
 BUCKET = "sample"
@@ -66,30 +72,54 @@ def _owner(file: Path) -> int | None:
     return pool.pid if pool else None
 
 
+def versions_to_warm(home: Home, size: int) -> list[str]:
+    """Return a version of Glue for each JVM to warm: those of the jobs of a home, by turns.
+
+    One of each Spark that is installed; without a job that of this Python.
+    """
+    with Store(home.database) as store:
+        jobs = [entity.definition for entity in list_entities(store, Kind.JOB)]
+    stated = {version_of_job(job) for job in jobs if job["Command"].get("Name", SPARK) == SPARK}
+    by_spark = {
+        spark: version
+        for version in sorted(stated & set(RUN_HERE), reverse=True)
+        if (spark := installed_spark(version)) is not None
+    }
+    versions = sorted(by_spark.values()) or [own_glue_version()]
+    return list(islice(cycle(versions), size))
+
+
 def keep_warm(home: Home, jvms: Jvms, size: int, say: Callable[[str], None]) -> NoReturn:
     """Run the sample job in ``size`` JVMs at once, then replace those that end."""
     begin = time.monotonic()
-    jvms.want(size)
-    for run in warm_up(home, jvms, size):
+    versions = versions_to_warm(home, size)
+    wanted = Counter(map(spark_for, versions))
+    _want(jvms, wanted)
+    for run in warm_up(home, jvms, versions):
         if run.state != "SUCCEEDED":
             say(f"a JVM is not warm yet: {run.error_message}")
     say(f"warm JVMs: {size} ({time.monotonic() - begin:.0f} s)")
     while True:
-        jvms.want(size)
+        _want(jvms, wanted)
         time.sleep(POLL_S)
 
 
-def warm_up(home: Home, jvms: Jvms, count: int) -> list[JobRun]:
-    """Run the sample job ``count`` times at once, each in a temporary home."""
+def _want(jvms: Jvms, wanted: Mapping[Spark, int]) -> None:
+    for spark, number in wanted.items():
+        jvms.want(number, spark)
+
+
+def warm_up(home: Home, jvms: Jvms, versions: Sequence[str]) -> list[JobRun]:
+    """Run the sample job on versions of Glue at once, each in a temporary home."""
     # Named like the folders of pools: if this process is killed, the next one deletes it.
     with tempfile.TemporaryDirectory(
         dir=home.root / JVMS_FOLDER, prefix=f"{os.getpid()}-"
     ) as folder:
         running: list[JobProcess] = []
         try:
-            for number in range(count):
+            for number, version in enumerate(versions):
                 own = Home.open(Path(folder) / str(number))
-                running.append(_start(jvms, own))
+                running.append(_start(jvms, own, version))
             finished: list[JobRun] = []
             while running:
                 time.sleep(POLL_S)
@@ -102,9 +132,9 @@ def warm_up(home: Home, jvms: Jvms, count: int) -> list[JobRun]:
     return finished
 
 
-def _start(jvms: Jvms, home: Home) -> JobProcess:
+def _start(jvms: Jvms, home: Home, version: str) -> JobProcess:
     home.create_bucket(BUCKET)
     shutil.copyfile(SAMPLE_JOB, home.lake / BUCKET / SAMPLE_JOB.name)
-    job = JobDefinition("sample", f"s3://{BUCKET}/{SAMPLE_JOB.name}", "5.1")
+    job = JobDefinition("sample", f"s3://{BUCKET}/{SAMPLE_JOB.name}", version)
     machine = Machine(home, find_java_home(), NOWHERE, "us-east-1", jvms)
     return start_job_run(machine, job, {}, plan_job_run(machine, job, {}, new_run_id(), 0))
