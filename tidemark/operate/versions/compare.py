@@ -128,25 +128,32 @@ def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[s
 
 
 def _comparison(it: Experiment, before: Files, trials: tuple[Trial, Trial]) -> Comparison:
-    targets = changed_targets(before, *(files_of(trial.home.lake) for trial in trials))
-    found = _compared(targets, trials, it.versions[1], it.scratch, it.jvms)
+    after = [files_of(trial.home.lake) for trial in trials]
+    targets = changed_targets(before, *after)
+    found = _compared(targets, trials, after, it.versions[1], it.scratch, it.jvms)
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
     old, new = trials
     return Comparison(*it.versions, old.runs, new.runs, found, (seconds[0], seconds[1]))
 
 
 def _compared(
-    targets: list[Target], trials: tuple[Trial, Trial], version: str, scratch: Path, jvms: Jvms
+    targets: list[Target],
+    trials: tuple[Trial, Trial],
+    after: Sequence[Files],
+    version: str,
+    scratch: Path,
+    jvms: Jvms,
 ) -> list[TargetOutcome]:
     """Compare the rows by a job on the newer Spark, which reads what both have written."""
     if not targets:
         return []
     times = [[trial.began_ms / 1000, trial.ended_ms / 1000] for trial in trials]
+    lakes = [trial.home.lake for trial in trials]
     pairs = [
         {
             "format": target.format,
-            "old": str(trials[0].home.lake / target.folder),
-            "new": str(trials[1].home.lake / target.folder),
+            "old": target.within(lakes[0], after[0]),
+            "new": target.within(lakes[1], after[1]),
             "times": times,
         }
         for target in targets

@@ -38,7 +38,7 @@ class TargetOutcome:
         target: its URI.
         rows: how many rows it has, before and after; None where rows are not read.
         columns: names of the columns with other values.
-        by_time: names of columns that hold the time of the run, and are left out.
+        by_time: names of columns in which only times of the run differ, which are left out.
         schema: of each column with another type, the type before and after; None: not there.
         only_old: some rows that only the old version wrote.
         only_new: some rows that only the new version wrote.

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PARTITION = re.compile(r"[^/=]+=[^/]*")
 HIDDEN = ("_", ".")  # of Hadoop: markers, and what is not committed
@@ -40,6 +41,23 @@ class Target:
     def uri(self) -> str:
         """The URI of the folder."""
         return f"s3://{self.folder}/"
+
+    def within(self, lake: Path, files: Files) -> dict[str, Any]:
+        """Return its folder in a lake, its files, and whether these are all files in the folder.
+
+        Args:
+            lake: the folder of the buckets.
+            files: those of the lake, as `files_of` returns them.
+        """
+        below = sorted(path for path in files if path.startswith(f"{self.folder}/"))
+        own = [
+            path for path in below if (_dataset(path), _format(path)) == (self.folder, self.format)
+        ]
+        return {
+            "folder": str(lake / self.folder),
+            "files": [str(lake / path) for path in own],
+            "all": len(own) == len(below),
+        }
 
 
 def files_of(lake: Path) -> dict[str, tuple[int, int]]:
