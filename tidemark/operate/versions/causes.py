@@ -90,6 +90,20 @@ CAUSES = {
         "make the keys distinct",
         "--conf spark.sql.mapKeyDedupPolicy=LAST_WIN",
     ),
+    r"ILLEGAL_DAY_OF_WEEK": _ansi(
+        "a name that is no day of the week fails, and gave null before",
+        "correct the name, or pass only names of days to next_day",
+    ),
+    r"MALFORMED_CHARACTER_CODING": Cause(
+        "bytes or characters that an encoding does not have fail, and were replaced before",
+        "name the encoding that the bytes have, such as decode(bytes, 'ISO-8859-1')",
+        "--conf spark.sql.legacy.codingErrorAction=true",
+    ),
+    r"INVALID_PARAMETER_VALUE\.CHARSET": Cause(
+        "encode and decode know fewer encodings",
+        "name one of US-ASCII, ISO-8859-1, UTF-8, UTF-16BE, UTF-16LE, UTF-16 and UTF-32",
+        "--conf spark.sql.legacy.javaCharsets=true",
+    ),
     r"DATATYPE_MISMATCH|INCOMPATIBLE_DATA_FOR_TABLE": _ansi(
         "values are stored and compared only if their types allow it",
         "cast one side to the type of the other",
