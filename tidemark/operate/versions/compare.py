@@ -14,9 +14,9 @@ from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
-from tidemark.operate.versions.causes import OLD_SETTINGS
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
+from tidemark.operate.versions.settings import find_settings
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
@@ -112,7 +112,7 @@ def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
 
 
 def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
-    """Return the setting with which least differs; all of them if no single one does as much."""
+    """Return the settings with which least differs."""
 
     def left_with(settings: Sequence[str]) -> int:
         home = copy_of_copy(base, it.scratch / "home-of-settings")
@@ -121,10 +121,7 @@ def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[s
         shutil.rmtree(home.root)
         return left
 
-    least = left_with(OLD_SETTINGS)
-    if least >= differing:
-        return ()
-    return next(((one,) for one in OLD_SETTINGS if left_with([one]) == least), OLD_SETTINGS)
+    return find_settings(left_with, differing)
 
 
 def _comparison(it: Experiment, before: Files, trials: tuple[Trial, Trial]) -> Comparison:

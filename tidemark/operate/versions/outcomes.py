@@ -7,6 +7,7 @@ from typing import Any, Literal
 from tidemark.operate.versions.causes import Cause, cause_of
 
 Verdict = Literal["equal", "differs", "fails"]
+WHOLE = 10_000  # more than a place has columns
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class TargetOutcome:
         columns: names of the columns with other values.
         by_time: names of columns in which only times of the run differ, which are left out.
         schema: of each column with another type, the type before and after; None: not there.
+        by_order: names of columns, among those, whose arrays have the same elements.
         only_old: some rows that only the old version wrote.
         only_new: some rows that only the new version wrote.
         problem: why the rows could not be compared; None if they were.
@@ -50,6 +52,7 @@ class TargetOutcome:
     columns: tuple[str, ...] = ()
     by_time: tuple[str, ...] = ()
     schema: Mapping[str, tuple[str | None, str | None]] | None = None
+    by_order: tuple[str, ...] = ()
     only_old: tuple[str, ...] = ()
     only_new: tuple[str, ...] = ()
     problem: str | None = None
@@ -59,6 +62,15 @@ class TargetOutcome:
         """Whether both versions wrote the same rows with the same types."""
         has_other_rows = self.only_old or self.only_new or self.rows[0] != self.rows[1]
         return not (has_other_rows or self.columns or self.schema or self.problem)
+
+    @property
+    def differing(self) -> int:
+        """How much differs: a column for each that does, all of them for rows not compared."""
+        if self.is_equal:
+            return 0
+        if self.problem or None in self.rows:
+            return WHOLE
+        return 1 + len({*self.columns, *(self.schema or ())})
 
 
 @dataclass(frozen=True)
@@ -102,9 +114,9 @@ class Comparison:
 
     @property
     def differing(self) -> int:
-        """How many jobs and places differ."""
+        """How much differs: jobs before places, and places before their columns."""
         jobs = sum(job.verdict != "equal" for job in self.jobs)
-        return jobs + sum(not target.is_equal for target in self.targets)
+        return jobs * WHOLE + sum(target.differing for target in self.targets)
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain JSON values, keys in camelCase as of the API of Glue."""
