@@ -164,6 +164,8 @@ def _target_lines(target: "TargetOutcome", found: "Comparison") -> Iterator[str]
         yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
     if target.columns:
         yield f"    other values in {', '.join(target.columns)}"
+    if target.by_order:
+        yield f"    the same elements in another order: {', '.join(target.by_order)}"
     if target.by_time:
         yield f"    left out, the time of the run: {', '.join(target.by_time)}"
     yield from (f"    only on {found.old}: {row}" for row in target.only_old)

@@ -43,6 +43,7 @@ SETTINGS = {
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.streaming.fileStreamSink.ignoreMetadata": "true",  # it names files of the lake
 }
 
 
@@ -106,6 +107,7 @@ def of_rows(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
         "schema": schema,
         "columns": differing,
         "by_time": by_time,
+        "by_order": by_order(old, new, differing),
     }
     if differing or sums[0]["rows"] != sums[1]["rows"] or sums[0]["all"] != sums[1]["all"]:
         answer["only_old"], answer["only_new"] = shown(*sides), shown(*reversed(sides))
@@ -210,6 +212,28 @@ def differing_of(names: list[str], sums: list[dict[str, Any]]) -> list[str]:
     return [name for name in names if sums[0][f"h_{name}"] != sums[1][f"h_{name}"]]
 
 
+def by_order(old: DataFrame, new: DataFrame, differing: list[str]) -> list[str]:
+    """Return the columns whose arrays have the same elements in another order."""
+    arrays = [
+        name
+        for name in differing
+        if all(isinstance(frame.schema[name].dataType, T.ArrayType) for frame in (old, new))
+        and "map<" not in old.schema[name].dataType.simpleString()
+    ]
+    if not arrays:
+        return []
+    sides = [
+        measured(
+            frame.select(
+                *(F.to_json(F.array_sort(column_of(name)), IN_FULL).alias(name) for name in arrays)
+            ),
+            arrays,
+        )
+        for frame in (old, new)
+    ]
+    return [name for name in arrays if name not in differing_of(arrays, sides)]
+
+
 def is_with_times(sides: list[DataFrame], name: str) -> bool:
     """Return whether a column may hold times of a run: timestamps, or texts with them."""
     return all(isinstance(frame.schema[name].dataType, WITH_TIMES) for frame in sides)
@@ -245,8 +269,8 @@ def without_times(frame: DataFrame, timed: list[str], times: list[float]) -> Dat
 
 
 def shown(one: DataFrame, other: DataFrame) -> list[str]:
-    """Return some rows that are in one and not in the other, as JSON."""
-    rows = one.exceptAll(other).limit(MAX_SHOWN)
+    """Return the first rows that are in one and not in the other, as JSON."""
+    rows = one.exceptAll(other).orderBy(*map(column_of, one.columns)).limit(MAX_SHOWN)
     return [row[0] for row in rows.select(F.to_json(F.struct("*"), IN_FULL)).collect()]
 
 

@@ -118,6 +118,13 @@ def test_rows_are_shown_with_all_digits(of_sql):
     assert answer["only_old"] != answer["only_new"]
 
 
+@pytest.mark.parametrize(("elements", "by_order"), [("3, 1", ["a"]), ("3, 2", [])])
+def test_arrays_in_another_order_are_named(of_sql, elements, by_order):
+    answer = of_sql("SELECT array(1, 3) AS a", f"SELECT array({elements}) AS a")
+
+    assert (answer["columns"], answer["by_order"]) == (["a"], by_order)
+
+
 def test_names_that_differ_by_case_are_two_columns(spark, of_sql):
     spark.conf.set("spark.sql.caseSensitive", "true")
 
