@@ -1,11 +1,13 @@
 """Compares two versions of Glue: two copies of a home, the same runs, and their results."""
 
+import fcntl
 import json
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,28 +16,44 @@ from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
+from tidemark.local_state.store.database import JobRun
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
 from tidemark.operate.versions.settings import find_settings
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
+PREFIX, LOCK = "compare-versions-", "lock"
 ROW_JOB = Path(__file__).with_name("row_job.py")
 Say = Callable[[str], None]
 
 
 @contextmanager
 def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
-    """Yield a folder on the disk of a home; it is deleted at the end, unless it is to be kept."""
+    """Yield a folder on the disk of a home; it is deleted at the end, unless it is to be kept.
+
+    Folders of comparisons that were killed are deleted, too.
+    """
     if kept is not None:
         kept.mkdir(parents=True)
         yield kept.absolute()
         return
-    folder = Path(tempfile.mkdtemp(dir=home.root, prefix="compare-versions-"))
+    _delete_left(home)
+    folder = Path(tempfile.mkdtemp(dir=home.root, prefix=PREFIX))
     try:
-        yield folder
+        with (folder / f".{LOCK}").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (folder / f".{LOCK}").rename(folder / LOCK)  # nobody finds it without its lock
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _delete_left(home: Home) -> None:
+    for file in home.root.glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(OSError), file.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(file.parent)
 
 
 @dataclass(frozen=True)
@@ -98,16 +116,21 @@ def compare_versions(
 
 
 def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
+    is_over = threading.Event()
+
+    def observe(_: JobRun | None) -> None:
+        if is_over.is_set():
+            raise KeyboardInterrupt  # in the threads, which stop their runs
+
     with ThreadPoolExecutor(2) as threads:
         trials = [
-            threads.submit(run_trial, home, it.start, version, it.jvms)
+            threads.submit(run_trial, home, it.start, version, it.jvms, observe=observe)
             for home, version in zip(homes, it.versions, strict=True)
         ]
         try:
             return trials[0].result(), trials[1].result()
-        except KeyboardInterrupt:
-            if it.jvms.pool is not None:
-                it.jvms.pool.close()  # so that the runs end, which their threads wait for
+        except BaseException:
+            is_over.set()
             raise
 
 
