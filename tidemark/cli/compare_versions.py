@@ -60,6 +60,7 @@ def compare_versions(
     it is. Every place that they write is compared by rows and types, every run by its end. Exit
     code 0: equal. 1: something differs, or a job fails on the new version.
     """
+    from tidemark.checks.script.databases import database_writes_in
     from tidemark.cli.engines import prepare_sparks
     from tidemark.local_state.home import Home
     from tidemark.operate.versions import compare
@@ -77,7 +78,11 @@ def compare_versions(
     with compare.scratch_of(home, keep) as scratch:
         start, scripts = _start(console, what, arguments, workflow, app, context, scratch)
         if not with_databases:
-            refuse_shared(scripts, os.environ)
+            writes = {
+                name: database_writes_in(script.read_text(encoding="utf-8", errors="replace"))
+                for name, script in scripts.items()
+            }
+            refuse_shared(writes, os.environ)
         found = compare.compare_versions(
             home,
             start,
