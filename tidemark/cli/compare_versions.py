@@ -137,6 +137,8 @@ def lines_of(found: "Comparison") -> Iterator[str]:
         yield from _job_lines(job, found)
     for target in found.targets:
         yield from _target_lines(target, found)
+    if not found.targets:
+        yield "no file was written, so no rows were compared"
     if found.settings is not None:
         words = " ".join(f"--conf {setting}" for setting in found.settings)
         yield f"the old result on {found.new}: {words or 'no known setting brings it back'}"
@@ -164,7 +166,9 @@ def _target_lines(target: "TargetOutcome", found: "Comparison") -> Iterator[str]
     verdict = "equal" if target.is_equal else "differs"
     old, new = ("no file" if count is None else plural(count, "row") for count in target.rows)
     rows = old if old == new else f"{old} on {found.old}, {new} on {found.new}"
-    yield f"{MARKS[verdict]} {target.target}: {verdict}, {target.problem or rows}"
+    is_one_of_several = sum(it.target == target.target for it in found.targets) > 1
+    place = f"{target.target} ({target.format})" if is_one_of_several else target.target
+    yield f"{MARKS[verdict]} {place}: {verdict}, {target.problem or rows}"
     for name, (before, after) in (target.schema or {}).items():
         yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
     if target.columns:

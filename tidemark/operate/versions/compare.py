@@ -194,4 +194,4 @@ def _outcome(target: Target, answer: dict[str, object]) -> TargetOutcome:
     }
     schema = fields.pop("schema", None)
     types = {name: tuple(pair) for name, pair in schema.items()} if isinstance(schema, dict) else {}
-    return TargetOutcome(target.uri, schema=types or None, **fields)  # type: ignore[arg-type]
+    return TargetOutcome(target.uri, format=target.format, schema=types or None, **fields)  # type: ignore[arg-type]

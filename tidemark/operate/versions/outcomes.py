@@ -37,6 +37,7 @@ class TargetOutcome:
 
     Attributes:
         target: its URI.
+        format: that of the files, such as parquet; one folder may have files of several.
         rows: how many rows it has, before and after; None where rows are not read.
         columns: names of the columns with other values.
         by_time: names of columns in which only times of the run differ, which are left out.
@@ -49,6 +50,7 @@ class TargetOutcome:
 
     target: str
     rows: tuple[int | None, int | None] = (None, None)
+    format: str = ""
     columns: tuple[str, ...] = ()
     by_time: tuple[str, ...] = ()
     schema: Mapping[str, tuple[str | None, str | None]] | None = None
