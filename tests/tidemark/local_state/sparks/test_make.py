@@ -221,3 +221,14 @@ def test_a_deletion_that_is_killed_leaves_no_part_that_is_taken_for_all(
     assert installed_spark("6.0") is None
     make.spark_for("6.0")
     assert len(left_in(places)) == 1
+
+
+def test_an_environment_whose_python_is_uninstalled_is_made_again(places, uv):
+    uv()
+    python = make.spark_for("6.0").python
+    python.unlink()
+    python.symlink_to("/nowhere/python3.13")
+
+    assert installed_spark("6.0") is None
+    assert make.spark_for("6.0").python.is_file()
+    assert len(left_in(places)) == 1
