@@ -7,7 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
-from tidemark.local_state.store.database import JobRun
+from tidemark.local_state.store.database import JobRun, Store
+from tidemark.operate.versions.catalogs import differing_tables
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
 from tidemark.operate.versions.settings import find_settings
@@ -151,6 +152,9 @@ def _comparison(it: Experiment, before: Files, trials: tuple[Trial, Trial]) -> C
     after = [files_of(trial.home.lake) for trial in trials]
     targets = changed_targets(before, *after)
     found = _compared(targets, trials, after, it.versions[1], it.scratch, it.jvms)
+    with ExitStack() as stack:
+        stores = [stack.enter_context(Store(trial.home.database)) for trial in trials]
+        found += differing_tables(stores[0], stores[1], it.versions)
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
     old, new = trials
     return Comparison(*it.versions, old.runs, new.runs, found, (seconds[0], seconds[1]))
