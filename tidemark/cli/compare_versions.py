@@ -141,7 +141,8 @@ def lines_of(found: "Comparison") -> Iterator[str]:
         yield "no file was written, so no rows were compared"
     if found.settings is not None:
         words = " ".join(f"--conf {setting}" for setting in found.settings)
-        yield f"the old result on {found.new}: {words or 'no known setting brings it back'}"
+        least = f"least differs on {found.new} with {words}"
+        yield least if words else "no known setting brings the old result back"
     yield (
         f"{MARKS[found.verdict]} Glue {found.old} and {found.new}: {found.verdict} "
         f"({found.seconds[0]:.1f} s and {found.seconds[1]:.1f} s here; a DPU-hour costs "

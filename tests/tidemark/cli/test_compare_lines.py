@@ -8,8 +8,9 @@ from tidemark.operate.versions.outcomes import Comparison, RunOutcome, TargetOut
 GOOD = RunOutcome("a", "SUCCEEDED", None, 2, 2)
 
 
-def shown(*targets):
-    return list(lines_of(Comparison("5.1", "6.0", [GOOD], [GOOD], targets, (1.0, 1.0))))
+def shown(*targets, settings=None):
+    found = Comparison("5.1", "6.0", [GOOD], [GOOD], targets, (1.0, 1.0), settings)
+    return list(lines_of(found))
 
 
 def test_files_of_several_formats_in_one_folder_are_told_apart():
@@ -31,3 +32,10 @@ def test_arrays_in_another_order_are_named():
     target = TargetOutcome("s3://b/t/", (2, 2), columns=("n", "s"), by_order=("s",))
 
     assert "    the same elements in another order: s" in shown(target)
+
+
+def test_settings_are_not_said_to_bring_back_all():
+    target = TargetOutcome("s3://b/t/", (2, 2), columns=("n",))
+
+    assert "least differs on 6.0 with --conf a=b" in shown(target, settings=("a=b",))
+    assert "no known setting brings the old result back" in shown(target, settings=())
