@@ -76,14 +76,23 @@ def files_of(lake: Path) -> dict[str, tuple[int, int]]:
 
 
 def changed_targets(before: Files, *after: Files) -> list[Target]:
-    """Return the targets that one lake of several changed: wrote, replaced or deleted a file of."""
+    """Return the targets that one lake of several changed: wrote, replaced or deleted a file of.
+
+    The checkpoints of streams are none: they hold times and random ids.
+    """
     found = set()
     for files in after:
+        skipped = tuple(f"{folder}/" for folder in (SCRIPTS, *_checkpoints(files)))
         changed = {path for path, facts in files.items() if before.get(path) != facts}
         for path in (*changed, *(before.keys() - files.keys())):
-            if not path.startswith(f"{SCRIPTS}/"):
+            if not path.startswith(skipped):
                 found.add(Target(_dataset(path), _format(path)))
     return sorted(found, key=lambda target: (target.folder, target.format))
+
+
+def _checkpoints(files: Files) -> set[str]:
+    found = {path.rpartition("/offsets/")[0] for path in files if "/offsets/" in path}
+    return {folder for folder in found if f"{folder}/metadata" in files}
 
 
 def _dataset(path: str) -> str:

@@ -128,3 +128,14 @@ def test_the_error_of_a_missing_home_part_is_none(tmp_path):
     assert files_of(copy.lake) == {}
     with pytest.raises(EntityNotFoundError):
         copy.existing_path("s3://none/a.json")
+
+
+def test_the_checkpoint_of_a_stream_is_no_place_that_changed():
+    stream = dict.fromkeys(
+        ("b/chk/metadata", "b/chk/offsets/0", "b/chk/commits/0", "b/chk/sources/0/0"), (1, 1)
+    )
+
+    assert changed_targets({}, {**stream, "b/out/a.parquet": (1, 1)}) == [
+        Target("b/out", "parquet")
+    ]
+    assert changed_targets({}, {"b/t/offsets/0": (1, 1)}) == [Target("b/t/offsets", "bytes")]
