@@ -66,7 +66,7 @@ CAUSES = {
     ),
     r"DIVIDE_BY_ZERO|REMAINDER_BY_ZERO": _ansi(
         "a division by zero fails, and was null before",
-        "divide by nullif(divisor, 0), or with try_divide and try_mod",
+        "divide by nullif(divisor, 0), or with try_divide; only 6.0 has try_mod",
     ),
     r"INTERVAL_DIVIDED_BY_ZERO|INTERVAL_ARITHMETIC_OVERFLOW|DATETIME_OVERFLOW": _ansi(
         "an interval or a date that does not fit fails", "check the operands first"
@@ -78,7 +78,7 @@ CAUSES = {
     r"CANNOT_PARSE_TIMESTAMP|CANNOT_PARSE_TIME|DATETIME_FIELD_OUT_OF_BOUNDS|CANNOT_PARSE_INTERVAL"
     r"|CONVERSION_INVALID_INPUT|INVALID_URL": _ansi(
         "a text that a function cannot parse fails, and was null before",
-        "parse with try_to_timestamp, try_to_date or another try_ function",
+        "parse with try_to_timestamp, and cast its result; only 6.0 has try_to_date",
     ),
     r"INCONSISTENT_BEHAVIOR_CROSS_VERSION\.(?:PARSE_DATETIME|DATETIME)": Cause(
         "the parser of dates and times is stricter",
