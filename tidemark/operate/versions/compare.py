@@ -1,11 +1,13 @@
 """Compares two versions of Glue: two copies of a home, the same runs, and their results."""
 
+import fcntl
 import json
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,30 +16,46 @@ from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
-from tidemark.operate.versions.causes import OLD_SETTINGS
+from tidemark.local_state.store.database import JobRun
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
+from tidemark.operate.versions.settings import find_settings
 from tidemark.operate.versions.states import States, compared_states, read_states
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
+PREFIX, LOCK = "compare-versions-", "lock"
 ROW_JOB = Path(__file__).with_name("row_job.py")
 Say = Callable[[str], None]
 
 
 @contextmanager
 def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
-    """Yield a folder on the disk of a home; it is deleted at the end, unless it is to be kept."""
+    """Yield a folder on the disk of a home; it is deleted at the end, unless it is to be kept.
+
+    Folders of comparisons that were killed are deleted, too.
+    """
     if kept is not None:
         kept.mkdir(parents=True)
         yield kept.absolute()
         return
-    folder = Path(tempfile.mkdtemp(dir=home.root, prefix="compare-versions-"))
+    _delete_left(home)
+    folder = Path(tempfile.mkdtemp(dir=home.root, prefix=PREFIX))
     try:
-        yield folder
+        with (folder / f".{LOCK}").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (folder / f".{LOCK}").rename(folder / LOCK)  # nobody finds it without its lock
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _delete_left(home: Home) -> None:
+    for file in home.root.glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(OSError), file.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(file.parent)
 
 
 @dataclass(frozen=True)
@@ -103,21 +121,26 @@ def compare_versions(
 
 
 def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
+    is_over = threading.Event()
+
+    def observe(_: JobRun | None) -> None:
+        if is_over.is_set():
+            raise KeyboardInterrupt  # in the threads, which stop their runs
+
     with ThreadPoolExecutor(2) as threads:
         trials = [
-            threads.submit(run_trial, home, it.start, version, it.jvms)
+            threads.submit(run_trial, home, it.start, version, it.jvms, observe=observe)
             for home, version in zip(homes, it.versions, strict=True)
         ]
         try:
             return trials[0].result(), trials[1].result()
-        except KeyboardInterrupt:
-            if it.jvms.pool is not None:
-                it.jvms.pool.close()  # so that the runs end, which their threads wait for
+        except BaseException:
+            is_over.set()
             raise
 
 
 def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
-    """Return the setting with which least differs; all of them if no single one does as much."""
+    """Return the settings with which least differs."""
 
     def left_with(settings: Sequence[str]) -> int:
         home = copy_of_copy(base, it.scratch / "home-of-settings")
@@ -126,18 +149,16 @@ def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[s
         shutil.rmtree(home.root)
         return left
 
-    least = left_with(OLD_SETTINGS)
-    if least >= differing:
-        return ()
-    return next(((one,) for one in OLD_SETTINGS if left_with([one]) == least), OLD_SETTINGS)
+    return find_settings(left_with, differing)
 
 
 def _comparison(it: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
-    targets = changed_targets(it.files, *(files_of(trial.home.lake) for trial in trials))
+    after = [files_of(trial.home.lake) for trial in trials]
+    targets = changed_targets(it.files, *after)
     left = [
         read_states(one.home, Interval(one.began_ms, one.ended_ms), it.states) for one in trials
     ]
-    found = _compared(targets, trials, it.versions[1], it.scratch, it.jvms)
+    found = _compared(targets, trials, after, it.versions[1], it.scratch, it.jvms)
     seconds = [(trial.ended_ms - trial.began_ms) / 1000 for trial in trials]
     old, new = trials
     return Comparison(
@@ -151,17 +172,23 @@ def _comparison(it: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
 
 
 def _compared(
-    targets: list[Target], trials: tuple[Trial, Trial], version: str, scratch: Path, jvms: Jvms
+    targets: list[Target],
+    trials: tuple[Trial, Trial],
+    after: Sequence[Files],
+    version: str,
+    scratch: Path,
+    jvms: Jvms,
 ) -> list[TargetOutcome]:
     """Compare the rows by a job on the newer Spark, which reads what both have written."""
     if not targets:
         return []
     times = [[trial.began_ms / 1000, trial.ended_ms / 1000] for trial in trials]
+    lakes = [trial.home.lake for trial in trials]
     pairs = [
         {
             "format": target.format,
-            "old": str(trials[0].home.lake / target.folder),
-            "new": str(trials[1].home.lake / target.folder),
+            "old": target.within(lakes[0], after[0]),
+            "new": target.within(lakes[1], after[1]),
             "times": times,
         }
         for target in targets
@@ -182,4 +209,4 @@ def _outcome(target: Target, answer: dict[str, object]) -> TargetOutcome:
     }
     schema = fields.pop("schema", None)
     types = {name: tuple(pair) for name, pair in schema.items()} if isinstance(schema, dict) else {}
-    return TargetOutcome(target.uri, schema=types or None, **fields)  # type: ignore[arg-type]
+    return TargetOutcome(target.uri, format=target.format, schema=types or None, **fields)  # type: ignore[arg-type]

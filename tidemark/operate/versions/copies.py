@@ -6,7 +6,9 @@ import shutil
 import sys
 from pathlib import Path
 
+from tidemark.errors import TidemarkError
 from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.store.sqlite_files import copy_database
 
@@ -37,14 +39,24 @@ def _copied(home: Home, folder: Path) -> Home:
             copy_database(home.root / name, copy.root / name)
     for name in FOLDERS:
         if (home.root / name).is_dir():
-            shutil.copytree(
-                home.root / name,
-                copy.root / name,
-                copy_function=_clone,  # a link is followed: runs would write to what it leads to
-                ignore_dangling_symlinks=True,
-                dirs_exist_ok=True,
-            )
+            _copy_tree(home.root / name, copy.root / name)
     return copy
+
+
+def _copy_tree(source: Path, target: Path) -> None:
+    try:
+        shutil.copytree(
+            source,
+            target,
+            copy_function=_clone,  # a link is followed: runs would write to what it leads to
+            ignore_dangling_symlinks=True,
+            dirs_exist_ok=True,
+        )
+    except shutil.Error as error:  # of all files that could not be copied
+        (file, _, why), *_ = error.args[0]
+        if not has_room(target):
+            why = full_disk_line(target)
+        raise TidemarkError(f"{file} could not be copied for the comparison: {why}") from error
 
 
 def _clone(source: str, target: str) -> str:

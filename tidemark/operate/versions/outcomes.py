@@ -7,6 +7,7 @@ from typing import Any, Literal
 from tidemark.operate.versions.causes import Cause, cause_of
 
 Verdict = Literal["equal", "differs", "fails"]
+WHOLE = 10_000  # more than a place has columns
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,12 @@ class TargetOutcome:
 
     Attributes:
         target: its URI.
+        format: that of the files, such as parquet; one folder may have files of several.
         rows: how many rows it has, before and after; None where rows are not read.
         columns: names of the columns with other values.
-        by_time: names of columns that hold the time of the run, and are left out.
+        by_time: names of columns in which only times of the run differ, which are left out.
         schema: of each column with another type, the type before and after; None: not there.
+        by_order: names of columns, among those, whose arrays have the same elements.
         only_old: some rows that only the old version wrote.
         only_new: some rows that only the new version wrote.
         problem: why the rows could not be compared; None if they were.
@@ -47,9 +50,11 @@ class TargetOutcome:
 
     target: str
     rows: tuple[int | None, int | None] = (None, None)
+    format: str = ""
     columns: tuple[str, ...] = ()
     by_time: tuple[str, ...] = ()
     schema: Mapping[str, tuple[str | None, str | None]] | None = None
+    by_order: tuple[str, ...] = ()
     only_old: tuple[str, ...] = ()
     only_new: tuple[str, ...] = ()
     problem: str | None = None
@@ -59,6 +64,15 @@ class TargetOutcome:
         """Whether both versions wrote the same rows with the same types."""
         has_other_rows = self.only_old or self.only_new or self.rows[0] != self.rows[1]
         return not (has_other_rows or self.columns or self.schema or self.problem)
+
+    @property
+    def differing(self) -> int:
+        """How much differs: a column for each that does, all of them for rows not compared."""
+        if self.is_equal:
+            return 0
+        if self.problem or None in self.rows:
+            return WHOLE
+        return 1 + len({*self.columns, *(self.schema or ())})
 
 
 @dataclass(frozen=True)
@@ -126,10 +140,11 @@ class Comparison:
 
     @property
     def differing(self) -> int:
-        """How many jobs, places and states differ."""
+        """How much differs: jobs before places and states, and places before their columns."""
         jobs = sum(job.verdict != "equal" for job in self.jobs)
-        targets = sum(not target.is_equal for target in self.targets)
-        return jobs + targets + sum(not state.is_equal for state in self.states)
+        states = sum(not state.is_equal for state in self.states)
+        places = sum(target.differing for target in self.targets)
+        return (jobs + states) * WHOLE + places
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as plain JSON values, keys in camelCase as of the API of Glue."""

@@ -1,18 +1,23 @@
 """A job that compares the rows of the same targets in two lakes, on one Spark.
 
-Called as a job script with ``--pairs FILE``: a JSON list of objects with ``target``, ``format``,
-``old`` and ``new`` (folders), ``times`` (the two intervals of the runs, epoch seconds) and ``out``,
-the file of the answer. It imports nothing of this toolkit: it runs as any other script.
+Called as a job script with ``--pairs FILE``: an object with ``out``, the file of the answer, and
+``pairs``, a list of objects with ``format``, ``times`` (the two intervals of the runs, epoch
+seconds), and ``old`` and ``new``: each the ``folder``, the ``files`` of that format in it, and
+whether these are ``all`` of its files. It imports nothing of this toolkit: it runs as any other
+script.
 """
 
 import hashlib
 import json
+import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
 from pyspark.sql import types as T  # noqa: N812
 
@@ -20,55 +25,92 @@ MAX_SHOWN = 3
 LINE = "line"
 OF_WINDOWS = {"window", "attempt"}  # folders of `watermarks.write_window`: their names are random
 NESTED = (T.MapType, T.StructType, T.ArrayType)
+WITH_TIMES = (T.StringType, T.TimestampType, T.TimestampNTZType)
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII)
+OF_RUN = "(time of the run)"
+SLACK = 1  # seconds before and after a run
+
+IN_FULL = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+# Both sides are read as they are, whatever either version makes of old dates and names.
+SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.streaming.fileStreamSink.ignoreMetadata": "true",  # it names files of the lake
+}
 
 
 def main() -> None:
     """Compare every pair, and write the answers."""
     pairs = json.loads(Path(sys.argv[sys.argv.index("--pairs") + 1]).read_text(encoding="utf-8"))
-    spark = SparkSession.builder.config("spark.sql.ansi.enabled", "false").getOrCreate()
-    # Both sides are read as they are, whatever either version makes of old dates.
-    for name in ("datetimeRebaseModeInRead", "int96RebaseModeInRead"):
-        spark.conf.set(f"spark.sql.parquet.{name}", "CORRECTED")
-    spark.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-    answers = [compared(spark, pair) for pair in pairs["pairs"]]
+    spark = SparkSession.builder.getOrCreate()
+    answers = compared_pairs(spark, pairs["pairs"])
     Path(pairs["out"]).write_text(json.dumps(answers), encoding="utf-8")
     spark.stop()
 
 
+def compared_pairs(spark: SparkSession, pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return how the two targets of each pair differ."""
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
+    return [compared(spark, pair) for pair in pairs]
+
+
 def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
-    """Return how two folders differ."""
+    """Return how two targets differ; those that cannot be read, by their lines or bytes."""
+    kind = pair["format"]
     try:
-        old, new = (read(spark, pair["format"], pair[side]) for side in ("old", "new"))
+        return of_rows(spark, pair)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
-        return {"problem": str(error).splitlines()[0]}
+        problem = str(error).splitlines()[0]
+    answer = of_rows(spark, {**pair, "format": "lines" if kind == "json" else "bytes"})
+    is_equal = answer["rows"][0] == answer["rows"][1] and not answer.get("columns")
+    return answer if is_equal else {**answer, "problem": problem}
+
+
+def of_rows(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
+    """Return how the rows and types of two targets differ."""
+    old, new = (read(spark, pair["format"], pair[side]) for side in ("old", "new"))
     if old is None or new is None:
         return {"rows": [count_of(old), count_of(new)]}
     types = [types_of(old), types_of(new)]
     names = [name for name in types[0] if name in types[1]]
+    if pair["format"] == "json":  # where the values are read as texts
+        types = [types_of(rows_of(spark, "json", pair[side])) for side in ("old", "new")]
     schema = {
         name: [side.get(name) for side in types]
         for name in {**types[0], **types[1]}
         if types[0].get(name) != types[1].get(name)
     }
-    old, new = plain(old, names), plain(new, names)
-    sums = [measured(frame, names) for frame in (old, new)]
-    differing = [name for name in names if sums[0][f"h_{name}"] != sums[1][f"h_{name}"]]
-    by_time = [name for name in differing if is_time_of_run(name, sums, pair["times"])]
-    kept = [name for name in names if name not in by_time]
+    sides = [plain(old, names), plain(new, names)]
+    sums = [measured(frame, names) for frame in sides]
+    differing = differing_of(names, sums)
+    by_time = []
+    if timed := [name for name in differing if is_with_times(sides, name)]:
+        sides = [
+            without_times(frame, timed, times)
+            for frame, times in zip(sides, pair["times"], strict=True)
+        ]
+        sums = [measured(frame, names, timed) for frame in sides]
+        still = differing_of(names, sums)
+        by_time = [name for name in timed if name not in still or is_time_alone(name, sums)]
+        differing = [name for name in still if name not in by_time]
     answer = {
         "rows": [side["rows"] for side in sums],
         "schema": schema,
-        "columns": [name for name in differing if name not in by_time],
+        "columns": differing,
         "by_time": by_time,
+        "by_order": by_order(old, new, differing),
     }
-    if kept and (
-        answer["columns"]
-        or sums[0]["rows"] != sums[1]["rows"]
-        or by_time
-        or sums[0]["all"] != sums[1]["all"]
-    ):
-        one, other = old.select(*kept), new.select(*kept)
-        answer["only_old"], answer["only_new"] = shown(one, other), shown(other, one)
+    if differing or sums[0]["rows"] != sums[1]["rows"] or sums[0]["all"] != sums[1]["all"]:
+        answer["only_old"], answer["only_new"] = shown(*sides), shown(*reversed(sides))
     return answer
 
 
@@ -80,26 +122,27 @@ def types_of(frame: DataFrame) -> dict[str, str]:
     return types
 
 
-def read(spark: SparkSession, kind: str, folder: str) -> "DataFrame | None":
-    """Return the rows of a folder; None without a file in it."""
-    if not any(is_data(file) for file in Path(folder).rglob("*")):
+def read(spark: SparkSession, kind: str, side: dict[str, Any]) -> "DataFrame | None":
+    """Return the rows of a target; None without a file of it."""
+    if not side["files"]:
         return None
-    uri = Path(folder).as_uri()
-    if kind in ("parquet", "orc"):
-        return spark.read.option("mergeSchema", "true").format(kind).load(uri)
-    if kind == "json":
-        return spark.read.option("primitivesAsString", "true").json(uri)
+    if kind in ("avro", "bytes"):
+        lines = Counter(line for file in side["files"] for line in lines_of(Path(file), kind))
+        return spark.createDataFrame([(line,) for line in lines.elements()], f"{LINE} STRING")
     if kind == "lines":
-        return spark.read.text(uri).withColumnRenamed("value", LINE)
-    files = [file for file in sorted(Path(folder).rglob("*")) if is_data(file)]
-    lines = Counter(line for file in files for line in lines_of(file, kind))
-    rows = [(line,) for line in lines.elements()]
-    return spark.createDataFrame(rows, f"{LINE} STRING")
+        return rows_of(spark, "text", side).withColumnRenamed("value", LINE)
+    name, value = ("primitivesAsString" if kind == "json" else "mergeSchema"), "true"
+    return rows_of(spark, kind, side, **{name: value})
 
 
-def is_data(file: Path) -> bool:
-    """Return whether readers see a file."""
-    return file.is_file() and not file.name.startswith(("_", "."))
+def rows_of(spark: SparkSession, kind: str, side: dict[str, Any], **options: str) -> DataFrame:
+    """Return the rows of files of a format that Spark reads."""
+    reader = spark.read.format(kind).options(**options)
+    reader = reader.option("__globPaths__", "false")  # names are no patterns
+    if side["all"]:
+        return reader.load("file://" + side["folder"])
+    files = ["file://" + file for file in side["files"]]
+    return reader.option("basePath", "file://" + side["folder"]).load(files)
 
 
 def lines_of(file: Path, kind: str) -> list[str]:
@@ -122,7 +165,7 @@ def plain(frame: DataFrame, names: list[str]) -> DataFrame:
     types = {field.name: field.dataType for field in frame.schema}
     return frame.select(
         *(
-            F.to_json(column_of(name)).alias(name)
+            F.to_json(ordered(column_of(name), types[name]), IN_FULL).alias(name)
             if isinstance(types[name], NESTED)
             else column_of(name)
             for name in names
@@ -130,41 +173,105 @@ def plain(frame: DataFrame, names: list[str]) -> DataFrame:
     )
 
 
+def ordered(column: Column, kind: T.DataType) -> Column:
+    """Return a nested value with each map as the list of its entries in the order of their keys."""
+    if "map<" not in kind.simpleString():
+        return column
+    if isinstance(kind, T.ArrayType):
+        return F.transform(column, lambda one: ordered(one, kind.elementType))
+    if isinstance(kind, T.StructType):
+        fields = (ordered(column[it.name], it.dataType).alias(it.name) for it in kind)
+        return F.when(column.isNotNull(), F.struct(*fields))
+    if isinstance(kind, T.MapType):
+        entry = T.StructType().add("key", kind.keyType).add("value", kind.valueType)
+        entries = F.transform(F.map_entries(column), lambda one: ordered(one, entry))
+        return F.array_sort(entries)
+    return column
+
+
 def column_of(name: str) -> Any:
     """Return a column by a name that may have a dot."""
     return F.col(f"`{name.replace('`', '``')}`")
 
 
-def measured(frame: DataFrame, names: list[str]) -> dict[str, Any]:
+def measured(frame: DataFrame, names: list[str], timed: Sequence[str] = ()) -> dict[str, Any]:
     """Return how many rows there are, and for each column a sum that is the same for the same."""
     wide = T.DecimalType(38, 0)
-    types = {field.name: field.dataType for field in frame.schema}
     asked = [F.count(F.lit(1)).alias("rows")]
-    asked.append(F.sum(F.xxhash64(*map(column_of, names)).cast(wide)).alias("all"))
-    for name in names:
-        asked.append(F.sum(F.xxhash64(column_of(name)).cast(wide)).alias(f"h_{name}"))
-        if isinstance(types[name], T.TimestampType):
-            seconds = column_of(name).cast("double")
-            asked += [F.min(seconds).alias(f"min_{name}"), F.max(seconds).alias(f"max_{name}")]
+    hashed = F.xxhash64(F.lit(0), *map(column_of, names))  # of no column where none is on both
+    asked.append(F.sum(hashed.cast(wide)).alias("all"))
+    asked += [F.sum(F.xxhash64(column_of(name)).cast(wide)).alias(f"h_{name}") for name in names]
+    for name in timed:
+        is_time = F.coalesce(column_of(name) == OF_RUN, F.lit(False))
+        asked.append(F.min(is_time).alias(f"t_{name}"))
     return frame.agg(*asked).collect()[0].asDict()
 
 
-def is_time_of_run(name: str, sums: list[dict[str, Any]], times: list[list[float]]) -> bool:
-    """Return whether all values of a column lie within the runs that wrote them."""
-    for side, (begin, end) in zip(sums, times, strict=True):
-        low, high = side.get(f"min_{name}"), side.get(f"max_{name}")
-        if low is None or high is None or not begin - 1 <= low <= high <= end + 1:
-            return False
-    return True
+def differing_of(names: list[str], sums: list[dict[str, Any]]) -> list[str]:
+    """Return the columns that have other values."""
+    return [name for name in names if sums[0][f"h_{name}"] != sums[1][f"h_{name}"]]
+
+
+def by_order(old: DataFrame, new: DataFrame, differing: list[str]) -> list[str]:
+    """Return the columns whose arrays have the same elements in another order."""
+    arrays = [
+        name
+        for name in differing
+        if all(isinstance(frame.schema[name].dataType, T.ArrayType) for frame in (old, new))
+        and "map<" not in old.schema[name].dataType.simpleString()
+    ]
+    if not arrays:
+        return []
+    sides = [
+        measured(
+            frame.select(
+                *(F.to_json(F.array_sort(column_of(name)), IN_FULL).alias(name) for name in arrays)
+            ),
+            arrays,
+        )
+        for frame in (old, new)
+    ]
+    return [name for name in arrays if name not in differing_of(arrays, sides)]
+
+
+def is_with_times(sides: list[DataFrame], name: str) -> bool:
+    """Return whether a column may hold times of a run: timestamps, or texts with them."""
+    return all(isinstance(frame.schema[name].dataType, WITH_TIMES) for frame in sides)
+
+
+def is_time_alone(name: str, sums: list[dict[str, Any]]) -> bool:
+    """Return whether a column holds nothing but times of the run, of however many rows."""
+    return all(side[f"t_{name}"] for side in sums)
+
+
+def without_times(frame: DataFrame, timed: list[str], times: list[float]) -> DataFrame:
+    """Return a frame with the times of its run in some columns replaced by a fixed text."""
+    begin, end = times
+
+    def replaced(found: re.Match[str]) -> str:
+        try:
+            at = datetime.fromisoformat(found[0])
+        except ValueError:  # such as a month 13
+            return found[0]
+        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        return OF_RUN if begin - SLACK <= seconds <= end + SLACK else found[0]
+
+    def without(text: str | None) -> str | None:
+        return None if text is None else TIME.sub(replaced, text)
+
+    change = F.udf(without, T.StringType())
+    return frame.select(
+        *(
+            change(column_of(name).cast("string")).alias(name) if name in timed else column_of(name)
+            for name in frame.columns
+        )
+    )
 
 
 def shown(one: DataFrame, other: DataFrame) -> list[str]:
-    """Return some rows that are in one and not in the other, as JSON."""
-    rows = one.exceptAll(other).limit(MAX_SHOWN)
-    return [
-        row[0]
-        for row in rows.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"})).collect()
-    ]
+    """Return the first rows that are in one and not in the other, as JSON."""
+    rows = one.exceptAll(other).orderBy(*map(column_of, one.columns)).limit(MAX_SHOWN)
+    return [row[0] for row in rows.select(F.to_json(F.struct("*"), IN_FULL)).collect()]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PARTITION = re.compile(r"[^/=]+=[^/]*")
 HIDDEN = ("_", ".")  # of Hadoop: markers, and what is not committed
@@ -41,6 +42,23 @@ class Target:
         """The URI of the folder."""
         return f"s3://{self.folder}/"
 
+    def within(self, lake: Path, files: Files) -> dict[str, Any]:
+        """Return its folder in a lake, its files, and whether these are all files in the folder.
+
+        Args:
+            lake: the folder of the buckets.
+            files: those of the lake, as `files_of` returns them.
+        """
+        below = sorted(path for path in files if path.startswith(f"{self.folder}/"))
+        own = [
+            path for path in below if (_dataset(path), _format(path)) == (self.folder, self.format)
+        ]
+        return {
+            "folder": str(lake / self.folder),
+            "files": [str(lake / path) for path in own],
+            "all": len(own) == len(below),
+        }
+
 
 def files_of(lake: Path) -> dict[str, tuple[int, int]]:
     """Return the files of a lake that readers see."""
@@ -58,14 +76,23 @@ def files_of(lake: Path) -> dict[str, tuple[int, int]]:
 
 
 def changed_targets(before: Files, *after: Files) -> list[Target]:
-    """Return the targets that one lake of several changed: wrote, replaced or deleted a file of."""
+    """Return the targets that one lake of several changed: wrote, replaced or deleted a file of.
+
+    The checkpoints of streams are none: they hold times and random ids.
+    """
     found = set()
     for files in after:
+        skipped = tuple(f"{folder}/" for folder in (SCRIPTS, *_checkpoints(files)))
         changed = {path for path, facts in files.items() if before.get(path) != facts}
         for path in (*changed, *(before.keys() - files.keys())):
-            if not path.startswith(f"{SCRIPTS}/"):
+            if not path.startswith(skipped):
                 found.add(Target(_dataset(path), _format(path)))
     return sorted(found, key=lambda target: (target.folder, target.format))
+
+
+def _checkpoints(files: Files) -> set[str]:
+    found = {path.rpartition("/offsets/")[0] for path in files if "/offsets/" in path}
+    return {folder for folder in found if f"{folder}/metadata" in files}
 
 
 def _dataset(path: str) -> str:

@@ -37,8 +37,11 @@ class Trial:
     ended_ms: int
 
 
-Start = Callable[[Home, str, Jvms, Sequence[str]], None]
-"""Runs what is compared: in a home, on a version of Glue, with JVMs and more settings of Spark."""
+Observe = Callable[[JobRun | None], None]
+Start = Callable[[Home, str, Jvms, Sequence[str], Observe], None]
+"""Runs what is compared: in a home, on a version of Glue, with JVMs and more settings of Spark.
+
+What it calls the while may raise, which stops the runs."""
 
 CONF = "--conf"
 
@@ -46,10 +49,12 @@ CONF = "--conf"
 def script_start(submission: Submission) -> Start:
     """Return what runs a script once."""
 
-    def start(home: Home, version: str, jvms: Jvms, settings: Sequence[str]) -> None:
+    def start(
+        home: Home, version: str, jvms: Jvms, settings: Sequence[str], observe: Observe
+    ) -> None:
         arguments = with_settings(submission.arguments, settings)
         wanted = replace(submission, glue_version=version, arguments=arguments)
-        submit(wanted, home, lambda _: None, jvms=jvms)
+        submit(wanted, home, observe, jvms=jvms)
 
     return start
 
@@ -75,14 +80,16 @@ def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Pa
             )
         workflow = workflow or starting[0]
 
-    def start(home: Home, version: str, jvms: Jvms, settings: Sequence[str]) -> None:
+    def start(
+        home: Home, version: str, jvms: Jvms, settings: Sequence[str], observe: Observe
+    ) -> None:
         folder = scratch / f"assembly-{version}"
         app = load_app(assembly_of_version(assembly, version, folder, settings))
         run_workflow(
             app,
             home,
             workflow,
-            lambda _: None,
+            observe,
             lambda _: None,
             jvms=jvms,
             skips_crawlers=True,
@@ -121,13 +128,18 @@ def assembly_of_version(
 
 
 def run_trial(
-    home: Home, start: Start, version: str, jvms: Jvms, settings: Sequence[str] = ()
+    home: Home,
+    start: Start,
+    version: str,
+    jvms: Jvms,
+    settings: Sequence[str] = (),
+    observe: Observe = lambda _: None,
 ) -> Trial:
     """Run once on a version; return how the runs ended, also those that failed."""
     with Store(home.database) as store:
         before = {run.run_id for run in store.all_job_runs()}
     began_ms = time.time_ns() // 1_000_000
-    start(home, version, jvms, settings)
+    start(home, version, jvms, settings, observe)
     ended_ms = time.time_ns() // 1_000_000
     with Store(home.database) as store:
         runs = [run for run in store.all_job_runs() if run.run_id not in before]

@@ -199,3 +199,36 @@ def test_the_line_of_a_spark_is_what_changes_results():
     spark = Spark("4.1.1", Path(sys.executable), Path("/pyspark"))
 
     assert (spark.line, spark.major) == ("4.1", 4)
+
+
+@pytest.mark.parametrize("deletes", ["remove_environment", "make_environment"])
+def test_a_deletion_that_is_killed_leaves_no_part_that_is_taken_for_all(
+    places, uv, monkeypatch, deletes
+):
+    uv()
+    made = make.spark_for("6.0").python.parents[1]
+    made.rename(old := made.with_name(f"{PYSPARK}-00000000-py3.13"))
+
+    def killed(_: Path, **options: bool) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(make.shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            getattr(make, deletes)("6.0")
+
+    assert not old.exists()
+    assert installed_spark("6.0") is None
+    make.spark_for("6.0")
+    assert len(left_in(places)) == 1
+
+
+def test_an_environment_whose_python_is_uninstalled_is_made_again(places, uv):
+    uv()
+    python = make.spark_for("6.0").python
+    python.unlink()
+    python.symlink_to("/nowhere/python3.13")
+
+    assert installed_spark("6.0") is None
+    assert make.spark_for("6.0").python.is_file()
+    assert len(left_in(places)) == 1

@@ -26,6 +26,13 @@ CAST = (
             "pattern",
             "timeParserPolicy=LEGACY",
         ),
+        ("[ILLEGAL_DAY_OF_WEEK] Illegal input for day of week: xx.", "next_day", NO_ANSI),
+        ("[MALFORMED_CHARACTER_CODING] Invalid value", "encoding", "legacy.codingErrorAction=true"),
+        (
+            "[INVALID_PARAMETER_VALUE.CHARSET] The value of parameter(s) `charset`",
+            "ISO-8859-1",
+            "legacy.javaCharsets=true",
+        ),
         ("ModuleNotFoundError: No module named 'telnetlib' (a.py, line 1)", "Python", ""),
         ("AttributeError: 'DataFrame' object has no attribute 'iteritems'", "items()", ""),
     ],

@@ -7,9 +7,10 @@ import os
 
 import pytest
 
-from tidemark.errors import EntityNotFoundError, UsageError
+from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
+from tidemark.operate.versions import copies
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.targets import Target, changed_targets, files_of
 from tidemark.operate.versions.trial import assembly_of_version, with_settings
@@ -47,6 +48,22 @@ def test_what_a_link_leads_to_is_copied_not_shared(tmp_path):
     (copy.lake / "bucket" / "a.json").write_text("changed")
 
     assert (outside / "a.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize(("has_room", "why"), [(True, "File name too long"), (False, "is full")])
+def test_a_file_that_cannot_be_copied_is_one_line(tmp_path, monkeypatch, has_room, why):
+    home = Home.open(tmp_path / "home")
+    (home.lake / "bucket").mkdir()
+    (home.lake / "bucket" / "a.json").write_text("{}")
+
+    def clone(source, target):
+        raise OSError(36, "File name too long")
+
+    monkeypatch.setattr(copies, "_clone", clone)
+    monkeypatch.setattr(copies, "has_room", lambda folder: has_room)
+
+    with pytest.raises(TidemarkError, match=f"a.json could not be copied.*{why}"):
+        copy_home(home, tmp_path / "copy")
 
 
 def test_the_places_that_changed_are_folders_of_one_format_without_partitions():
@@ -111,3 +128,14 @@ def test_the_error_of_a_missing_home_part_is_none(tmp_path):
     assert files_of(copy.lake) == {}
     with pytest.raises(EntityNotFoundError):
         copy.existing_path("s3://none/a.json")
+
+
+def test_the_checkpoint_of_a_stream_is_no_place_that_changed():
+    stream = dict.fromkeys(
+        ("b/chk/metadata", "b/chk/offsets/0", "b/chk/commits/0", "b/chk/sources/0/0"), (1, 1)
+    )
+
+    assert changed_targets({}, {**stream, "b/out/a.parquet": (1, 1)}) == [
+        Target("b/out", "parquet")
+    ]
+    assert changed_targets({}, {"b/t/offsets/0": (1, 1)}) == [Target("b/t/offsets", "bytes")]

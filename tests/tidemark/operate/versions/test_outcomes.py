@@ -56,3 +56,24 @@ def test_a_failure_names_its_cause():
 
     assert job.cause.place == "a.py:3"
     assert job.to_json()["cause"]["setting"] == "--conf spark.sql.ansi.enabled=false"
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        (TargetOutcome("t", (2, 2)), TargetOutcome("t", (2, 2), columns=("a",))),
+        (
+            TargetOutcome("t", (2, 2), columns=("a",)),
+            TargetOutcome("t", (2, 2), columns=("a", "b")),
+        ),
+        (TargetOutcome("t", (2, 2), columns=("a", "b")), TargetOutcome("t", (2, None))),
+    ],
+)
+def test_a_setting_that_brings_one_of_two_columns_back_leaves_less(less, more):
+    assert compared([GOOD], [GOOD], less).differing < compared([GOOD], [GOOD], more).differing
+
+
+def test_a_job_that_fails_differs_more_than_a_place():
+    place = TargetOutcome("t", (2, 2), columns=("a",))
+
+    assert compared([GOOD], [GOOD], place).differing < compared([GOOD], [BAD]).differing

@@ -1,0 +1,108 @@
+"""Which lines of a script write to a database, or to another store that is no part of the lake.
+
+What is not certain, such as a type that an argument gives, and a table by the name of its catalog,
+is not found. A module that is the client of a database counts where it is imported.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tidemark.checks.script.calls import given
+from tidemark.checks.script.literals import Scope, literal
+from tidemark.checks.script.names import identifier, names_of
+from tidemark.checks.script.operators import chain_of
+
+# The data sources and types of connections that are files of the lake, or written nowhere. What
+# DynamoDB holds is copied with the home.
+OF_LAKE = {"avro", "binaryfile", "console", "csv", "delta", "dynamodb", "glueparquet", "hudi"}
+OF_LAKE |= {"iceberg", "json", "memory", "noop", "orc", "parquet", "rate", "s3", "text", "xml"}
+OF_LAKE |= {"org.apache.hudi", "org.apache.iceberg.spark.source.icebergsource"}
+WRITERS = {"write", "writeStream", "DataFrameWriter"}
+# Methods of Glue, and where the type of the connection stands.
+SINKS = {
+    "write_dynamic_frame.from_options": 1,
+    "write_dynamic_frame_from_options": 1,
+    "write_data_frame.from_options": 1,
+    "write_data_frame_from_options": 1,
+    "write_from_options": 1,
+    "getSink": 0,
+}
+JDBC_SINKS = {"from_jdbc_conf", "write_dynamic_frame_from_jdbc_conf", "write_from_jdbc_conf"}
+UPSERT = "upsert_jdbc"
+JAVA = "DriverManager"
+CLIENTS = {
+    "cassandra",
+    "cx_Oracle",
+    "elasticsearch",
+    "jaydebeapi",
+    "kafka",
+    "mysql",
+    "opensearchpy",
+}
+CLIENTS |= {"oracledb", "pg8000", "psycopg", "psycopg2", "pymongo", "pymssql", "pymysql", "pyodbc"}
+CLIENTS |= {"redis", "redshift_connector", "snowflake", "sqlalchemy", "sqlite3"}
+TYPES_ONLY = {"sqlalchemy.types", "sqlalchemy.sql.sqltypes"}
+
+
+def database_writes_in(text: str) -> tuple[int, ...]:
+    """Return the lines of a script on which it writes to a database, or imports a client of one.
+
+    Args:
+        text: of the script.
+
+    Returns:
+        The lines in order; none for a script that is not Python.
+
+    Example:
+        `database_writes_in("df.write.jdbc(url, 'orders')")` returns `(1,)`.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    scope = names_of(tree).constants
+    return tuple(sorted({line for node in ast.walk(tree) for line in _lines(node, scope)}))
+
+
+def _lines(node: ast.AST, scope: Scope) -> Iterator[int]:
+    match node:
+        case ast.Import(names=names, lineno=line):
+            if any(one.name.partition(".")[0] in CLIENTS for one in names):
+                yield line
+        case ast.ImportFrom(module=str(module), level=0, lineno=line):
+            if module.partition(".")[0] in CLIENTS and module not in TYPES_ONLY:
+                yield line
+        case ast.Attribute(attr=name, end_lineno=int(line)) if name == JAVA:
+            yield line
+        case ast.Call(lineno=line) if _writes(node, scope):
+            yield line
+
+
+def _writes(call: ast.Call, scope: Scope) -> bool:
+    method, chain = identifier(call.func) or "", chain_of(call)
+    if method == UPSERT or (method in JDBC_SINKS and "create_dynamic_frame" not in chain):
+        return True
+    if method == "jdbc":
+        return bool(WRITERS & set(chain))
+    if method == "format":
+        return bool(WRITERS & set(chain)) and _is_elsewhere(given(call, "source", 0, scope))
+    if method in ("save", "start") and WRITERS & set(chain):
+        return _is_elsewhere(given(call, "format", 1, scope))
+    names = (method, ".".join(reversed(chain[:2])).replace("()", ""))
+    name = next((one for one in names if one in SINKS), None)
+    return name is not None and _is_elsewhere(_type(call, SINKS[name], scope))
+
+
+def _type(call: ast.Call, at: int, scope: Scope) -> object:
+    """Return the type of the connection of a sink, as far as it is known."""
+    if (found := given(call, "connection_type", at, scope)) is not None:
+        return found
+    for keyword in call.keywords:
+        options = literal(keyword.value, scope) if keyword.arg is None else None
+        if isinstance(options, dict):
+            return options.get("connection_type")
+    return None
+
+
+def _is_elsewhere(kind: object) -> bool:
+    return isinstance(kind, str) and kind.lower() not in OF_LAKE
