@@ -40,6 +40,7 @@ FIRST = (
     "Argument",
     "Dataset",
     "Table",
+    "IcebergTable",
     "Column",
     "TableFormat",
     "Projection",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidemark.constructs.catalog.data_quality import DataQualityRuleset
+    from tidemark.constructs.catalog.iceberg_table import IcebergTable
     from tidemark.constructs.catalog.projection import (
         DateProjection,
         DateUnit,
@@ -94,6 +95,7 @@ _MODULES = {
     "GlueJob": f"{_HERE}.jobs.glue_job",
     "Https": f"{_HERE}.monitoring.alerting",
     "GlueVersion": "tidemark.model.assembly.glue_versions",
+    "IcebergTable": f"{_HERE}.catalog.iceberg_table",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
     "InjectedProjection": f"{_HERE}.catalog.projection",
     "IntegerProjection": f"{_HERE}.catalog.projection",
@@ -162,6 +164,7 @@ __all__ = [
     "GlueJob",
     "GlueVersion",
     "Https",
+    "IcebergTable",
     "IncrementalJob",
     "InjectedProjection",
     "IntegerProjection",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aws_cdk import aws_s3 as s3
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
@@ -28,7 +29,7 @@ class Dataset:
         delivered: True if others than the app's jobs write it.
         published: True if others than the app's jobs read it.
         table: the table of the Data Catalog by which Athena, Glue and Spark find the data; the
-            pipeline that writes the data creates it.
+            pipeline that writes the data creates a `Table`, its first job an `IcebergTable`.
 
     Raises:
         JobDefinitionError: the prefix is not a folder.
@@ -42,7 +43,7 @@ class Dataset:
     prefix: str
     delivered: bool = False
     published: bool = False
-    table: Table | None = None
+    table: Table | IcebergTable | None = None
 
     def __post_init__(self) -> None:
         if not PREFIX.fullmatch(self.prefix):

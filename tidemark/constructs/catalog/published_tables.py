@@ -13,6 +13,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from constructs import Construct, IConstruct
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Column, Table
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.glue_job import GlueJob
@@ -23,6 +24,7 @@ from tidemark.errors import JobDefinitionError
 class _Tables:
     """The tables of an app by their full names, and the grants that wait for them."""
 
+    iceberg: dict[str, Dataset] = field(default_factory=dict)  # which jobs create
     created: dict[str, tuple[Dataset, glue.CfnTable]] = field(default_factory=dict)
     granted: dict[str, list[cdk.CfnResource]] = field(default_factory=lambda: defaultdict(list))
 
@@ -50,7 +52,9 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
         table = data.table
         if table is None:
             continue
-        if table.full_name in tables.created:
+        if isinstance(table, IcebergTable):
+            _check_same(data, tables.iceberg.setdefault(table.full_name, data), job.name)
+        elif table.full_name in tables.created:
             _check_same(data, tables.created[table.full_name][0], job.name)
         elif data in job.writes or data.delivered:
             resource = _create(scope, table, data.uri)
