@@ -18,12 +18,14 @@ from tests.fixtures.pipelines import ACCOUNT, REGION
 from tests.tidemark.constructs.requests_of_roles import (
     GLUE,
     Request,
+    commits_iceberg,
     crawls,
     each,
     hive,
     in_catalog,
     joins,
     logs,
+    logs_optimizers,
     metrics,
     reads,
     reads_tables,
@@ -206,6 +208,18 @@ def needs(everything: App) -> dict[str, list[Request]]:
             *everything.runs("ask-lake-formation"),
             *reads(raw, "orders"),
             *each(["lakeformation:GetDataAccess"], "*"),
+        ],
+        "SparkMergeLinesRole": [
+            *everything.runs("merge-lines"),
+            *writes(mart, "lines"),
+            *commits_iceberg("sales/lines"),
+            *each(["glue:GetDatabase"], f"{GLUE}catalog", f"{GLUE}database/sales"),
+        ],
+        "SparkLinesOptimizersRole": [
+            *writes(mart, "lines"),
+            *each(["kms:Decrypt", "kms:GenerateDataKey"], key),
+            *commits_iceberg("sales/lines"),
+            *logs_optimizers("compaction", "retention", "orphan-file-deletion"),
         ],
         "SparkReadManyRole": [
             *everything.runs("read-many"),

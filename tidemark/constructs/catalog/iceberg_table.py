@@ -1,10 +1,12 @@
 """A table of Iceberg, declared with its data; jobs create it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aws_cdk import aws_glue as glue
 
+from tidemark.constructs.catalog.optimizers import Optimizer
 from tidemark.constructs.catalog.table import DATABASE, NAME, name_of_database
 from tidemark.errors import JobDefinitionError
 
@@ -36,6 +38,9 @@ class IcebergTable:
         create: False if the table exists, so that no job may create it.
         format_version: of the table when a job creates it: 1, 2, or 3, which needs Glue 5.1 or
             newer, and which Athena does not read; None: that of the script, or of Iceberg, 2.
+        optimizers: `Compaction`, `SnapshotRetention`, `OrphanFileDeletion`, each once. AWS gives
+            them only to a table that exists: deploy without, run the job that creates the table,
+            then add them with `create=False`.
 
     Raises:
         JobDefinitionError: the table is not valid.
@@ -52,6 +57,7 @@ class IcebergTable:
     catalog: str = "glue_catalog"
     create: bool = True
     format_version: int | None = None
+    optimizers: Sequence[Optimizer] = ()
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -70,6 +76,7 @@ class IcebergTable:
             )
         if self.format_version not in (None, *FORMAT_VERSIONS):
             raise self._error("format_version", self.format_version, "None, 1, 2 or 3")
+        self._check_optimizers()
 
     @property
     def database_name(self) -> str:
@@ -95,6 +102,19 @@ class IcebergTable:
         if own := self._location_uri():
             return f"{own.rstrip('/')}/{self.name}/"
         return f"{warehouse.rstrip('/')}/{self.database_name}.db/{self.name}/"
+
+    def _check_optimizers(self) -> None:
+        object.__setattr__(self, "optimizers", tuple(self.optimizers))
+        names = [type(one).__name__ for one in self.optimizers]
+        if len(set(names)) < len(names):
+            raise self._error("optimizers", ", ".join(names), "each kind once")
+        if self.optimizers and self.create:
+            raise JobDefinitionError(
+                f"Iceberg table {self.name!r} has optimizers ({', '.join(names)}) and create=True: "
+                "AWS refuses them, and CloudFormation the deployment, until the table exists; "
+                "deploy without optimizers=, let the first run create the table, then add them "
+                "with create=False"
+            )
 
     def _location_uri(self) -> str:
         """Return the LocationUri of a database of the app; empty if it has none."""

@@ -15,6 +15,7 @@ from constructs import Construct, IConstruct
 
 from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Column, Table
+from tidemark.constructs.catalog.table_optimizers import TableOptimizers
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.errors import JobDefinitionError
@@ -53,6 +54,9 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
         if table is None:
             continue
         if isinstance(table, IcebergTable):
+            if table.full_name not in tables.iceberg and table.optimizers:
+                id_ = _free_id(scope, table, "Optimizers")
+                TableOptimizers(scope, id_, data=data, table=table)
             _check_same(data, tables.iceberg.setdefault(table.full_name, data), job.name)
         elif table.full_name in tables.created:
             _check_same(data, tables.created[table.full_name][0], job.name)
@@ -113,10 +117,10 @@ def _create(scope: Construct, table: Table, uri: str) -> glue.CfnTable:
     return resource
 
 
-def _free_id(scope: Construct, table: Table) -> str:
+def _free_id(scope: Construct, table: Table | IcebergTable, end: str = "Table") -> str:
     """Return an id without the database, whose name includes the stage, if it is free."""
-    id_ = f"{_camel(table.name)}Table"
-    return id_ if scope.node.try_find_child(id_) is None else f"{_camel(table.full_name)}Table"
+    id_ = f"{_camel(table.name)}{end}"
+    return id_ if scope.node.try_find_child(id_) is None else f"{_camel(table.full_name)}{end}"
 
 
 def _camel(name: str) -> str:
