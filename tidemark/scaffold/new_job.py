@@ -13,6 +13,7 @@ from tidemark.errors import UsageError
 
 KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
 READS_UPSTREAM = ("merge", "publish")  # these read the output of the first job of --after
+CONSTRUCTS = "tidemark.constructs"
 TEMPLATES = Path(__file__).parent / "templates" / "new_job"
 MARKER = "        # tidemark new-job inserts above this line\n"
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -37,6 +38,7 @@ class NewJob:
         pipeline: the one it is added to.
         after: jobs it waits for.
         key: columns that identify the rows of a merge.
+        iceberg: whether a merge writes a table of Iceberg, instead of files.
     """
 
     name: str
@@ -44,6 +46,7 @@ class NewJob:
     pipeline: str
     after: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    iceberg: bool = False
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -56,12 +59,19 @@ class NewJob:
             raise UsageError(f"unknown kind {self.kind!r}; allowed: {', '.join(KINDS)}")
         if len(set(self.after)) < len(self.after):
             raise UsageError(f"--after names a job twice: {', '.join(self.after)}; name it once")
+        self._check_options()
+
+    def _check_options(self) -> None:
         if self.kind in READS_UPSTREAM and len(self.after) > 1:
             raise UsageError(
                 f"a job of kind {self.kind} reads the output of one job, and --after names "
                 f"{len(self.after)}: {', '.join(self.after)}; name the one to read, and then add "
                 f"the others to after= of its call in {self.stack}; how their rows come together, "
                 "by union or by join, is for its script to say"
+            )
+        if self.iceberg and self.kind != "merge":
+            raise UsageError(
+                f"--iceberg is for --kind merge; a job of kind {self.kind} writes files"
             )
         if self.key and self.kind != "merge":
             raise UsageError(f"--key is for --kind merge; a job of kind {self.kind} has none")
@@ -81,6 +91,11 @@ class NewJob:
     def module(self) -> str:
         """Return the name of its script, without `.py`, and of its folders of data."""
         return self.name.replace("-", "_")
+
+    @property
+    def template(self) -> str:
+        """Return the folder of its templates."""
+        return f"{self.kind.replace('-', '_')}{'_iceberg' if self.iceberg else ''}"
 
     @property
     def script(self) -> str:
@@ -178,9 +193,23 @@ def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None)
                 f"the data {taken[0]} of the new job is that of another job of {path} already; "
                 "take another name"
             )
+    if job.iceberg:
+        stack = _importing(stack, "IcebergTable")
     return stack.replace(
         MARKER, textwrap.indent(call, "    ", lambda line: bool(line.strip())) + MARKER
     )
+
+
+def _importing(stack: str, name: str) -> str:
+    """Return the source of a stack that imports a construct, too."""
+    for node in ast.parse(stack).body:
+        if isinstance(node, ast.ImportFrom) and node.module == CONSTRUCTS:
+            names = {alias.name for alias in node.names} | {name}
+            lines = stack.splitlines(keepends=True)
+            ordered = sorted(names, key=lambda one: (one[0].islower(), one))
+            made = f"from {CONSTRUCTS} import {', '.join(ordered)}\n"
+            return "".join([*lines[: node.lineno - 1], made, *lines[node.end_lineno :]])
+    return f"from {CONSTRUCTS} import {name}\n{stack}"
 
 
 def _declared(path: str, source: str) -> Declared:
@@ -191,7 +220,7 @@ def _declared(path: str, source: str) -> Declared:
 
 
 def _template(job: NewJob, file: str) -> str:
-    text = (TEMPLATES / job.kind.replace("-", "_") / file).read_text(encoding="utf-8")
+    text = (TEMPLATES / job.template / file).read_text(encoding="utf-8")
     return text.replace("template-job", job.name).replace("template_job", job.module)
 
 
@@ -221,6 +250,8 @@ def commands(
     if job.kind == "watermark-jdbc":
         return [test, run_it, "tidemark status"]
     run = [run_it, f"tidemark explain {job.name}"]
+    if job.iceberg:
+        return ["pip install 'tidemark-glue[iceberg]'", test, *run]
     if job.kind != "bookmark-files" or source is None:
         return [test, *run]
     folder = lake / source.removeprefix("s3://").removesuffix("/")
