@@ -9,8 +9,9 @@ from aws_cdk import aws_glue as glue
 from tidemark.constructs.catalog.optimizers import Optimizer
 from tidemark.constructs.catalog.table import DATABASE, NAME, name_of_database
 from tidemark.errors import JobDefinitionError
+from tidemark.model.assembly.iceberg_settings import CATALOG
 
-CATALOG = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+CATALOG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SESSION_CATALOG = "spark_catalog"  # Spark's own, whose class is another one
 FORMAT_VERSIONS = (1, 2, 3)
 
@@ -54,7 +55,7 @@ class IcebergTable:
 
     database: "glue.CfnDatabase | str"
     name: str
-    catalog: str = "glue_catalog"
+    catalog: str = CATALOG
     create: bool = True
     format_version: int | None = None
     optimizers: Sequence[Optimizer] = ()
@@ -68,7 +69,7 @@ class IcebergTable:
                 self.database,
                 "a CfnDatabase, as lake.catalog_database, or the name of a database",
             )
-        if not CATALOG.fullmatch(self.catalog) or self.catalog == SESSION_CATALOG:
+        if not CATALOG_NAME.fullmatch(self.catalog) or self.catalog == SESSION_CATALOG:
             raise self._error(
                 "catalog",
                 self.catalog,

@@ -15,14 +15,14 @@ from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.glue_versions import version_of_run
+from tidemark.model.assembly.iceberg_settings import (
+    EXTENSIONS,
+    FORMAT,
+    ICEBERG_EXTENSIONS,
+    iceberg_settings,
+)
 from tidemark.model.plain_secrets import NotSecret
 
-FORMAT = "iceberg"
-EXTENSIONS = "spark.sql.extensions"
-ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
-GLUE_CATALOG = "org.apache.iceberg.aws.glue.GlueCatalog"
-FILE_IO = "org.apache.iceberg.aws.s3.S3FileIO"
 TABLE_FORMAT = "table-default.format-version"
 # The first Glue whose Iceberg has format version 3.
 # Source: https://aws.amazon.com/blogs/big-data/introducing-aws-glue-5-1-for-apache-spark
@@ -123,15 +123,15 @@ def _catalog_settings(
     """Return the settings of one catalog, which the job's own neither lack nor contradict."""
     key = f"spark.sql.catalog.{catalog}"
     own = {name: _text(value) for name, value in conf.items()}
-    wanted = {key: SPARK_CATALOG, f"{key}.catalog-impl": GLUE_CATALOG, f"{key}.io-impl": FILE_IO}
+    warehouse = own.get(f"{key}.warehouse")
+    wanted = iceberg_settings(catalog, _warehouse(job, placed, warehouse, names_location))
+    del wanted[EXTENSIONS]  # of all catalogs
     if f"{key}.type" in own:  # Iceberg refuses both
         wanted |= {f"{key}.type": "glue"}
         del wanted[f"{key}.catalog-impl"]
     for name, value in wanted.items():
         if own.get(name, value) != value:
             raise _contradiction(job, name, own[name], value)
-    warehouse = own.get(f"{key}.warehouse")
-    wanted[f"{key}.warehouse"] = _warehouse(job, placed, warehouse, names_location)
     created = {str(one.table.format_version or "") for one in placed if one.is_created} - {""}
     return wanted | {f"{key}.{TABLE_FORMAT}": version for version in created}
 

@@ -6,6 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from tidemark.testing import iceberg_arguments
+
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.skipif(
@@ -16,20 +18,7 @@ pytestmark = [
 
 SCRIPT = "glue_jobs/template_job.py"
 TABLE = "sales.template_job"
-CATALOG = "spark.sql.catalog.glue_catalog"
-# What the declaration of the table gives the job on AWS.
-ICEBERG = {
-    "datalake_formats": "iceberg",
-    "conf": {
-        "spark.sql.extensions": (
-            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-        ),
-        CATALOG: "org.apache.iceberg.spark.SparkCatalog",
-        f"{CATALOG}.catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
-        f"{CATALOG}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
-        f"{CATALOG}.warehouse": "s3://curated/template_job/",
-    },
-}
+ICEBERG = iceberg_arguments("s3://curated/template_job/")  # as the declaration gives the job
 PATHS = {"source_path": "s3://raw/template_job/", "target_table": f"glue_catalog.{TABLE}"}
 
 
