@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -34,6 +35,9 @@ IN_SQL = re.compile(
 )
 CREATE = re.compile(r"\bCREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b", re.IGNORECASE)
 LOCATION = re.compile(r"\bLOCATION\b", re.IGNORECASE)
+# Packages whose modules set no catalog; those of others may.
+FOREIGN = {"awsglue", "boto3", "botocore", "delta", "numpy", "pandas", "pyarrow", "pyspark", "py4j"}
+FOREIGN |= {"requests", "watermarks", *sys.stdlib_module_names}
 READERS = {"create_dynamic_frame", "create_data_frame"}
 PARAMETERS = {
     "catalog": ("database", "table_name", "redshift_tmp_dir", "transformation_ctx"),
@@ -105,10 +109,27 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
         tuple(uses),
         tuple(reads),
         # A name that is put together as the script runs leaves an end open.
-        None if "" in set_here else frozenset(set_here),
+        None if "" in set_here or _imports_own(tree) else frozenset(set_here),
         any(".warehouse" in one for one in texts),
         any(one.startswith(CLASSES) for one in texts),
     )
+
+
+def _imports_own(tree: ast.Module) -> bool:
+    """Return whether a script imports modules that may set up its session."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                found = {alias.name.partition(".")[0] for alias in names}
+            case ast.ImportFrom(module=module, level=0):
+                found = {(module or "").partition(".")[0]}
+            case ast.ImportFrom():
+                return True
+            case _:
+                continue
+        if found - FOREIGN:
+            return True
+    return False
 
 
 def _texts(

@@ -4,13 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 
 from tidemark.constructs.catalog.optimizers import Optimizer
-from tidemark.constructs.catalog.table import DATABASE, NAME, name_of_database
+from tidemark.constructs.catalog.table import NAME, name_of_database
 from tidemark.errors import JobDefinitionError
 from tidemark.model.assembly.iceberg_settings import CATALOG
 
+# Iceberg refuses other names of databases, such as those with a hyphen.
+# Source: https://github.com/apache/iceberg/tree/apache-iceberg-1.10.0/aws (IcebergToGlueConverter)
+DATABASE = re.compile(r"[a-z0-9_]{1,252}")
 CATALOG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SESSION_CATALOG = "spark_catalog"  # Spark's own, whose class is another one
 FORMAT_VERSIONS = (1, 2, 3)
@@ -33,7 +37,7 @@ class IcebergTable:
     for which that is impossible is refused. docs/iceberg.md shows a whole pipeline.
 
     Attributes:
-        database: a database of the app, or the name of an existing one.
+        database: a database of the app, or the name of an existing one; its name has no hyphen.
         name: lower case letters, digits and _.
         catalog: name of the catalog in Spark.
         create: False if the table exists, so that no job may create it.
@@ -63,11 +67,14 @@ class IcebergTable:
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
             raise self._error("name", self.name, "lower case letters, digits and _, up to 255")
-        if isinstance(self.database, str) and not DATABASE.fullmatch(self.database):
+        name = self.database_name
+        is_late = not isinstance(self.database, str) and cdk.Token.is_unresolved(name)
+        if not is_late and not DATABASE.fullmatch(name):
             raise self._error(
                 "database",
-                self.database,
-                "a CfnDatabase, as lake.catalog_database, or the name of a database",
+                name,
+                "a CfnDatabase, as lake.catalog_database, or the name of a database, of lower case "
+                "letters, digits and _, up to 252, since Iceberg refuses others",
             )
         if not CATALOG_NAME.fullmatch(self.catalog) or self.catalog == SESSION_CATALOG:
             raise self._error(

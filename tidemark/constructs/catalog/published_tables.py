@@ -29,6 +29,10 @@ class _Tables:
     created: dict[str, tuple[Dataset, glue.CfnTable]] = field(default_factory=dict)
     granted: dict[str, list[cdk.CfnResource]] = field(default_factory=lambda: defaultdict(list))
 
+    def known(self, name: str) -> Dataset | None:
+        """Return the data that a table was declared with; None for a new table."""
+        return self.created[name][0] if name in self.created else self.iceberg.get(name)
+
 
 # By account and region: each has its own Data Catalog.
 _OF_APP: WeakKeyDictionary[IConstruct, dict[tuple[str, str], _Tables]] = WeakKeyDictionary()
@@ -53,13 +57,14 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
         table = data.table
         if table is None:
             continue
-        if isinstance(table, IcebergTable):
-            if table.full_name not in tables.iceberg and table.optimizers:
+        known = tables.known(table.full_name)
+        if known is not None:
+            _check_same(data, known, job.name)
+        elif isinstance(table, IcebergTable):
+            tables.iceberg[table.full_name] = data
+            if table.optimizers:
                 id_ = _free_id(scope, table, "Optimizers")
                 TableOptimizers(scope, id_, data=data, table=table)
-            _check_same(data, tables.iceberg.setdefault(table.full_name, data), job.name)
-        elif table.full_name in tables.created:
-            _check_same(data, tables.created[table.full_name][0], job.name)
         elif data in job.writes or data.delivered:
             resource = _create(scope, table, data.uri)
             tables.created[table.full_name] = data, resource

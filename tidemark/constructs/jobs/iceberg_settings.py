@@ -27,7 +27,8 @@ TABLE_FORMAT = "table-default.format-version"
 # The first Glue whose Iceberg has format version 3.
 # Source: https://aws.amazon.com/blogs/big-data/introducing-aws-glue-5-1-for-apache-spark
 NEEDS_5_1, SINCE = 3, (5, 1)
-LOCATION = re.compile(r"\blocation\b", re.IGNORECASE)
+# LOCATION 's3://…', before a value that is filled in, or the name of a property.
+LOCATION = re.compile(r"\bLOCATION\s*(['\"{]|\Z)|\Alocation\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ def test_a_catalog_that_nothing_declares_fails_the_run(script):
     [
         f"SparkConf().set('{CATALOG}', 'org.apache.iceberg.spark.SparkCatalog')\n",
         f"conf.setAll([('{CATALOG}.warehouse', 's3://lake/')])\n",
+        "from common.sessions import spark\n",
         "NAME = 'glue_catalog'\nspark.conf.set(f'spark.sql.catalog.{NAME}', 'x')\n",
     ],
 )

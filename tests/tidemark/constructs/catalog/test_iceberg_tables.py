@@ -244,6 +244,45 @@ def test_one_table_has_one_declaration(add, placed):
         add("second", after=[first], writes=[placed("others/")])
 
 
+def test_one_name_is_not_of_two_kinds_of_table(add, placed, data):
+    from tidemark.constructs import Column, Dataset, Table
+
+    columns = [Column("id", "bigint")]
+    files = Dataset(data("files/").bucket, "files/", table=Table("mart", "orders", columns))
+    first = add("first", writes=[placed()])
+
+    with pytest.raises(JobDefinitionError, match=r"declares the table 'mart\.orders'.*differently"):
+        add("second", after=[first], writes=[files])
+
+
+def test_a_streaming_job_writes_a_table(add, placed, data):
+    add.pipeline.add_streaming_job(
+        "first", script="job.py", checkpoint=data("checkpoint/"), writes=[placed()]
+    )
+
+    assert conf_of(add)[CATALOG] == "org.apache.iceberg.spark.SparkCatalog"
+
+
+def test_a_word_of_a_docstring_is_no_location(add, placed, iceberg):
+    (add.root / "job.py").write_text('"""Write to the location of the table."""\nprint()\n')
+
+    with pytest.raises(JobDefinitionError, match="LOCATION"):
+        add("first", writes=[placed("orders/"), placed("lines/", iceberg("lines"))])
+
+
+def test_a_database_of_the_app_without_a_name_is_known_at_deployment(cdk, add, iceberg):
+    from aws_cdk import aws_glue as glue
+
+    database = glue.CfnDatabase(
+        add.stack,
+        "Database",
+        catalog_id="123456789012",
+        database_input=glue.CfnDatabase.DatabaseInputProperty(description="named by AWS"),
+    )
+
+    assert cdk.Token.is_unresolved(iceberg(database=database).spark_name)
+
+
 def test_a_crawler_of_the_data_is_refused(add, placed):
     with pytest.raises(JobDefinitionError, match="Iceberg"):
         add.pipeline.add_crawler("crawl", targets=[placed()], database="mart")
@@ -255,6 +294,7 @@ def test_a_crawler_of_the_data_is_refused(add, placed):
         ({"name": "Orders"}, "name 'Orders'"),
         ({"name": "my-orders"}, "name 'my-orders'"),
         ({"database": "Mart"}, "database 'Mart'"),
+        ({"database": "sales-eu"}, "database 'sales-eu'"),
         ({"catalog": "glue catalog"}, "catalog 'glue catalog'"),
         ({"catalog": "spark_catalog"}, "catalog 'spark_catalog'"),
         ({"format_version": 4}, "format_version 4"),
