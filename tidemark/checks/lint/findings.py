@@ -56,7 +56,8 @@ REMEDIES = {
         "set spark.sql.catalog.NAME.warehouse in --conf, or create the table with LOCATION"
     ),
     "iceberg-bookmark": (
-        "leave the transformation_ctx out, or read the snapshots of a window: docs/iceberg.md"
+        "leave the transformation_ctx out, or read from snapshot to snapshot: "
+        "docs/watermarks-iceberg.md"
     ),
     "extensions-too-late": "set it in --conf of the job, or in the SparkConf of the SparkContext",
     "not-run-locally": "it runs on AWS; docs/awsglue-coverage.md lists what runs on this machine",

@@ -26,6 +26,8 @@ NAMING = {
     "load": ("path", 0),
     "merge_window": ("table", 1),
     "append_window": ("table", 1),
+    "newest_snapshot": ("table", 1),
+    "read_snapshots": ("table", 1),
 }
 PART = r"(?:[\w-]+|`[^`]+`|<[^<>]*>|\{[^{}]*\})"
 NAME = re.compile(rf"`?([A-Za-z_]\w*)`?\.{PART}\.({PART})")

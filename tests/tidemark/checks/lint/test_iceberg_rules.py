@@ -35,6 +35,7 @@ USES = [
     "spark.sql(\"CALL glue_catalog.system.expire_snapshots('sales.orders')\")",
     "TABLE = 'glue_catalog.sales.orders'\nmerge_window(df, TABLE, window, ['id'])",
     "append_window(df, table='glue_catalog.sales.orders', window=window)",
+    "read_snapshots(spark, 'glue_catalog.sales.orders', window)",
     "table = f\"{args['catalog']}.sales.orders\"\nspark.table(table)",
 ]
 
