@@ -72,12 +72,22 @@ def with_iceberg(
     for catalog in dict.fromkeys(one.table.catalog for one in placed):
         of_catalog = [one for one in placed if one.table.catalog == catalog]
         settings |= _catalog_settings(job, catalog, of_catalog, conf, _names_location(script))
-    formats = given.datalake_formats or ()
-    return replace(
-        given,
-        conf={**settings, **conf},
-        datalake_formats=[*formats, *({FORMAT} - set(formats))],
-    )
+    return replace(given, conf={**settings, **conf}, datalake_formats=_formats(job, given))
+
+
+def _formats(job: str, given: GlueArguments) -> list[str] | None:
+    """Return the table formats of a job: with Iceberg, unless it brings its own jar.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-format-iceberg.html
+    """
+    formats = list(given.datalake_formats or ())
+    own = [str(jar) for jar in given.extra_jars or () if FORMAT in str(jar).rpartition("/")[2]]
+    if own and FORMAT in formats:
+        raise JobDefinitionError(
+            f"job '{job}' has datalake_formats {FORMAT!r} in its glue_arguments, and a jar of "
+            f"Iceberg in extra_jars ({own[0]}); allowed: one of the two; leave one out"
+        )
+    return formats or None if own else [*formats, *({FORMAT} - set(formats))]
 
 
 def _placed(datasets: Sequence[Dataset], *, is_written: bool) -> Iterator[Placed]:

@@ -86,6 +86,22 @@ def test_a_setting_that_contradicts_the_table_is_refused(add, placed, conf, told
         add("first", writes=[placed()], glue_arguments=GlueArguments(conf=conf))
 
 
+def test_a_jar_of_ones_own_takes_the_place_of_the_one_of_glue(add, placed):
+    jars = GlueArguments(extra_jars=["s3://theirs/iceberg-spark-runtime-3.5_2.12-1.10.2.jar"])
+    add("first", writes=[placed()], glue_arguments=jars)
+
+    (job,) = add.properties("AWS::Glue::Job")
+    assert "--datalake-formats" not in job["DefaultArguments"]
+    assert CATALOG in conf_of(add)
+
+
+def test_two_jars_of_iceberg_are_refused(add, placed):
+    both = GlueArguments(extra_jars=["s3://theirs/iceberg.jar"], datalake_formats=["iceberg"])
+
+    with pytest.raises(JobDefinitionError, match=r"extra_jars \(s3://theirs/iceberg\.jar\)"):
+        add("first", writes=[placed()], glue_arguments=both)
+
+
 def test_the_type_glue_stands_for_the_class_of_the_catalog(add, placed):
     add(
         "first",
