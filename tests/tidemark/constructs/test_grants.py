@@ -215,6 +215,20 @@ def needs(everything: App) -> dict[str, list[Request]]:
             *commits_iceberg("sales/lines"),
             *each(["glue:GetDatabase"], f"{GLUE}catalog", f"{GLUE}database/sales"),
         ],
+        "SparkSumLinesRole": [
+            *everything.runs("sum-lines"),
+            *reads(mart, "lines"),
+            *writes(mart, "totals"),
+            *in_catalog(["glue:GetTable"], "sales/lines"),
+            *each(
+                ["glue:GetDatabase"],
+                f"{GLUE}catalog",
+                f"{GLUE}database/sales",
+                f"{GLUE}database/tidemark_dev",
+            ),
+            *commits_iceberg("tidemark_dev/totals"),
+            *in_catalog(["glue:CreateTable"], "tidemark_dev/totals"),
+        ],
         "SparkLinesOptimizersRole": [
             *writes(mart, "lines"),
             *each(["kms:Decrypt", "kms:GenerateDataKey"], key),

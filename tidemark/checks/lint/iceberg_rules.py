@@ -36,6 +36,12 @@ class IcebergJob:
         return {name.strip(): value for name, _, value in (one.partition("=") for one in pairs)}
 
     @property
+    def names_iceberg(self) -> bool:
+        """Whether its data or its arguments are about Iceberg."""
+        given = (self.arguments.get(name, "") for name in ("--conf", "--datalake-formats"))
+        return bool(self.tables) or any(FORMAT in one for one in given)
+
+    @property
     def has_format(self) -> bool:
         """Whether Glue adds the jar of Iceberg."""
         formats = self.arguments.get("--datalake-formats", "")
@@ -44,6 +50,8 @@ class IcebergJob:
 
 def iceberg_findings(text: str, job: IcebergJob, *, has_bookmarks: bool) -> Iterator[Finding]:
     """Yield what fails, or has no effect, in a job that uses Iceberg."""
+    if not (job.names_iceberg or FORMAT in text.lower()):
+        return  # most jobs: to follow their values would take the longest part of a lint
     script = iceberg_in(text, job.arguments)
     has_settings = script.has_classes or any(CLASSES in value for value in job.settings.values())
     if has_settings and not job.has_format and "--extra-jars" not in job.arguments:
