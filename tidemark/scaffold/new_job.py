@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import UsageError
+from tidemark.scaffold.declared import Declared
 
 KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
 READS_UPSTREAM = ("merge", "publish")  # these read the output of the first job of --after
@@ -113,32 +114,6 @@ class NewJob:
         return f"tests/glue_jobs/test_{self.module}.py"
 
 
-@dataclass(frozen=True)
-class Declared:
-    """The declarations in the source of a stack.
-
-    Attributes:
-        jobs: names of the jobs it adds.
-        data: its datasets, each as bucket and prefix: `raw/flights/`.
-    """
-
-    jobs: frozenset[str]
-    data: frozenset[str]
-
-    @classmethod
-    def by(cls, source: str) -> "Declared":
-        """Return what Python source declares by literals."""
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-        jobs, data = set(), set()
-        for call in calls:
-            match [call.func, *call.args]:
-                case [ast.Attribute(attr="add_job"), ast.Constant(value=str(name)), *_]:
-                    jobs.add(name)
-                case [ast.Name(id="Dataset"), ast.Attribute(attr=bucket), ast.Constant(value=key)]:
-                    data.add(f"{bucket}/{key!s}")
-        return cls(frozenset(jobs), frozenset(data))
-
-
 def script_of(job: NewJob) -> str:
     """Return the source of its script."""
     key = ", ".join(f'"{column}"' for column in job.key)
@@ -175,11 +150,7 @@ def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None)
     for path, declared in known.items():
         if job.name in declared.jobs:
             raise UsageError(f"{path} has a job '{job.name}' already; take another name")
-    if unknown := [name for name in job.after if name not in own.jobs]:
-        raise UsageError(
-            f"--after {unknown[0]}: there is no such job in {job.stack}; allowed: "
-            f"{', '.join(sorted(own.jobs)) or 'none yet'}"
-        )
+    _check_upstream(job, own)
     if stack.count(MARKER) != 1:
         raise UsageError(
             f"{job.stack} has the line {MARKER.strip()!r} {stack.count(MARKER)} times, so it is "
@@ -198,6 +169,21 @@ def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None)
     return stack.replace(
         MARKER, textwrap.indent(call, "    ", lambda line: bool(line.strip())) + MARKER
     )
+
+
+def _check_upstream(job: NewJob, own: Declared) -> None:
+    """Raise unless the jobs that it waits for are there, and write what it reads."""
+    if unknown := [name for name in job.after if name not in own.jobs]:
+        raise UsageError(
+            f"--after {unknown[0]}: there is no such job in {job.stack}; allowed: "
+            f"{', '.join(sorted(own.jobs)) or 'none yet'}"
+        )
+    if job.kind in READS_UPSTREAM and (iceberg := own.iceberg & set(job.after)):
+        raise UsageError(
+            f"--after {min(iceberg)}: it writes a table of Iceberg, and a job of kind {job.kind} "
+            "reads files, those of old snapshots too; write a job that reads it with spark.table: "
+            "docs/iceberg.md"
+        )
 
 
 def _importing(stack: str, name: str) -> str:

@@ -160,6 +160,18 @@ def test_a_merge_into_iceberg_imports_its_table_and_is_formatted(project, name):
         assert run.returncode == 0, run.stdout + run.stderr
 
 
+def test_a_job_that_reads_files_is_not_after_one_that_writes_a_table_of_iceberg(project):
+    assert new_job("made-up", "--kind=merge", "--iceberg").exit_code == 0
+    before = texts(project)
+
+    assert_refused(
+        new_job("later", "--kind=publish", "--after=made-up"),
+        "--after made-up: it writes a table of Iceberg",
+    )
+
+    assert texts(project) == before
+
+
 @pytest.mark.stress
 @given(name=KEBAB_NAMES.filter(KEBAB_CASE.fullmatch), kind=st.sampled_from(KINDS), data=st.data())
 def test_the_call_is_all_that_changes_in_the_stack(name, kind, data):
