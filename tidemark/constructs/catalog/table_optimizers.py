@@ -37,7 +37,8 @@ Made = glue.CfnTableOptimizer
 class TableOptimizers(Construct):
     """Creates the optimizers of a table that exists.
 
-    AWS creates none for a table that does not exist, and a table that is created again has none.
+    For one that does not AWS answers EntityNotFoundException, and the deployment fails.
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateTableOptimizer.html
     """
 
     def __init__(self, scope: Construct, id_: str, *, data: Dataset, table: IcebergTable) -> None:
