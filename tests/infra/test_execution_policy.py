@@ -23,7 +23,7 @@ MAKING = {
 }
 # Those that other settings, or a wide job, add to the sample.
 MORE = {"AWS::Budgets::Budget", "AWS::SNS::Subscription", "AWS::IAM::ManagedPolicy"}
-MORE |= {"AWS::Glue::Crawler", "AWS::Glue::DataQualityRuleset"}
+MORE |= {"AWS::Glue::Crawler", "AWS::Glue::DataQualityRuleset", "AWS::Glue::TableOptimizer"}
 
 
 @pytest.mark.synth

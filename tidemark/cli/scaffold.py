@@ -14,6 +14,7 @@ KINDS_HELP = "bookmark-files (the default), watermark-jdbc, merge or publish."
 AFTER_HELP = "Job to wait for, repeatable; merge and publish take one, and read its output."
 PIPELINE_HELP = "Pipeline to add it to, by its file infra/NAME_stack.py; the only one by default."
 KEY_HELP = "Column that identifies the rows of a merge, repeatable; id by default."
+ICEBERG_HELP = "Let a merge write a table of Iceberg, with merge_window."
 
 
 @click.command()
@@ -42,6 +43,7 @@ def init(name: str, sample: str | None) -> None:
 @click.option("--kind", default="bookmark-files", metavar="KIND", help=KINDS_HELP)
 @click.option("--after", multiple=True, metavar="JOB", help=AFTER_HELP)
 @click.option("--key", multiple=True, metavar="COLUMN", help=KEY_HELP)
+@click.option("--iceberg", is_flag=True, help=ICEBERG_HELP)
 @click.option("--pipeline", metavar="NAME", help=PIPELINE_HELP)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def new_job(
@@ -49,6 +51,7 @@ def new_job(
     kind: str,
     after: tuple[str, ...],
     key: tuple[str, ...],
+    iceberg: bool,
     pipeline: str | None,
     dry_run: bool,
 ) -> None:
@@ -62,7 +65,7 @@ def new_job(
     from tidemark.scaffold.new_job import NewJob, changes, commands
 
     project = Path.cwd()
-    job = NewJob(name, kind, pipeline_of(project, pipeline), after, key)
+    job = NewJob(name, kind, pipeline_of(project, pipeline), after, key, iceberg)
     files = plan_files(project, job)
     lake = Path(os.environ.get("TIDEMARK_HOME") or ".tidemark") / "lake"
     if dry_run:

@@ -13,6 +13,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidemark.constructs.catalog.data_quality import DataQualityRuleset
+    from tidemark.constructs.catalog.iceberg_table import IcebergTable
+    from tidemark.constructs.catalog.optimizers import (
+        Compaction,
+        OrphanFileDeletion,
+        SnapshotRetention,
+    )
     from tidemark.constructs.catalog.projection import (
         DateProjection,
         DateUnit,
@@ -73,6 +79,7 @@ _MODULES = {
     "Argument": f"{_HERE}.jobs.job_props",
     "BookmarkOption": f"{_HERE}.jobs.job_props",
     "Column": f"{_HERE}.catalog.table",
+    "Compaction": f"{_HERE}.catalog.optimizers",
     "Condition": f"{_HERE}.jobs.conditions",
     "CrawlState": f"{_HERE}.jobs.conditions",
     "CrawledData": f"{_HERE}.crawlers.targets",
@@ -94,6 +101,7 @@ _MODULES = {
     "GlueJob": f"{_HERE}.jobs.glue_job",
     "Https": f"{_HERE}.monitoring.alerting",
     "GlueVersion": "tidemark.model.assembly.glue_versions",
+    "IcebergTable": f"{_HERE}.catalog.iceberg_table",
     "IncrementalJob": f"{_HERE}.jobs.incremental_job",
     "InjectedProjection": f"{_HERE}.catalog.projection",
     "IntegerProjection": f"{_HERE}.catalog.projection",
@@ -110,6 +118,7 @@ _MODULES = {
     "OnEvent": f"{_HERE}.starts.events",
     "OnObjects": f"{_HERE}.starts.events",
     "OpenFormat": f"{_HERE}.crawlers.other_targets",
+    "OrphanFileDeletion": f"{_HERE}.catalog.optimizers",
     "Pipeline": f"{_HERE}.pipeline.pipeline",
     "PipelineSet": f"{_HERE}.pipeline.pipeline_set",
     "Predicate": f"{_HERE}.predicates",
@@ -122,6 +131,7 @@ _MODULES = {
     "ShellJob": f"{_HERE}.jobs.shell_job",
     "ShellRuntime": "tidemark.model.stage.shell_runtime",
     "SlackChannel": f"{_HERE}.monitoring.slack",
+    "SnapshotRetention": f"{_HERE}.catalog.optimizers",
     "SqsQueue": f"{_HERE}.monitoring.alerting",
     "StageConfig": "tidemark.model.stage.config",
     "StageKey": f"{_HERE}.security.security",
@@ -141,6 +151,7 @@ __all__ = [
     "Argument",
     "BookmarkOption",
     "Column",
+    "Compaction",
     "Condition",
     "CrawlState",
     "CrawledData",
@@ -162,6 +173,7 @@ __all__ = [
     "GlueJob",
     "GlueVersion",
     "Https",
+    "IcebergTable",
     "IncrementalJob",
     "InjectedProjection",
     "IntegerProjection",
@@ -178,6 +190,7 @@ __all__ = [
     "OnEvent",
     "OnObjects",
     "OpenFormat",
+    "OrphanFileDeletion",
     "Pipeline",
     "PipelineSet",
     "Predicate",
@@ -190,6 +203,7 @@ __all__ = [
     "ShellJob",
     "ShellRuntime",
     "SlackChannel",
+    "SnapshotRetention",
     "SqsQueue",
     "StageConfig",
     "StageKey",

@@ -3,9 +3,12 @@
 import re
 from dataclasses import dataclass
 
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
+from tidemark.constructs.checked import checked
 from tidemark.constructs.references import bucket_name
 from tidemark.errors import JobDefinitionError
 
@@ -28,7 +31,7 @@ class Dataset:
         delivered: True if others than the app's jobs write it.
         published: True if others than the app's jobs read it.
         table: the table of the Data Catalog by which Athena, Glue and Spark find the data; the
-            pipeline that writes the data creates it.
+            pipeline that writes the data creates a `Table`, its first job an `IcebergTable`.
 
     Raises:
         JobDefinitionError: the prefix is not a folder.
@@ -42,7 +45,7 @@ class Dataset:
     prefix: str
     delivered: bool = False
     published: bool = False
-    table: Table | None = None
+    table: Table | IcebergTable | None = None
 
     def __post_init__(self) -> None:
         if not PREFIX.fullmatch(self.prefix):
@@ -56,6 +59,25 @@ class Dataset:
     def uri(self) -> str:
         """Return the address of the data, `s3://<bucket>/<prefix>`."""
         return f"s3://{bucket_name(self.bucket)}/{self.prefix}"
+
+    @checked
+    def grant_read(self, role: iam.IRole) -> None:
+        """Let a role that is of no job read the data and find its table, as Athena does.
+
+        Args:
+            role: a role of the app, or an imported one that the app may change.
+
+        Raises:
+            JobDefinitionError: the app may not change the role, or Lake Formation governs the
+                table.
+
+        Example:
+            `orders.grant_read(analyst)` for `orders = Dataset(bucket, "orders/",
+            table=IcebergTable("sales", "orders"))`.
+        """
+        from tidemark.constructs.reader_grants import grant_read  # which needs this module
+
+        grant_read(role, self.bucket, self.prefix, self.table)
 
 
 def check_no_table(of: str, key: str, data: Dataset | None) -> None:

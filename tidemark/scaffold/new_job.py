@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import UsageError
+from tidemark.scaffold.declared import Declared
 
 KINDS = ("bookmark-files", "watermark-jdbc", "merge", "publish")
 READS_UPSTREAM = ("merge", "publish")  # these read the output of the first job of --after
+CONSTRUCTS = "tidemark.constructs"
 TEMPLATES = Path(__file__).parent / "templates" / "new_job"
 MARKER = "        # tidemark new-job inserts above this line\n"
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -37,6 +39,7 @@ class NewJob:
         pipeline: the one it is added to.
         after: jobs it waits for.
         key: columns that identify the rows of a merge.
+        iceberg: whether a merge writes a table of Iceberg, instead of files.
     """
 
     name: str
@@ -44,6 +47,7 @@ class NewJob:
     pipeline: str
     after: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    iceberg: bool = False
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -56,12 +60,19 @@ class NewJob:
             raise UsageError(f"unknown kind {self.kind!r}; allowed: {', '.join(KINDS)}")
         if len(set(self.after)) < len(self.after):
             raise UsageError(f"--after names a job twice: {', '.join(self.after)}; name it once")
+        self._check_options()
+
+    def _check_options(self) -> None:
         if self.kind in READS_UPSTREAM and len(self.after) > 1:
             raise UsageError(
                 f"a job of kind {self.kind} reads the output of one job, and --after names "
                 f"{len(self.after)}: {', '.join(self.after)}; name the one to read, and then add "
                 f"the others to after= of its call in {self.stack}; how their rows come together, "
                 "by union or by join, is for its script to say"
+            )
+        if self.iceberg and self.kind != "merge":
+            raise UsageError(
+                f"--iceberg is for --kind merge; a job of kind {self.kind} writes files"
             )
         if self.key and self.kind != "merge":
             raise UsageError(f"--key is for --kind merge; a job of kind {self.kind} has none")
@@ -83,6 +94,11 @@ class NewJob:
         return self.name.replace("-", "_")
 
     @property
+    def template(self) -> str:
+        """Return the folder of its templates."""
+        return f"{self.kind.replace('-', '_')}{'_iceberg' if self.iceberg else ''}"
+
+    @property
     def script(self) -> str:
         """Return the path of its script in the project."""
         return f"glue_jobs/{self.module}.py"
@@ -96,32 +112,6 @@ class NewJob:
     def test(self) -> str:
         """Return the path of the test of its script in the project."""
         return f"tests/glue_jobs/test_{self.module}.py"
-
-
-@dataclass(frozen=True)
-class Declared:
-    """The declarations in the source of a stack.
-
-    Attributes:
-        jobs: names of the jobs it adds.
-        data: its datasets, each as bucket and prefix: `raw/flights/`.
-    """
-
-    jobs: frozenset[str]
-    data: frozenset[str]
-
-    @classmethod
-    def by(cls, source: str) -> "Declared":
-        """Return what Python source declares by literals."""
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-        jobs, data = set(), set()
-        for call in calls:
-            match [call.func, *call.args]:
-                case [ast.Attribute(attr="add_job"), ast.Constant(value=str(name)), *_]:
-                    jobs.add(name)
-                case [ast.Name(id="Dataset"), ast.Attribute(attr=bucket), ast.Constant(value=key)]:
-                    data.add(f"{bucket}/{key!s}")
-        return cls(frozenset(jobs), frozenset(data))
 
 
 def script_of(job: NewJob) -> str:
@@ -160,11 +150,7 @@ def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None)
     for path, declared in known.items():
         if job.name in declared.jobs:
             raise UsageError(f"{path} has a job '{job.name}' already; take another name")
-    if unknown := [name for name in job.after if name not in own.jobs]:
-        raise UsageError(
-            f"--after {unknown[0]}: there is no such job in {job.stack}; allowed: "
-            f"{', '.join(sorted(own.jobs)) or 'none yet'}"
-        )
+    _check_upstream(job, own)
     if stack.count(MARKER) != 1:
         raise UsageError(
             f"{job.stack} has the line {MARKER.strip()!r} {stack.count(MARKER)} times, so it is "
@@ -178,9 +164,38 @@ def stack_with(job: NewJob, stack: str, others: Mapping[str, str] | None = None)
                 f"the data {taken[0]} of the new job is that of another job of {path} already; "
                 "take another name"
             )
+    if job.iceberg:
+        stack = _importing(stack, "IcebergTable")
     return stack.replace(
         MARKER, textwrap.indent(call, "    ", lambda line: bool(line.strip())) + MARKER
     )
+
+
+def _check_upstream(job: NewJob, own: Declared) -> None:
+    """Raise unless the jobs that it waits for are there, and write what it reads."""
+    if unknown := [name for name in job.after if name not in own.jobs]:
+        raise UsageError(
+            f"--after {unknown[0]}: there is no such job in {job.stack}; allowed: "
+            f"{', '.join(sorted(own.jobs)) or 'none yet'}"
+        )
+    if job.kind in READS_UPSTREAM and (iceberg := own.iceberg & set(job.after)):
+        raise UsageError(
+            f"--after {min(iceberg)}: it writes a table of Iceberg, and a job of kind {job.kind} "
+            "reads files, those of old snapshots too; write a job that reads it with spark.table: "
+            "docs/iceberg.md"
+        )
+
+
+def _importing(stack: str, name: str) -> str:
+    """Return the source of a stack that imports a construct, too."""
+    for node in ast.parse(stack).body:
+        if isinstance(node, ast.ImportFrom) and node.module == CONSTRUCTS:
+            names = {alias.name for alias in node.names} | {name}
+            lines = stack.splitlines(keepends=True)
+            ordered = sorted(names, key=lambda one: (one[0].islower(), one))
+            made = f"from {CONSTRUCTS} import {', '.join(ordered)}\n"
+            return "".join([*lines[: node.lineno - 1], made, *lines[node.end_lineno :]])
+    return f"from {CONSTRUCTS} import {name}\n{stack}"
 
 
 def _declared(path: str, source: str) -> Declared:
@@ -191,7 +206,7 @@ def _declared(path: str, source: str) -> Declared:
 
 
 def _template(job: NewJob, file: str) -> str:
-    text = (TEMPLATES / job.kind.replace("-", "_") / file).read_text(encoding="utf-8")
+    text = (TEMPLATES / job.template / file).read_text(encoding="utf-8")
     return text.replace("template-job", job.name).replace("template_job", job.module)
 
 
@@ -221,6 +236,8 @@ def commands(
     if job.kind == "watermark-jdbc":
         return [test, run_it, "tidemark status"]
     run = [run_it, f"tidemark explain {job.name}"]
+    if job.iceberg:
+        return ["pip install 'tidemark-glue[iceberg]'", test, *run]
     if job.kind != "bookmark-files" or source is None:
         return [test, *run]
     folder = lake / source.removeprefix("s3://").removesuffix("/")

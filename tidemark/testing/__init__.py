@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .assertions import assert_idempotent, assert_incremental, assert_same_as_recomputed
+    from .iceberg_job import iceberg_arguments
 else:
 
     def __getattr__(name: str) -> Any:
@@ -14,7 +15,13 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module(".assertions", __name__), name)
+        module = ".assertions" if name.startswith("assert_") else ".iceberg_job"
+        return getattr(import_module(module, __name__), name)
 
 
-__all__ = ["assert_idempotent", "assert_incremental", "assert_same_as_recomputed"]
+__all__ = [
+    "assert_idempotent",
+    "assert_incremental",
+    "assert_same_as_recomputed",
+    "iceberg_arguments",
+]

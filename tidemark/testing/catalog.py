@@ -102,6 +102,8 @@ class Catalog:
     def rows(self, name: str, where: str | None = None) -> list[Row]:
         """Return the rows of a table, as Spark reads it through the Data Catalog.
 
+        A table of Iceberg is read by a run of its own, which takes some seconds.
+
         Args:
             name: ``database.table``.
             where: a condition of SQL; without, all rows.
@@ -110,6 +112,10 @@ class Catalog:
             EntityNotFoundError: the table does not exist.
         """
         table = self._table(name)
+        if table.is_iceberg:
+            from tidemark.testing.iceberg_rows import iceberg_rows
+
+            return iceberg_rows(self._test, self._lake, table, where or "true")
         condition = f" WHERE {where}" if where else ""
         return self.sql(f"SELECT * FROM `{table.database}`.`{table.name}`{condition}")  # noqa: S608
 

@@ -128,6 +128,28 @@ def writes_tables(*tables: str) -> list[Request]:
     return in_catalog([*(f"glue:{c}Partition" for c in changes), "glue:UpdateTable"], *tables)
 
 
+def commits_iceberg(*tables: str) -> list[Request]:
+    """Iceberg looks a table up, and commits by a change of its metadata_location.
+
+    https://github.com/apache/iceberg/tree/apache-iceberg-1.10.0/aws (GlueTableOperations)
+    """
+    return in_catalog(["glue:GetTable", "glue:UpdateTable"], *tables)
+
+
+def logs_optimizers(*kinds: str) -> list[Request]:
+    """An optimizer writes its own log groups.
+
+    https://docs.aws.amazon.com/glue/latest/dg/optimization-prerequisites.html
+    """
+    groups = [
+        f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:/aws-glue/iceberg-{k}/logs" for k in kinds
+    ]
+    return [
+        *each(["logs:CreateLogGroup", "logs:CreateLogStream"], *(f"{arn}:*" for arn in groups)),
+        *each(["logs:PutLogEvents"], *(f"{arn}:log-stream:1" for arn in groups)),
+    ]
+
+
 def crawls(table: str, *, deletes: bool = False) -> list[Request]:
     """A crawler looks at tables of its database, and writes those of its targets.
 

@@ -139,6 +139,40 @@ def test_every_kind_is_linted_and_formatted_whatever_the_length_of_its_name(proj
 
 
 @pytest.mark.stress
+@pytest.mark.parametrize("name", ["a", LONG_NAME])
+def test_a_merge_into_iceberg_imports_its_table_and_is_formatted(project, name):
+    words = ["--kind=merge", "--iceberg", "--after=ingest-weather", "--key=id", "--key=origin"]
+
+    result = new_job(name, *words)
+
+    assert result.exit_code == 0, result.output
+    assert "pip install 'tidemark-glue[iceberg]'" in result.stdout
+    stack = texts(project)[STACK]
+    imported = next(
+        node
+        for node in ast.parse(stack).body
+        if isinstance(node, ast.ImportFrom) and node.module == "tidemark.constructs"
+    )
+    assert "IcebergTable" in {alias.name for alias in imported.names}
+    for check in (["check"], ["format", "--check"]):
+        command = [sys.executable, "-m", "ruff", *check, *texts(project)]
+        run = subprocess.run(command, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_a_job_that_reads_files_is_not_after_one_that_writes_a_table_of_iceberg(project):
+    assert new_job("made-up", "--kind=merge", "--iceberg").exit_code == 0
+    before = texts(project)
+
+    assert_refused(
+        new_job("later", "--kind=publish", "--after=made-up"),
+        "--after made-up: it writes a table of Iceberg",
+    )
+
+    assert texts(project) == before
+
+
+@pytest.mark.stress
 @given(name=KEBAB_NAMES.filter(KEBAB_CASE.fullmatch), kind=st.sampled_from(KINDS), data=st.data())
 def test_the_call_is_all_that_changes_in_the_stack(name, kind, data):
     known = sorted(Declared.by(SAMPLE).jobs)
@@ -191,6 +225,7 @@ def test_a_name_that_is_not_in_kebab_case_is_refused(name):
         ),
         (["made-up", "--after=curate-flights", "--after=curate-flights"], "names a job twice"),
         (["made-up", "--kind=merge", "--after=ingest-weather"], "add --key COLUMN"),
+        (["made-up", "--iceberg"], "--iceberg is for --kind merge"),
         (["made-up", "--kind=publish", "--key=id"], "--key is for --kind merge"),
         (["made-up", "--kind=merge", "--key=a b"], "--key 'a b' is not a column name"),
         (

@@ -26,6 +26,15 @@ def described(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str,
                 yield f"{stack}/{id_}", table, uri
 
 
+def made_by_jobs(names: SymbolicNames, templates: Templates) -> Iterator[str]:
+    """Yield the tables that need no resource: a job makes them, or they exist."""
+    for stack, _, resource in resources_of(templates, "AWS::Glue::Job"):
+        known = resource.get("Metadata", {}).get(METADATA, {})
+        for item in (*known.get("reads", []), *known.get("writes", [])):
+            if item.get("made"):
+                yield names.text(stack, item["table"])
+
+
 def located(names: SymbolicNames, templates: Templates) -> Iterator[tuple[str, str, str]]:
     """Yield the tables whose data are in S3: the resource, the table, where its data are."""
     for stack, id_, resource in resources_of(templates, "AWS::Glue::Table"):

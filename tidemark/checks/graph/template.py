@@ -18,6 +18,7 @@ from tidemark.checks.graph.open_secrets import read_open_secrets
 from tidemark.checks.graph.table_places import (
     described,
     located,
+    made_by_jobs,
     projected,
     registered,
     table_name,
@@ -57,7 +58,7 @@ def read_graph(templates: Templates) -> Graph:
         tables=frozenset(
             table_name(names, stack, resource.get("Properties", {}))
             for stack, _, resource in resources_of(templates, "AWS::Glue::Table")
-        ),
+        ).union(made_by_jobs(names, templates)),
         located={table: uri for _, table, uri in located(names, templates)},
         placed=(*described(names, templates), *located(names, templates)),
         parts=(*registered(names, templates), *projected(names, templates)),

@@ -1,14 +1,16 @@
 """Reads out of an assembly its jobs and what starts them, those too that cannot run here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.checks.lint.argument_rules import Start
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import overlaid
-from tidemark.model.assembly.cloud_assembly import Assembly
+from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.intrinsics import Scope
+from tidemark.model.assembly.resources import METADATA
 from tidemark.model.assembly.template import job_definition, resolve_stacks, stack_resources
 
 REGION = "us-east-1"  # no rule depends on it
@@ -24,26 +26,33 @@ class AppJob:
         has_bookmarks: whether jobs of its kind can have bookmarks.
         starts: every way in which triggers start it; without a trigger, a start of the job itself.
         stated_version: the GlueVersion of the template; None if it names none.
+        iceberg_tables: the tables of Iceberg among its data, each as `database.table`.
     """
 
     job: JobDefinition
     has_bookmarks: bool
     starts: tuple[Start, ...]
     stated_version: str | None = None
+    iceberg_tables: frozenset[str] = frozenset()
 
 
 def read_jobs(assembly: Assembly) -> list[AppJob]:
     """Return the Python jobs of an assembly."""
     jobs: dict[str, Mapping[str, Any]] = {}
     triggers: dict[str, Mapping[str, Any]] = {}
+    tables: dict[str, frozenset[str]] = {}
     try:
         for stack, scope in resolve_stacks(assembly, REGION, may_guess=True):
-            for _, kind, name, properties in stack_resources(stack, scope):
+            for id_, kind, name, properties in stack_resources(stack, scope):
                 if kind == "AWS::Glue::Job":
                     jobs[name] = properties
+                    tables[name] = frozenset(_iceberg_tables(stack, id_, scope))
                 elif kind == "AWS::Glue::Trigger":
                     triggers[name] = properties
-        found = [_app_job(name, properties, triggers) for name, properties in jobs.items()]
+        found = [
+            replace(_app_job(name, properties, triggers), iceberg_tables=tables[name])
+            for name, properties in jobs.items()
+        ]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(
             "the assembly holds something that could not be deployed "
@@ -52,6 +61,13 @@ def read_jobs(assembly: Assembly) -> list[AppJob]:
     if not found:
         raise UsageError("the assembly defines no AWS::Glue::Job; add one and synthesize again")
     return [one for one in found if one.starts[0].arguments.get("--job-language") != "scala"]
+
+
+def _iceberg_tables(stack: Stack, id_: str, scope: Scope) -> Iterator[str]:
+    known = stack.template["Resources"][id_].get("Metadata", {}).get(METADATA, {})
+    for data in (*known.get("reads", []), *known.get("writes", [])):
+        if data.get("format") == "iceberg":
+            yield str(scope.resolve(data["table"]))
 
 
 def _app_job(

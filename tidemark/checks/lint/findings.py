@@ -44,9 +44,22 @@ REMEDIES = {
     ),
     "glue-version-missing": "name the version: GlueVersion 5.1, or 6.0 once it is compared",
     "retry-appends": (
-        "write with write_window, merge_window or upsert_jdbc, or overwrite partitions: "
-        "docs/automatic-upgrades.md"
+        "write with write_window, append_window, merge_window or upsert_jdbc, or overwrite "
+        "partitions: docs/automatic-upgrades.md"
     ),
+    "iceberg-no-catalog": (
+        "declare the table, Dataset(..., table=IcebergTable(...)), or set spark.sql.catalog.NAME "
+        "and its parts in --conf: docs/iceberg.md"
+    ),
+    "iceberg-no-format": "give the job --datalake-formats iceberg, or the jar in --extra-jars",
+    "iceberg-no-warehouse": (
+        "set spark.sql.catalog.NAME.warehouse in --conf, or create the table with LOCATION"
+    ),
+    "iceberg-bookmark": (
+        "leave the transformation_ctx out, or read from snapshot to snapshot: "
+        "docs/watermarks-iceberg.md"
+    ),
+    "extensions-too-late": "set it in --conf of the job, or in the SparkConf of the SparkContext",
     "not-run-locally": "it runs on AWS; docs/awsglue-coverage.md lists what runs on this machine",
     "ignore-invalid": "write # tidemark: ignore[rule-id] and the reason",
 }

@@ -10,6 +10,12 @@ from tidemark.checks.lint.app import AppJob, read_jobs
 from tidemark.checks.lint.argument_rules import Start, argument_findings, own_argument_findings
 from tidemark.checks.lint.bookmark_rules import bookmark_findings
 from tidemark.checks.lint.findings import Finding, warning
+from tidemark.checks.lint.iceberg_rules import (
+    IcebergJob,
+    extension_findings,
+    iceberg_findings,
+    reads_of_iceberg,
+)
 from tidemark.checks.lint.ignores import ignores_of, without_ignored
 from tidemark.checks.lint.local_rules import local_findings
 from tidemark.checks.lint.retry_rules import retry_findings, version_findings
@@ -40,12 +46,20 @@ def lint_source(
     *,
     is_local: bool = True,
     of_job: Iterable[Finding] = (),
+    without_ctx: frozenset[Place] = frozenset(),
 ) -> Linted:
-    """Return the findings in a script, by line, with those of its job."""
+    """Return the findings in a script, by line, with those of its job.
+
+    The calls at `without_ctx` need no transformation_ctx.
+    """
     facts = read_script(text, file)
-    found = [*own_argument_findings(facts), *of_job]
+    found = [*own_argument_findings(facts), *extension_findings(ast.parse(text)), *of_job]
     if option in (None, ENABLE):
-        found += bookmark_findings(facts, is_promised=option is not None)
+        found += (
+            one
+            for one in bookmark_findings(facts, is_promised=option is not None)
+            if not (one.rule.startswith("ctx-") and one.place in without_ctx)
+        )
     if starts:
         found += argument_findings(facts, starts)
     if is_local:
@@ -94,7 +108,17 @@ def _lint_job(one: AppJob, assets: Mapping[str, FileAsset], project: Path) -> Li
         file = _original(asset.source, text, project, job.name)
         is_local = job.command != STREAMING  # no streaming job runs here
         of_job += retry_findings(text, one.stated_version, job.max_retries)
-        linted = lint_source(text, file, option, one.starts, is_local=is_local, of_job=of_job)
+        iceberg = IcebergJob(one.starts[0].arguments, one.iceberg_tables)
+        of_job += iceberg_findings(text, iceberg, has_bookmarks=option == ENABLE)
+        linted = lint_source(
+            text,
+            file,
+            option,
+            one.starts,
+            is_local=is_local,
+            of_job=of_job,
+            without_ctx=reads_of_iceberg(text, iceberg),
+        )
     findings = tuple(replace(found, file=linted.file, job=job.name) for found in linted.findings)
     return Linted(linted.file, job.name, findings)
 

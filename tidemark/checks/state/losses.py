@@ -5,7 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.checks.state.manifest import GLUE_TABLE, JobState, Manifest, StatefulResource
+from tidemark.checks.state.manifest import (
+    GLUE_TABLE,
+    ICEBERG_TABLE,
+    JobState,
+    Manifest,
+    StatefulResource,
+)
 from tidemark.checks.state.plan import REREAD, Entry, RenameCtx, RenameJob, entry_document
 
 
@@ -282,16 +288,22 @@ def _replacing(was: StatefulResource, now: StatefulResource) -> Iterator[str]:
     for name, before, after in (
         ("type", was.type, now.type),
         ("name", was.name, now.name),
-        ("keys", ", ".join(was.keys), ", ".join(now.keys)),
+        (_word_for_keys(was), ", ".join(was.keys), ", ".join(now.keys)),
     ):
         if before != after:
             yield f"its {name} was {before or 'created by AWS'} and is {after or 'created by AWS'}"
+
+
+def _word_for_keys(resource: StatefulResource) -> str:
+    return "folder" if resource.type == ICEBERG_TABLE else "keys"
 
 
 def _consequence(was: StatefulResource, now: StatefulResource) -> str:
     """Return what CloudFormation does; a Glue table with other partition keys it changes."""
     if now.type == GLUE_TABLE and (was.type, was.name) == (now.type, now.name):
         return "the partitions that are registered have other keys, and are not found"
+    if now.type == ICEBERG_TABLE:
+        return "the table stays in its folder, where its jobs may no longer read and write"
     return f"CloudFormation creates a new, empty {now.type}"
 
 

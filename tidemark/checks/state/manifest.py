@@ -20,6 +20,7 @@ ABOUT = (
     "What this app keeps outside of its code. Written by `tidemark state write`; see docs/state.md."
 )
 GLUE_TABLE = "AWS::Glue::Table"
+ICEBERG_TABLE = "Iceberg table"  # which jobs create: no resource of a template
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,10 @@ class StatefulResource:
     """A table, database, bucket or key.
 
     Attributes:
-        type: its CloudFormation type.
+        type: its CloudFormation type, or ICEBERG_TABLE.
         name: the physical name that the template states; empty if AWS makes one.
-        keys: of a table, its key attributes, or its partition keys, as ``name type``.
+        keys: of a table, its key attributes, or its partition keys, as ``name type``; of a table of
+            Iceberg its folder.
         is_retained: whether it stays when its stack goes, or when it is replaced.
     """
 

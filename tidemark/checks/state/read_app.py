@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.checks.script.values import with_arguments
-from tidemark.checks.state.manifest import JobState, Manifest, StatefulResource
+from tidemark.checks.state.manifest import ICEBERG_TABLE, JobState, Manifest, StatefulResource
 from tidemark.checks.state.script_sources import ScriptSource, state_of_script
-from tidemark.checks.state.stateful import holds_state, stateful_resource
+from tidemark.checks.state.stateful import holds_state, iceberg_tables, stateful_resource
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import WATERMARK_TABLE, bookmark_option
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset, Stack, read_assembly
@@ -37,6 +37,7 @@ def read_app(assembly: Assembly, stages: Collection[str] = ()) -> Manifest:
         for logical_id, resource in stack.template.get("Resources", {}).items():
             if holds_state(resource):
                 resources[f"{stack.name}/{logical_id}"] = stateful_resource(resource, scope)
+            resources |= iceberg_tables(resource, scope)
     return _without_stages(Manifest(jobs, resources), {*stages, *_tagged_stages(assembly)})
 
 
@@ -164,7 +165,12 @@ def _without_stages(app: Manifest, stages: Collection[str]) -> Manifest:
             else tuple(replace(s, places=tuple(map(place, s.places))) for s in sources),
         )
 
+    def resource(found: StatefulResource) -> StatefulResource:
+        folders = found.type == ICEBERG_TABLE
+        keys = tuple(map(place, found.keys)) if folders else found.keys
+        return replace(found, name=name(found.name), keys=keys)
+
     return Manifest(
         {key: job(state) for key, state in app.jobs.items()},
-        {name(key): replace(r, name=name(r.name)) for key, r in app.resources.items()},
+        {name(key): resource(found) for key, found in app.resources.items()},
     )

@@ -1,11 +1,12 @@
 """Finds the resources of a template that hold state: tables, databases, buckets and keys."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tidemark.checks.state.manifest import GLUE_TABLE, StatefulResource
+from tidemark.checks.state.manifest import GLUE_TABLE, ICEBERG_TABLE, StatefulResource
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.assembly.intrinsics import Scope
+from tidemark.model.assembly.resources import METADATA
 
 # Where the template states their names.
 NAMES = {
@@ -57,6 +58,16 @@ def stateful_resource(resource: Mapping[str, Any], scope: Scope) -> StatefulReso
         ),
         is_retained=is_retained,
     )
+
+
+def iceberg_tables(
+    resource: Mapping[str, Any], scope: Scope
+) -> Iterator[tuple[str, StatefulResource]]:
+    """Yield the tables of Iceberg that a job writes, each with its key in the manifest."""
+    for data in resource.get("Metadata", {}).get(METADATA, {}).get("writes", []):
+        if data.get("format") == "iceberg":
+            name, uri = str(scope.resolve(data["table"])), str(scope.resolve(data["uri"]))
+            yield f"iceberg/{name}", StatefulResource(ICEBERG_TABLE, name, (uri,))
 
 
 def _table(resource: Mapping[str, Any], database: str) -> CatalogTable:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import aws_cdk as cdk
 
-from tidemark.constructs.catalog.table_use import TableUse
+from tidemark.constructs.catalog.table_use import IcebergUse, TableUse
 from tidemark.constructs.jobs.permissions import Statement, allow, get_lake_formation_data
 
 READ = [
@@ -35,6 +35,10 @@ WRITE = [
     "glue:UpdateTable",
 ]
 CREATE = ["glue:CreateTable"]
+# Iceberg keeps partitions in its own metadata; a commit changes the table's metadata_location.
+# Source: https://github.com/apache/iceberg/tree/apache-iceberg-1.10.0/aws (GlueTableOperations)
+READ_ICEBERG = ["glue:GetDatabase", "glue:GetTable"]
+COMMIT_ICEBERG = ["glue:UpdateTable"]
 EVALUATE = ["glue:GetDataQualityRuleset", "glue:PublishDataQuality"]
 
 
@@ -48,9 +52,13 @@ def use_tables(stack: cdk.Stack, uses: Sequence[TableUse]) -> list[Statement]:
     statements: list[Statement] = []
     for catalog in dict.fromkeys(use.catalog_id for use in uses):
         of_catalog = [use for use in uses if use.catalog_id == catalog]
+        iceberg = [use for use in of_catalog if isinstance(use, IcebergUse)]
+        others = [use for use in of_catalog if not isinstance(use, IcebergUse)]
         for actions, used in (
-            (READ, of_catalog),
-            (WRITE, [use for use in of_catalog if use.write]),
+            (READ, others),
+            (WRITE, [use for use in others if use.write]),
+            (READ_ICEBERG, iceberg),
+            (COMMIT_ICEBERG, [use for use in iceberg if use.write]),
             (CREATE, [use for use in of_catalog if use.create]),
         ):
             if used:

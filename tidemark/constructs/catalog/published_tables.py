@@ -13,7 +13,9 @@ import aws_cdk as cdk
 from aws_cdk import aws_glue as glue
 from constructs import Construct, IConstruct
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Column, Table
+from tidemark.constructs.catalog.table_optimizers import TableOptimizers
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.errors import JobDefinitionError
@@ -23,8 +25,13 @@ from tidemark.errors import JobDefinitionError
 class _Tables:
     """The tables of an app by their full names, and the grants that wait for them."""
 
+    iceberg: dict[str, Dataset] = field(default_factory=dict)  # which jobs create
     created: dict[str, tuple[Dataset, glue.CfnTable]] = field(default_factory=dict)
     granted: dict[str, list[cdk.CfnResource]] = field(default_factory=lambda: defaultdict(list))
+
+    def known(self, name: str) -> Dataset | None:
+        """Return the data that a table was declared with; None for a new table."""
+        return self.created[name][0] if name in self.created else self.iceberg.get(name)
 
 
 # By account and region: each has its own Data Catalog.
@@ -50,8 +57,14 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
         table = data.table
         if table is None:
             continue
-        if table.full_name in tables.created:
-            _check_same(data, tables.created[table.full_name][0], job.name)
+        known = tables.known(table.full_name)
+        if known is not None:
+            _check_same(data, known, job.name)
+        elif isinstance(table, IcebergTable):
+            tables.iceberg[table.full_name] = data
+            if table.optimizers:
+                id_ = _free_id(scope, table, "Optimizers")
+                TableOptimizers(scope, id_, data=data, table=table)
         elif data in job.writes or data.delivered:
             resource = _create(scope, table, data.uri)
             tables.created[table.full_name] = data, resource
@@ -109,10 +122,10 @@ def _create(scope: Construct, table: Table, uri: str) -> glue.CfnTable:
     return resource
 
 
-def _free_id(scope: Construct, table: Table) -> str:
+def _free_id(scope: Construct, table: Table | IcebergTable, end: str = "Table") -> str:
     """Return an id without the database, whose name includes the stage, if it is free."""
-    id_ = f"{_camel(table.name)}Table"
-    return id_ if scope.node.try_find_child(id_) is None else f"{_camel(table.full_name)}Table"
+    id_ = f"{_camel(table.name)}{end}"
+    return id_ if scope.node.try_find_child(id_) is None else f"{_camel(table.full_name)}{end}"
 
 
 def _camel(name: str) -> str:

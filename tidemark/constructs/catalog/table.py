@@ -25,6 +25,14 @@ RESERVED = re.compile(
 )
 
 
+def name_of_database(database: "glue.CfnDatabase | str") -> str:
+    """Return the name of a database, which may be known at deployment only."""
+    if isinstance(database, str):
+        return database
+    name = getattr(database.database_input, "name", None)
+    return name if isinstance(name, str) else database.ref
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
@@ -78,9 +86,7 @@ class Table:
     The pipeline that writes the data creates it. The template is its only definition: no crawler
     and no job changes its columns. New columns are added in place, at the end of `columns`.
 
-    Iceberg tables cannot be declared: CloudFormation creates one, and breaks it in the next update
-    (https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1919). Let the job
-    create it, with `TableUse("database.table", write=True, create=True)`.
+    A table of Iceberg is an `IcebergTable`, which the job creates.
 
     Attributes:
         database: a database of the app, or the name of an existing one.
@@ -138,11 +144,7 @@ class Table:
     @property
     def database_name(self) -> str:
         """Return the name of the database, which may be known at deployment only."""
-        if isinstance(self.database, str):
-            return self.database
-        stated = self.database.database_input
-        name = getattr(stated, "name", None)
-        return name if isinstance(name, str) else self.database.ref
+        return name_of_database(self.database)
 
     @property
     def full_name(self) -> str:

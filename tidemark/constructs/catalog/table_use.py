@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
 from tidemark.errors import JobDefinitionError
 
@@ -115,7 +116,14 @@ def table_uses(job: str, tables: Sequence[str | TableUse]) -> list[TableUse]:
     return uses
 
 
-def uses_of_data(read: Sequence[Table], written: Sequence[Table]) -> list[TableUse]:
+@dataclass(frozen=True)
+class IcebergUse(TableUse):
+    """A table of Iceberg that a job uses: the catalog has no partitions of it."""
+
+
+def uses_of_data(
+    read: Sequence[Table | IcebergTable], written: Sequence[Table | IcebergTable]
+) -> list[TableUse]:
     """Return how a job uses the tables of its data.
 
     A job that writes data of a table with partition projection changes nothing in the
@@ -123,9 +131,14 @@ def uses_of_data(read: Sequence[Table], written: Sequence[Table]) -> list[TableU
     """
     uses: dict[str, TableUse] = {}
     for table in read:
-        uses[table.full_name] = TableUse(table.full_name, lake_formation=table.lake_formation)
+        if isinstance(table, IcebergTable):
+            uses[table.full_name] = IcebergUse(table.full_name)
+        else:
+            uses[table.full_name] = TableUse(table.full_name, lake_formation=table.lake_formation)
     for table in written:
-        if table.projection is None:
+        if isinstance(table, IcebergTable):
+            uses[table.full_name] = IcebergUse(table.full_name, write=True, create=table.create)
+        elif table.projection is None:
             uses[table.full_name] = TableUse(
                 table.full_name, write=True, lake_formation=table.lake_formation
             )

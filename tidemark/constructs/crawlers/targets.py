@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from aws_cdk import aws_glue as glue
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table_use import NAME
 from tidemark.constructs.crawlers.other_targets import (
     CrawledDynamoDB,
@@ -145,6 +146,11 @@ def _check_table(crawler: str, target: Target) -> None:
     table = data.table
     if table is None:
         return
+    if isinstance(table, IcebergTable):
+        raise JobDefinitionError(
+            f"crawler '{crawler}' crawls {data.prefix!r}, the data of the Iceberg table "
+            f"'{table.full_name}', which its jobs describe with every commit; leave the target out"
+        )
     named = f"CrawledTable({table.full_name!r}, data)"
     if not isinstance(target, CrawledTable):
         raise JobDefinitionError(

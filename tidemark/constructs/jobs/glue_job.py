@@ -15,6 +15,7 @@ from tidemark.constructs.dataset import Dataset, check_no_table
 from tidemark.constructs.jobs.conditions import Condition, JobState
 from tidemark.constructs.jobs.connections import connections_of, installer_arguments
 from tidemark.constructs.jobs.glue_arguments import merged, pipeline_arguments
+from tidemark.constructs.jobs.iceberg_settings import with_iceberg
 from tidemark.constructs.jobs.job_arguments import fixed_arguments, merge_own, render_arguments
 from tidemark.constructs.jobs.job_checks import (
     check_are_here,
@@ -121,11 +122,19 @@ class GlueJob(Construct):
                 [data.table for data in self.writes if data.table],
             ),
         )
+        given = with_iceberg(
+            name,
+            merged(pipeline_arguments(shared.glue_arguments, command), props["glue_arguments"]),
+            self.reads,
+            self.writes,
+            script=script,
+            glue_version=cluster.glue_version if cluster else None,
+        )
         super().__init__(scope, id_)
         own = own_arguments(
             self,
             name,
-            merged(pipeline_arguments(shared.glue_arguments, command), props["glue_arguments"]),
+            given,
             root=shared.root,
             command=command,
             cluster=cluster,

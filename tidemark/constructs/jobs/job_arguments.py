@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue
 import re
 from collections.abc import Mapping, Sequence
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table import Table
 from tidemark.constructs.dataset import Dataset
 from tidemark.constructs.jobs.own_arguments import OwnArguments
@@ -171,4 +172,4 @@ def _differing(one: Dataset, other: Dataset) -> str:
 
 
 def _shown(value: object) -> str:
-    return value.full_name if isinstance(value, Table) else str(value)
+    return value.full_name if isinstance(value, Table | IcebergTable) else str(value)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from tidemark.constructs.catalog.iceberg_table import IcebergTable
 from tidemark.constructs.catalog.table_use import TableUse
 from tidemark.constructs.dataset import Dataset
 
@@ -25,7 +26,11 @@ def metadata_of(
         ],
         "writes": [
             *(
-                {"uri": data.uri, **({"published": True} if data.published else {}), **_table(data)}
+                {
+                    "uri": data.uri,
+                    **({"published": True} if data.published else {}),
+                    **_table(data, True),
+                }
                 for data in writes
             ),
             *({"uri": data.uri, "published": True} for data in keeps),  # no job reads it
@@ -47,5 +52,10 @@ def _tables(uses: Sequence[TableUse]) -> dict[str, list[str]]:
     return {key: list(dict.fromkeys(names)) for key, names in found.items() if names}
 
 
-def _table(data: Dataset) -> dict[str, str]:
-    return {"table": data.table.full_name} if data.table else {}
+def _table(data: Dataset, is_written: bool = False) -> dict[str, object]:
+    """Return the table of a dataset; one of Iceberg says whether it is there without a template."""
+    table = data.table
+    if not isinstance(table, IcebergTable):
+        return {"table": table.full_name} if table else {}
+    is_there = is_written or data.delivered or not table.create
+    return {"table": table.full_name, "format": "iceberg", **({"made": True} if is_there else {})}

@@ -80,6 +80,11 @@ WILDCARDS = (
         "with that of the role, which its own policy cannot name",
     ),
     Wildcard(
+        LOG_ACTIONS,
+        _arn("logs", r"log-group:/aws-glue/iceberg-[a-z-]+/logs:\*"),
+        "the log streams of an optimizer of tables, which AWS names",
+    ),
+    Wildcard(
         ("cloudwatch:PutMetricData",),
         r"\*",
         "CloudWatch has no resource for it, and the condition allows the namespace Glue only",

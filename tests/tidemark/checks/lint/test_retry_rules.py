@@ -30,11 +30,18 @@ APPENDING = {
     "gc.write_dynamic_frame_from_options(f, 'redshift', {})": "write_dynamic_frame_from_options",
     "gc.write_dynamic_frame.from_catalog(f, 'lake', 'orders')": "write_dynamic_frame.from_catalog",
     "gc.write_dynamic_frame.from_jdbc_conf(f, 'shop', {})": "write_dynamic_frame.from_jdbc_conf",
+    "gc.write_data_frame.from_catalog(frame=f, database='lake', table_name='orders')": (
+        "write_data_frame.from_catalog"
+    ),
+    "spark.sql('INSERT INTO glue_catalog.lake.orders TABLE new')": "INSERT INTO",
+    "df.writeTo('glue_catalog.lake.orders').option('x', 'y').append()": "writeTo.append",
     "sink = gc.getSink('s3', path=p)\nsink.writeFrame(f)": "getSink",
 }
 SAFE = [
     "from watermarks import write_window\nwrite_window(df, path, window)",
     "from watermarks import merge_window\nmerge_window(df, path, window, key=['id'])",
+    "from watermarks import append_window\nappend_window(df, 'glue_catalog.lake.orders', window)",
+    "df.writeTo('glue_catalog.lake.orders').createOrReplace()",
     "from watermarks import upsert_jdbc\nupsert_jdbc(df, options, 'orders', key=['id'])",
     "df.write.mode('overwrite').parquet(path)",
     "df.write.mode('overwrite').option('partitionOverwriteMode', 'dynamic').parquet(path)",

@@ -133,6 +133,22 @@ def test_tables_of_the_catalog_are_kept_where_it_holds_more_than_the_template(wr
     }
 
 
+def test_a_table_of_iceberg_is_state_of_the_jobs_that_write_it(write_app, job_resource):
+    uri = {"Fn::Join": ["", ["s3://lake-dev-", {"Ref": "AWS::AccountId"}, "/orders/"]]}
+    job = job_resource("merge")
+    written = {"uri": uri, "table": "sales_dev.orders", "format": "iceberg", "made": True}
+    job["Metadata"] = {"Tidemark": {"writes": [written, {"uri": "s3://lake/plain/"}]}}
+
+    app = read_app_folder(write_app({"app": {"Job": job}}), ["dev"])
+
+    assert app.resources == {
+        "iceberg/sales_{stage}.orders": StatefulResource(
+            "Iceberg table", "sales_{stage}.orders", ("s3://lake-{stage}-000000000000/orders/",)
+        )
+    }
+    assert Manifest.parse(app.render(), "m") == app
+
+
 def test_job_with_watermarks_is_read_with_its_cursors(write_app, job_resource):
     script = 'marks.windows(job_id=job, run_id=run, cursor=args["cursor"], high=high)'
     job = job_resource("a", watermark_table="marks", cursor="updated_at")

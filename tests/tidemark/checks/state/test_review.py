@@ -308,3 +308,24 @@ def test_changes_are_told_by_name():
         "job c: added",
         "resource s/B: gone",
     ]
+
+
+def test_a_table_of_iceberg_in_another_folder_is_left_behind():
+    was, now = (
+        Manifest(
+            {}, {"iceberg/sales.orders": StatefulResource("Iceberg table", "sales.orders", (u,))}
+        )
+        for u in ("s3://lake/orders/", "s3://lake/others/")
+    )
+
+    (moved,) = losses_of(was, now)
+    (gone,) = losses_of(was, Manifest({}))
+
+    assert moved.kind is Kind.RESOURCE_REPLACED
+    assert moved.lost == (
+        "its folder was s3://lake/orders/ and is s3://lake/others/: the table stays in its folder, "
+        "where its jobs may no longer read and write"
+    )
+    assert gone.lost == (
+        "the Iceberg table is no longer part of the app: it stays, but nothing uses it"
+    )

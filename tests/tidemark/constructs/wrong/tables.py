@@ -18,6 +18,27 @@ WRONG = {
         lambda w: tc.DateProjection("NOW-1WEEK", "NOW-3YEARS"),
         "a partition projection has range ('NOW-1WEEK', 'NOW-3YEARS')",
     ),
+    "iceberg on temp": (
+        lambda w: w.job(temp=w.data("temp/", table=tc.IcebergTable("db", "t"))),
+        "job 'one' has temp 'temp/' with a table",
+    ),
+    "iceberg optimizer": (
+        lambda w: tc.IcebergTable("db", "t", create=False, optimizers=["compaction"]),
+        "IcebergTable 't' has optimizers ['compaction']; allowed: a list, each a Compaction",
+    ),
+    "iceberg conf": (
+        lambda w: w.job(
+            writes=[w.data("o/", table=tc.IcebergTable("db", "t"))],
+            glue_arguments=tc.GlueArguments(conf={"spark.sql.catalog.glue_catalog": "x"}),
+        ),
+        "job 'one' has spark.sql.catalog.glue_catalog 'x' in conf of its glue_arguments",
+    ),
+    "iceberg places": (
+        lambda w: w.job(
+            writes=[w.data(f"{n}/", table=tc.IcebergTable("db", n)) for n in ("a", "b")]
+        ),
+        "job 'one' may create the Iceberg table 'db.b', which Iceberg would put at",
+    ),
     "t db star": (lambda w: w.table(database="*"), "table 't' has database '*'"),
     "t db token": (
         lambda w: w.job(

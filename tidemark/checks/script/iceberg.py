@@ -1,0 +1,207 @@
+"""What a script does with tables of Iceberg: the catalogs it names, sets, and reads from."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tidemark.checks.script.names import identifier
+from tidemark.checks.script.place import Place, place_of
+from tidemark.checks.script.values import Enclosing, ScriptValues, given_to, with_arguments
+
+SETTING = "spark.sql.catalog."
+CLASSES = "org.apache.iceberg."
+SESSION_CATALOG = "spark_catalog"
+# Tables that Iceberg has for each table, below its name.
+METADATA_TABLES = {"changes", "entries", "files", "history", "manifests", "partitions", "refs"}
+METADATA_TABLES |= {"snapshots", "data_files", "delete_files", "metadata_log_entries"}
+METADATA_TABLES |= {"position_deletes"}
+# Calls that name a table, and where; of `sql` the name stands in a query.
+NAMING = {
+    "table": ("tableName", 0),
+    "writeTo": ("table", 0),
+    "saveAsTable": ("name", 0),
+    "insertInto": ("tableName", 0),
+    "load": ("path", 0),
+    "merge_window": ("table", 1),
+    "append_window": ("table", 1),
+    "newest_snapshot": ("table", 1),
+    "read_snapshots": ("table", 1),
+}
+PART = r"(?:[\w-]+|`[^`]+`|<[^<>]*>|\{[^{}]*\})"
+NAME = re.compile(rf"`?([A-Za-z_]\w*)`?\.{PART}\.({PART})")
+IN_SQL = re.compile(
+    rf"\b(?:FROM|JOIN|INTO|TABLE|OVERWRITE|UPDATE|USING|EXISTS|CALL)\s+{NAME.pattern}",
+    re.IGNORECASE,
+)
+CREATE = re.compile(r"\bCREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b", re.IGNORECASE)
+LOCATION = re.compile(r"\bLOCATION\b", re.IGNORECASE)
+# Packages whose modules set no catalog; those of others may.
+FOREIGN = {"awsglue", "boto3", "botocore", "delta", "numpy", "pandas", "pyarrow", "pyspark", "py4j"}
+FOREIGN |= {"requests", "watermarks", *sys.stdlib_module_names}
+READERS = {"create_dynamic_frame", "create_data_frame"}
+PARAMETERS = {
+    "catalog": ("database", "table_name", "redshift_tmp_dir", "transformation_ctx"),
+    "options": ("connection_type", "connection_options", "format", "format_options", "ctx"),
+}
+FORMAT = "iceberg"
+
+
+@dataclass(frozen=True)
+class Use:
+    """A table that a script names by its catalog; whether it is created without a LOCATION."""
+
+    place: Place
+    catalog: str
+    is_unplaced: bool = False
+
+
+@dataclass(frozen=True)
+class Read:
+    """A table that Glue reads, as `database.table`, or empty for one that is of Iceberg anyway."""
+
+    place: Place
+    table: str
+    has_ctx: bool
+
+
+@dataclass(frozen=True)
+class IcebergScript:
+    """What a script does with Iceberg.
+
+    Attributes:
+        uses: tables by their catalogs.
+        reads: tables that Glue reads.
+        catalogs: those that the script sets; None if their names are not known.
+        has_warehouse: whether the script sets one.
+        has_classes: whether it names classes of Iceberg.
+    """
+
+    uses: tuple[Use, ...] = ()
+    reads: tuple[Read, ...] = ()
+    catalogs: frozenset[str] | None = frozenset()
+    has_warehouse: bool = False
+    has_classes: bool = False
+
+
+def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
+    """Return what a script does with Iceberg; nothing for one that is not Python.
+
+    Args:
+        text: of the script.
+        arguments: of its job, with their dashes.
+    """
+    try:
+        tree = ast.parse(text)
+        script = ScriptValues(tree)
+        uses = dict.fromkeys(use for found in _texts(script, arguments) for use in _uses(*found))
+        reads = dict.fromkeys(_reads(script, arguments))
+    except (SyntaxError, ValueError, RecursionError):
+        return IcebergScript()
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    set_here = {
+        one.removeprefix(SETTING).partition(".")[0] for one in texts if one.startswith(SETTING)
+    }
+    return IcebergScript(
+        tuple(uses),
+        tuple(reads),
+        # A name that is put together as the script runs leaves an end open.
+        None if "" in set_here or _imports_own(tree) else frozenset(set_here),
+        any(".warehouse" in one for one in texts),
+        any(one.startswith(CLASSES) for one in texts),
+    )
+
+
+def _imports_own(tree: ast.Module) -> bool:
+    """Return whether a script imports modules that may set up its session."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                found = {alias.name.partition(".")[0] for alias in names}
+            case ast.ImportFrom(module=module, level=0):
+                found = {(module or "").partition(".")[0]}
+            case ast.ImportFrom():
+                return True
+            case _:
+                continue
+        if found - FOREIGN:
+            return True
+    return False
+
+
+def _texts(
+    script: ScriptValues, arguments: Mapping[str, str]
+) -> Iterator[tuple[ast.Call, str, bool]]:
+    """Yield the names and queries of calls, and whether it is a query."""
+    for call, place in script.calls:
+        method = identifier(call.func) or ""
+        is_query = method == "sql"
+        parameter, position = ("sqlQuery", 0) if is_query else NAMING.get(method, ("", 0))
+        if not parameter:
+            continue
+        names = [*(f"_{n}" for n in range(position)), parameter]
+        node = given_to(names, call).get(parameter)
+        if node is None:
+            continue
+        for bound in script.bindings(place):
+            yield call, with_arguments(str(script.read(node, place, bound)), arguments), is_query
+
+
+def _uses(call: ast.Call, text: str, is_query: bool) -> Iterator[Use]:
+    if is_query:
+        found = list(IN_SQL.finditer(text))
+    else:
+        whole = NAME.fullmatch(text)
+        found = [whole] if whole else []
+    is_unplaced = is_query and bool(CREATE.search(text)) and not LOCATION.search(text)
+    for match in found:
+        catalog, last = match[1], match[2].strip("`").lower()
+        if catalog != SESSION_CATALOG and last not in METADATA_TABLES:
+            yield Use(place_of(call), catalog, is_unplaced)
+
+
+def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[Read]:
+    for call, place in script.calls:
+        kind = _kind_of_read(call)
+        if not kind:
+            continue
+        given = given_to(PARAMETERS[kind], call)
+        has_ctx = bool({"transformation_ctx", "ctx"} & given.keys())
+        for bound in script.bindings(place):
+            values = {
+                key: _text(script, node, place, bound, arguments) for key, node in given.items()
+            }
+            if kind == "options":
+                if FORMAT in (values.get("connection_type"), values.get("format")):
+                    yield Read(place_of(call), "", has_ctx)
+                continue
+            database = values.get("database") or values.get("name_space", "")
+            yield Read(place_of(call), f"{database}.{values.get('table_name', '')}", has_ctx)
+
+
+def _kind_of_read(call: ast.Call) -> str:
+    """Return `catalog` or `options` if Glue reads there, else an empty string."""
+    name = identifier(call.func) or ""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    by_reader = owner is not None and identifier(owner) in READERS
+    for kind in PARAMETERS:
+        if name in {f"{reader}_from_{kind}" for reader in READERS}:
+            return kind
+        if name == f"from_{kind}" and by_reader:
+            return kind
+    return ""
+
+
+def _text(
+    script: ScriptValues,
+    node: ast.expr,
+    place: Enclosing,
+    bound: Mapping[str, object],
+    arguments: Mapping[str, str],
+) -> str:
+    return with_arguments(str(script.read(node, place, bound)), arguments)
