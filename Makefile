@@ -19,12 +19,12 @@ ON_GLUE_6 := PATH=$(CURDIR)/.venv-glue6/bin:$(PATH) .venv-glue6/bin/pytest -q -n
 
 # Little data for a short time: optimising the JVM's code costs more than it brings, and numpy, which
 # PySpark imports, would start a busy thread a core.
-QUICK := demo test test-fast test-java test-glue6 test-nightly test-install test-deploy
+QUICK := demo demo-iceberg test test-fast test-java test-glue6 test-nightly test-install test-deploy
 $(QUICK): export OPENBLAS_NUM_THREADS ?= 1
 $(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-java test-nightly test-ministack test-deploy
+.PHONY: help setup demo demo-iceberg test test-fast test-java test-nightly test-ministack test-deploy
 .PHONY: test-install test-glue6 check lint
 .PHONY: format semantics test-browser test-clients
 .PHONY: checkov constructs coverage local synth state diff bootstrap deploy destroy bench lock clean
@@ -36,6 +36,9 @@ setup: .venv/.complete ## Install everything into .venv and node_modules (once; 
 
 demo: .venv/.runtime ## Run the sample pipeline on real data: full load, increment, nothing new, proof
 	@python -m sample demo
+
+demo-iceberg: setup ## Merge the sample's flights into a table of Iceberg, also after a kill; proof
+	@python -m sample demo-iceberg
 
 test: setup ## Run the tests, but for the sweeps of test-nightly
 	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"

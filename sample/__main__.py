@@ -24,6 +24,14 @@ def demo() -> None:
 
 
 @main.command()
+def demo_iceberg() -> None:
+    """Merge the pipeline's flights into a table of Iceberg, also after a kill, and prove it."""
+    from sample.iceberg.story import main as play
+
+    play()
+
+
+@main.command()
 @click.option("--days", required=True, metavar="A..B", help="Days of 2013: 1..14, or two dates.")
 @click.option("--only", type=click.Choice(["flights", "weather"]), help="Land one source only.")
 @click.option("--correct", metavar="DAY", help="Also land corrections of an earlier day.")

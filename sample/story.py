@@ -1,6 +1,6 @@
 """Tells the story: a full load, an increment, a run with nothing new, and the proof."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +95,10 @@ class Story:
         """Return the folder of this machine behind a bucket that the template outputs."""
         return self._home.lake / self._deployment.outputs[output] / prefix
 
+    def output(self, name: str) -> str:
+        """Return an output of the template's stacks."""
+        return self._deployment.outputs[name]
+
     def prove(self) -> None:
         """Compare the mart with a recomputation from everything landed.
 
@@ -125,6 +129,12 @@ def tell(story: Story, plot: Plot) -> None:
     Raises:
         StoryError: a job failed, or a run read more or less than what had landed since the last.
     """
+    for _ in tell_in_parts(story, plot):
+        pass
+
+
+def tell_in_parts(story: Story, plot: Plot) -> Iterator[None]:
+    """Play the three runs one by one; see `tell`."""
     first, following = parse_days(plot.first_days), parse_days(plot.next_days)
     late, corrected = parse_days(plot.late_weather), parse_days(plot.corrected)
     on_time = [day for day in first if day not in late]
@@ -133,6 +143,7 @@ def tell(story: Story, plot: Plot) -> None:
         f"{first[0]} to {first[-1]}", flight_objects(first), weather_objects(on_time)
     )
     _expect_ingested(story.run("Run 1: full load"), landed)
+    yield
     landed = story.land(
         f"{following[0]} to {following[-1]}, corrections of {corrected[0]}, "
         f"and the late weather file of {late[0]}",
@@ -141,9 +152,11 @@ def tell(story: Story, plot: Plot) -> None:
         weather_objects([*following, *late]),
     )
     _expect_ingested(story.run("Run 2: only what is new"), landed)
+    yield
     third = story.run("Run 3: nothing new")
     if any(run.rows_read for run in third.job_runs if run.job_name in SAMPLE_JOBS):
         raise StoryError("run 3 read rows although nothing had landed")
+    yield
 
 
 def _expect_ingested(result: WorkflowResult, landed: int) -> None:

@@ -31,6 +31,7 @@ ALLOWED = {
     "glue_jobs": "awsglue boto3 pyspark watermarks",
     "libs": "boto3 botocore py4j pyspark watermarks",  # py4j, pyspark: inside functions only
     "sample": "boto3 botocore click duckdb py4j pyspark rich tidemark",
+    "sample/iceberg": "awsglue fastavro watermarks",
     # errors <- model <- checks <- constructs
     "tidemark/errors.py": "",
     "tidemark/extras.py": "tidemark/errors.py",

@@ -1,0 +1,1 @@
+"""The sample's second story: its curated flights in a table of Iceberg."""
