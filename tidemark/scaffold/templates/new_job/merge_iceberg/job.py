@@ -40,9 +40,9 @@ def main() -> None:
         rows = new.drop(*WINDOW_COLUMNS)
         create_table(glue_context.spark_session, args["target_table"], rows)
         # The bookmark says which rows are new; the window, of the clock, which run merges them.
-        for window in Watermarks(args["watermark_table"]).windows(
+        with Watermarks(args["watermark_table"]).window(
             args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor="merged_at", settle=timedelta(0)
-        ):
+        ) as window:
             merge_window(rows, args["target_table"], window, KEY, column=VERSION)
     job.commit()
 
