@@ -22,6 +22,7 @@ def read_as(spark):
     def ask(url, kind, name, size=0, *, prefers_ntz=False):
         jvm = spark._jvm
         facts = jvm.org.apache.spark.sql.types.MetadataBuilder().putLong("scale", 0)
+        facts.putBoolean("isSigned", True)
         facts.putBoolean("isTimestampNTZ", prefers_ntz)  # the option preferTimestampNTZ
         dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(url)
         found = dialect.getCatalystType(kind, name, size, facts)
