@@ -62,7 +62,7 @@ TABLE_DEFINITION = watermark_table(TABLE)
 # Where state and data part: killed here at every change, at the other steps every night.
 # What is written and not committed.
 NOT_COMMITTED = "after the Spark write #1"
-AT_EVERY_CHANGE = {("5.1", NOT_COMMITTED), ("6.0", NOT_COMMITTED)}
+AT_EVERY_CHANGE = {("5.1", NOT_COMMITTED)}
 
 
 def documented_steps() -> list[str]:

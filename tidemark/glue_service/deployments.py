@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +81,13 @@ def versions_of_runs(app: App, home: Home) -> set[str]:
     A job that is changed to `auto` keeps the one that it has there.
     """
     found = set()
-    with Store(home.database) as store:
+    with ExitStack() as stack:
+        # A home without a database has no jobs, and gets none before a run starts.
+        store = stack.enter_context(Store(home.database)) if home.database.is_file() else None
         for _, kind, name, properties in _definitions(app.assembly, region()):
             job = app.deployment.jobs.get(name) if kind == Kind.JOB else None
             if job is not None and job.command == SPARK:
-                old = find_entity(store, kind, name)
+                old = find_entity(store, kind, name) if store else None
                 found.add(version_of_job(with_upgrade(properties, old.definition if old else None)))
     return found
 

@@ -12,7 +12,7 @@ from tests.iceberg import run_with_iceberg
 pytestmark = pytest.mark.spark
 
 PROGRAM = Path(__file__).parent / "programs" / "iceberg_windows.py"
-ORDERS = 2
+ORDERS = 1  # each costs a dozen commits
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ def test_states_are_told_with_their_values():
         "    open id: not there -> (8, 9]",
         "≠ database mart: differs, there on 5.1, not there on 6.0",
         "    Name: mart -> not there",
+        "no file was written, so no rows were compared",
     ]
 
 

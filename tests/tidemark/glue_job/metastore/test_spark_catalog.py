@@ -341,6 +341,7 @@ def test_error_is_that_of_spark_or_names_what_is_wrong(second, query, error):
     assert error in second[query]
 
 
+@pytest.mark.nightly
 def test_crawl_reads_the_schema_of_parquet_and_names_a_broken_file(first, runs):
     done = crawl(runs.home, "s3://data/mart/ids", "--table-prefix", "raw_")
     odd = runs.home.lake / "data/odd [x]"

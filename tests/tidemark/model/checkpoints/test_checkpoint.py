@@ -63,5 +63,5 @@ def test_nothing_was_read_if_that_is_known_of_every_source(
 
 
 def test_a_document_of_a_newer_tidemark_is_refused() -> None:
-    with pytest.raises(UsageError, match="format 2"):
-        Checkpoint.from_json({**WHOLE.to_json(), "format": 2})
+    with pytest.raises(UsageError, match="format 3"):
+        Checkpoint.from_json({**WHOLE.to_json(), "format": 3})
