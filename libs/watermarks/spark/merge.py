@@ -101,6 +101,7 @@ def merge_window(
             changes = versions.changes(frame, target, cursor, deleted)
             merge = _Merge(changes, target.columns, [*keys, versions.start])
         else:
+            check_columns(target, [*keys, cursor], of="table")
             changes = changes_of(frame, target.columns, keys, cursor, deleted)
             merge = _Merge(changes, target.columns, keys, cursor)
         merge.into(place, window)
