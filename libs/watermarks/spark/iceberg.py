@@ -207,7 +207,9 @@ class Target:
         window = self.window
         return WatermarkSupersededError(
             f"attempt {window.attempt} at window {window.window_id} of {window.owner} comes after "
-            f"{by}, which is in {self.table.name}: nothing was changed; stop this run"
+            f"{by}, which is in {self.table.name}: nothing was changed; stop this run. Only if the "
+            "watermark table was lost, or restored to an earlier state, run ALTER TABLE "
+            f"{self.table.name} UNSET TBLPROPERTIES ('{self.note}')"
         )
 
     def _text(self, written: Any) -> str:

@@ -89,6 +89,8 @@ def test_a_merge_into_a_table_without_the_cursor_names_it(facts):
 def test_a_superseded_run_changes_nothing(facts, case):
     assert facts[case].startswith("WatermarkSupersededError")
     assert "nothing was changed" in facts[case]
+    assert "UNSET TBLPROPERTIES ('tidemark.windows." in facts[case]
+    assert facts["after the note was unset"] is True
 
 
 def test_a_superseded_merge_brings_no_row_back_that_a_later_window_has_deleted(facts):

@@ -39,6 +39,11 @@ facts["again by the next run"] = append_window(one, "s.log", window(1, attempt=2
 facts["another part"] = append_window(one, "s.log", window(1, attempt=2), part="b")
 facts["a later window"] = append_window(one, "s.log", window(3))
 facts["superseded append"] = error_of(lambda: append_window(one, "s.log", window(2)))
+unset = facts["superseded append"].partition(" run ALTER")[2]
+spark.sql("CREATE TABLE s.restored (id INT) USING iceberg")
+append_window(one, "s.restored", window(3))
+spark.sql(f"ALTER{unset}".replace("`log`", "`restored`"))
+facts["after the note was unset"] = append_window(one, "s.restored", window(2))
 facts["of another job"] = append_window(one, "s.log", window(1, job_id="other"))
 facts["of a backfill"] = append_window(one, "s.log", window(1, window_id="backfill-may-t-1"))
 facts["appended"] = spark.table("s.log").count()
