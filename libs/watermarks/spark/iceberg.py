@@ -106,17 +106,19 @@ class Target:
         table: the table.
         window: the window that the run holds.
         part: distinguishes several writes of one window.
+        is_merge: whether it is merged: an append of the same window is another write.
     """
 
     table: IcebergTable
     window: Window
     part: str = ""
+    is_merge: bool = False
 
     @property
     def note(self) -> str:
         """The property that names the last window; attempts of a backfill count by themselves."""
         window = self.window
-        lane = [window.job_id, self.part]
+        lane = [window.job_id, self.part, *(["merge"] if self.is_merge else [])]
         if window.window_id.startswith("backfill-"):
             lane.append(window.window_id.rpartition("-")[0])
         else:

@@ -164,6 +164,10 @@ def read_snapshots(
     end = Snapshot.of(high)
     _check_is_before(found, table, end)
     run_notes.note_read(window, run_notes.table(table))
+    if read == "changes" and CHANGE in spark.table(found.name).columns:
+        raise WatermarkValueError(
+            f"the table {table} has a column {CHANGE}, which changes have too: rename it"
+        )
     if low is None:
         rows = spark.read.option("snapshot-id", end.id).table(found.name)
         return rows if read == "appends" else _with_change(rows)

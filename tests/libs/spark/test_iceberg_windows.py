@@ -61,6 +61,15 @@ def test_a_window_that_is_not_in_the_table_any_more_is_appended_again(facts, cas
     assert facts[case] is True
 
 
+def test_a_window_is_merged_and_appended_once_each(facts):
+    assert (facts["append after a merge"], facts["append after a merge, again"]) == (True, False)
+    assert facts["both"] == 2
+
+
+def test_deleted_rows_are_not_kept_without_their_column(facts):
+    assert "the table has no column 'is_deleted'" in facts["no column for deleted rows"]
+
+
 def test_a_window_whose_snapshot_has_expired_is_not_appended_again(facts):
     assert facts["after expiry"] is False
     assert facts["back"] == 1 + 3
@@ -164,6 +173,7 @@ def test_changed_and_deleted_rows_are_read_as_changes(facts):
         ("replaced in place", "TableReplacedError", "CREATE OR REPLACE TABLE"),
         ("replaced by nothing", "TableReplacedError", "CREATE OR REPLACE TABLE"),
         ("version 1", "WatermarkValueError", "'format-version' = '2'"),
+        ("a column as that of changes", "WatermarkValueError", "rename it"),
         ("no cursor of snapshots", "WatermarkValueError", "newest_snapshot"),
     ],
 )

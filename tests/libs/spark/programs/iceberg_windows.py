@@ -50,6 +50,19 @@ facts["appended"] = spark.table("s.log").count()
 summaries = spark.table("lake.s.log.snapshots").orderBy("committed_at").collect()
 facts["summary"] = {k: v for k, v in summaries[-1].summary.items() if k.startswith("tidemark")}
 
+# A window is merged into a table and appended to it.
+spark.sql("CREATE TABLE s.both (id INT, at BIGINT) USING iceberg")
+both = spark.sql("SELECT 1 AS id, 5L AS at")
+merge_window(both, "s.both", window(1), ["id"])
+facts["append after a merge"] = append_window(both, "s.both", window(1))
+facts["append after a merge, again"] = append_window(both, "s.both", window(1, attempt=2))
+facts["both"] = spark.table("s.both").count()
+facts["no column for deleted rows"] = error_of(
+    lambda: merge_window(
+        both, "s.both", window(2), ["id"], deleted="id = 1", keep_deleted="is_deleted"
+    )
+)
+
 # A window whose snapshot is not in the table any more is written again.
 spark.sql("CREATE TABLE s.back (id INT) USING iceberg")
 spark.sql("INSERT INTO s.back VALUES (9)")
@@ -278,6 +291,12 @@ spark.sql("DELETE FROM s.maps WHERE id = 3")
 high = newest_snapshot(spark, "s.maps").newest("snapshot", low, "raise")
 one = window(1, cursor="snapshot", low=low, high=high)
 facts["changes of maps"] = rows(read_snapshots(spark, "s.maps", one, read="changes", keys=["id"]))
+spark.sql("CREATE TABLE s.named USING iceberg AS SELECT 1 AS id, 'x' AS _change_type")
+named = newest_snapshot(spark, "s.named").newest("snapshot", None, "raise")
+one = window(1, cursor="snapshot", low=None, high=named)
+facts["a column as that of changes"] = error_of(
+    lambda: read_snapshots(spark, "s.named", one, read="changes")
+)
 facts["no cursor of snapshots"] = error_of(
     lambda: read_snapshots(spark, "s.src", window(1, cursor="snapshot", high=7))
 )
