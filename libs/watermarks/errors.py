@@ -65,7 +65,7 @@ class SnapshotError(WatermarksError):
 
 
 class SnapshotExpiredError(SnapshotError):
-    """The snapshot up to which a job has read is not kept any more."""
+    """The snapshot up to which a job has read, or one after it, is not kept any more."""
 
 
 class SnapshotRolledBackError(SnapshotError):
@@ -77,7 +77,7 @@ class SnapshotRewrittenError(SnapshotError):
 
 
 class TableReplacedError(SnapshotError):
-    """The table was dropped, and another one has its name."""
+    """The table was dropped or replaced, and another one has its name."""
 
 
 class WatermarkTableError(WatermarksError):

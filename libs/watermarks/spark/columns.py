@@ -10,17 +10,21 @@ from watermarks.errors import WatermarkValueError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_REMEDIES = {
+    "frame": "give the columns of the table, and the cursor",
+    "table": "add it, or name the column that is there",
+}
 DELETED = "_tidemark_deleted"
 """The column that says which rows of a merge delete."""
 
 
-def check_columns(frame: DataFrame, names: Sequence[str]) -> None:
-    """Raise a WatermarkValueError unless a frame has some columns, whatever their case."""
+def check_columns(frame: DataFrame, names: Sequence[str], *, of: str = "frame") -> None:
+    """Raise a WatermarkValueError unless a frame, or a table, has columns, whatever their case."""
     there = {name.lower() for name in frame.columns}
     if missing := [name for name in names if name.lower() not in there]:
         raise WatermarkValueError(
-            f"the frame has no column {', '.join(map(repr, missing))}, it has "
-            f"{', '.join(frame.columns)}: give the columns of the table, and the cursor"
+            f"the {of} has no column {', '.join(map(repr, missing))}, it has "
+            f"{', '.join(frame.columns)}: {_REMEDIES[of]}"
         )
 
 

@@ -57,7 +57,7 @@ class History:
         """
         from pyspark.sql import functions
 
-        check_columns(table, [*self.keys, self.start, self.end])
+        check_columns(table, [*self.keys, self.start, self.end], of="table")
         names = [name for name in table.columns if name.lower() not in self._times]
         check_columns(frame, [*names, cursor])
         is_end = functions.expr(deleted) if deleted else functions.lit(False)

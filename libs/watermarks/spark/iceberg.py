@@ -14,13 +14,18 @@ Source: https://iceberg.apache.org/docs/1.10.0/branching/
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from watermarks.errors import WatermarkConflictError, WatermarkSupersededError
+from watermarks.errors import (
+    WatermarkConflictError,
+    WatermarkSupersededError,
+    WatermarkValueError,
+)
 from watermarks.windows.window import Window
 
 if TYPE_CHECKING:
@@ -33,6 +38,7 @@ NOTES = "tidemark.windows."
 """How properties of a table begin that name the last window of a job's cursor."""
 
 _RACES = 10
+_SELECTOR = re.compile(r"(branch|tag|snapshot_id|at_timestamp)_.+")
 _NOT_ICEBERG = "is not an Iceberg table"
 
 
@@ -52,7 +58,11 @@ class IcebergTable:
 
 
 def iceberg_table(spark: SparkSession, name: str) -> IcebergTable | None:
-    """Return the table of a name; None if it is one of another format."""
+    """Return the table of a name; None if it is one of another format.
+
+    Raises:
+        WatermarkValueError: the name is of a branch, or of a table's metadata.
+    """
     from py4j.java_gateway import JavaPackage
     from py4j.protocol import Py4JJavaError
 
@@ -69,7 +79,23 @@ def iceberg_table(spark: SparkSession, name: str) -> IcebergTable | None:
     found = util.catalogAndIdentifier(session, name)
     identifier = found.identifier()
     parts = [found.catalog().name(), *identifier.namespace(), identifier.name()]
+    if _SELECTOR.fullmatch(parts[-1]) and not str(java.name()).endswith(f".{parts[-1]}"):
+        raise WatermarkValueError(
+            f"{name} is a branch, a tag or a snapshot of a table, and windows are of the table "
+            f"itself: name {'.'.join(parts[1:-1])}"
+        )
+    if _is_of_metadata(java):
+        raise WatermarkValueError(
+            f"{name} is a table of metadata, which has no windows: name {'.'.join(parts[1:-1])}"
+        )
     return IcebergTable(spark, ".".join(f"`{part.replace('`', '``')}`" for part in parts), java)
+
+
+def _is_of_metadata(java: Any) -> bool:
+    kind = java.getClass()
+    while kind is not None and kind.getSimpleName() != "BaseMetadataTable":
+        kind = kind.getSuperclass()
+    return kind is not None
 
 
 @dataclass(frozen=True)
@@ -80,17 +106,19 @@ class Target:
         table: the table.
         window: the window that the run holds.
         part: distinguishes several writes of one window.
+        is_merge: whether it is merged: an append of the same window is another write.
     """
 
     table: IcebergTable
     window: Window
     part: str = ""
+    is_merge: bool = False
 
     @property
     def note(self) -> str:
         """The property that names the last window; attempts of a backfill count by themselves."""
         window = self.window
-        lane = [window.job_id, self.part]
+        lane = [window.job_id, self.part, *(["merge"] if self.is_merge else [])]
         if window.window_id.startswith("backfill-"):
             lane.append(window.window_id.rpartition("-")[0])
         else:
@@ -111,9 +139,11 @@ class Target:
 
         Raises:
             WatermarkSupersededError: a later window or attempt is there; nothing was changed.
+            WatermarkValueError: the session stages what it writes (spark.wap.id).
             WatermarkConflictError: other writers were faster, time and again.
         """
         java = self.table.java
+        self._check_is_not_staged()
         for _ in range(_RACES):
             java.refresh()
             if self._is_noted(java) and not is_repeatable:
@@ -137,24 +167,58 @@ class Target:
             "there; start the job again, when fewer write to the table"
         )
 
+    def _check_is_not_staged(self) -> None:
+        if self.table.java.properties().get("write.wap.enabled") != "true":
+            return
+        for name in ("spark.wap.id", "spark.wap.branch"):
+            if self.table.spark.conf.get(name, None) is not None:
+                raise WatermarkValueError(
+                    f"{name} is set, so what is written to {self.table.name} is published by "
+                    f"another step, and a window is not: unset {name} before it is written"
+                )
+
     def _is_noted(self, java: Any) -> bool:
         """Return whether the window is in the table; raise if a later one is."""
         noted = java.properties().get(self.note)
         if noted is None:
             return False
-        attempt, _, window_id = noted.partition(" ")
+        attempt, window_id, *snapshot = noted.split(" ")
         if int(attempt) > self.window.attempt and window_id != self.window.window_id:
             raise self._superseded(f"window {window_id}")
         if int(attempt) > self.window.attempt:
             raise self._superseded(f"attempt {attempt} at it")
-        return bool(window_id == self.window.window_id)
+        return window_id == self.window.window_id and self._may_be_there(java, *snapshot)
+
+    def _may_be_there(self, java: Any, snapshot: str = "", sequence: str = "0") -> bool:
+        """Return whether the snapshot of a note is in the table's history, or may have expired.
+
+        It is not if the table was rolled back to before it, or replaced.
+        """
+        head = java.currentSnapshot()
+        if head is None:
+            return not snapshot
+        util: Any = self.table.spark._jvm.org.apache.iceberg.util.SnapshotUtil  # type: ignore[union-attr]
+        if not snapshot or util.isAncestorOf(java, head.snapshotId(), int(snapshot)):
+            return True
+        if java.snapshot(int(snapshot)) is not None:
+            return False
+        oldest = util.oldestAncestorOf(java, head.snapshotId())
+        return oldest.parentId() is not None and oldest.sequenceNumber() > int(sequence)
 
     def _superseded(self, by: str) -> WatermarkSupersededError:
         window = self.window
         return WatermarkSupersededError(
             f"attempt {window.attempt} at window {window.window_id} of {window.owner} comes after "
-            f"{by}, which is in {self.table.name}: nothing was changed; stop this run"
+            f"{by}, which is in {self.table.name}: nothing was changed; stop this run. Only if the "
+            "watermark table was lost, or restored to an earlier state, run ALTER TABLE "
+            f"{self.table.name} UNSET TBLPROPERTIES ('{self.note}')"
         )
+
+    def _text(self, written: Any) -> str:
+        window = f"{self.window.attempt} {self.window.window_id}"
+        if written is None:
+            return window
+        return f"{window} {written.snapshotId()} {written.sequenceNumber()}"
 
     @property
     def _prefix(self) -> str:
@@ -187,7 +251,7 @@ class Target:
             if _id_of(table.currentSnapshot()) != _id_of(base):
                 return False
             properties = transaction.updateProperties()
-            properties.set(self.note, f"{self.window.attempt} {self.window.window_id}").commit()
+            properties.set(self.note, self._text(table.snapshot(branch))).commit()
             changes = transaction.manageSnapshots()
             changes.fastForwardBranch("main", branch).removeBranch(branch).commit()
             if _is_committed(transaction.commitTransaction):

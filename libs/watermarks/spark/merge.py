@@ -97,10 +97,12 @@ def merge_window(
 
     def into(place: str) -> None:
         target = spark.table(place)
+        check_columns(target, [keep_deleted] if keep_deleted else [], of="table")
         if versions is not None:
             changes = versions.changes(frame, target, cursor, deleted)
             merge = _Merge(changes, target.columns, [*keys, versions.start])
         else:
+            check_columns(target, [*keys, cursor], of="table")
             changes = changes_of(frame, target.columns, keys, cursor, deleted)
             merge = _Merge(changes, target.columns, keys, cursor)
         merge.into(place, window)
@@ -108,7 +110,7 @@ def merge_window(
     if (iceberg := iceberg_table(spark, table)) is None:
         into(table)
     else:
-        one = Target(iceberg, window)
+        one = Target(iceberg, window, is_merge=True)
         one.write(
             lambda branch: with_summary(spark, one.summary, lambda: into(branch)),
             is_repeatable=True,

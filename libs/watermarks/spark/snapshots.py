@@ -27,7 +27,8 @@ from .iceberg import IcebergTable, iceberg_table
 from .merge import check_keys
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.types import DataType
 
 CHANGE = "_change_type"
 """The column of changed rows: `INSERT` or `DELETE`."""
@@ -114,10 +115,11 @@ class SnapshotBound:
         """Return the first snapshot with that many rows added; None if there are fewer."""
         if self.newest(cursor, low, "raise") is None:
             return None
-        added = 0
+        added, head = 0, self.table.java.currentSnapshot().snapshotId()
         for one in _between(self.table, None if low is None else Snapshot.of(low), None):
             added += int(one.summary().get("added-records") or 0)
-            if added >= rows:
+            # Those that were made with format-version 1 have no order: all of them are one bite.
+            if added >= rows and (one.sequenceNumber() or one.snapshotId() == head):
                 return str(_snapshot(self.table, self.name, one))
         return None
 
@@ -162,6 +164,10 @@ def read_snapshots(
     end = Snapshot.of(high)
     _check_is_before(found, table, end)
     run_notes.note_read(window, run_notes.table(table))
+    if read == "changes" and CHANGE in spark.table(found.name).columns:
+        raise WatermarkValueError(
+            f"the table {table} has a column {CHANGE}, which changes have too: rename it"
+        )
     if low is None:
         rows = spark.read.option("snapshot-id", end.id).table(found.name)
         return rows if read == "appends" else _with_change(rows)
@@ -184,12 +190,16 @@ def _found(spark: SparkSession, table: str) -> IcebergTable:
 
 
 def _snapshot(table: IcebergTable, name: str, java: Any) -> Snapshot:
-    if not java.sequenceNumber():
+    if not java.sequenceNumber() and _has_version_1(table):
         raise WatermarkValueError(
             f"the table {name} has format-version 1, whose snapshots have no order: run ALTER "
             f"TABLE {name} SET TBLPROPERTIES ('format-version' = '2')"
         )
     return Snapshot(java.sequenceNumber(), java.snapshotId(), str(table.java.uuid()))
+
+
+def _has_version_1(table: IcebergTable) -> bool:
+    return int(table.java.operations().current().formatVersion()) == 1
 
 
 def _check_is_before(table: IcebergTable, name: str, snapshot: Snapshot) -> None:
@@ -201,20 +211,31 @@ def _check_is_before(table: IcebergTable, name: str, snapshot: Snapshot) -> None
             f"the table {name} was dropped and created again (its UUID is {uuid}, and was "
             f"{snapshot.table_uuid}): its snapshots are not those that were read; {again}"
         )
+    expired = SnapshotExpiredError(
+        f"the snapshot {snapshot.id} of {name}, up to which was read, has expired, or one after "
+        f"it: what came after it cannot be told from what was before; {again}, and keep snapshots "
+        "longer than the longest pause of the job (history.expire.max-snapshot-age-ms)"
+    )
     if java.snapshot(snapshot.id) is None:
-        raise SnapshotExpiredError(
-            f"the snapshot {snapshot.id} of {name}, up to which was read, has expired: what came "
-            f"after it cannot be told from what was before; {again}, and keep snapshots longer "
-            "than the longest pause of the job (history.expire.max-snapshot-age-ms)"
-        )
+        raise expired
     head = java.currentSnapshot()
     util: Any = table.spark._jvm.org.apache.iceberg.util.SnapshotUtil  # type: ignore[union-attr]
-    if head is None or not util.isAncestorOf(java, head.snapshotId(), snapshot.id):
-        raise SnapshotRolledBackError(
-            f"the table {name} was rolled back to before the snapshot {snapshot.id}, up to which "
-            "was read: rows that were loaded are there no more; rewind the watermark to a run "
-            "that read up to a snapshot before it, and clear what was loaded since"
+    if head is not None and util.isAncestorOf(java, head.snapshotId(), snapshot.id):
+        return
+    oldest = None if head is None else util.oldestAncestorOf(java, head.snapshotId())
+    is_all_later = oldest is None or oldest.sequenceNumber() > snapshot.sequence
+    if is_all_later and oldest is not None and oldest.parentId() is not None:
+        raise expired
+    if is_all_later:
+        raise TableReplacedError(
+            f"the table {name} was replaced (CREATE OR REPLACE TABLE), and nothing of the snapshot "
+            f"{snapshot.id}, up to which was read, is in it: {again}"
         )
+    raise SnapshotRolledBackError(
+        f"the table {name} was rolled back to before the snapshot {snapshot.id}, up to which "
+        "was read: rows that were loaded are there no more; rewind the watermark to a run "
+        "that read up to a snapshot before it, and clear what was loaded since"
+    )
 
 
 def _between(table: IcebergTable, low: Snapshot | None, high: Snapshot | None) -> Iterator[Any]:
@@ -233,9 +254,9 @@ def _check_appends(table: IcebergTable, name: str, low: Snapshot, high: Snapshot
     for one in _between(table, low, high):
         if one.operation() not in _READ_AS_NOTHING:
             raise SnapshotRewrittenError(
-                f"the snapshot {one.snapshotId()} of {name} is an {one.operation()}: rows were "
-                "changed or deleted, and appends would leave that out; read "
-                'read="changes", with keys= for rows that are updated'
+                f"the snapshot {one.snapshotId()} of {name} has the operation "
+                f"{one.operation()}: rows were changed or deleted, and appends would leave that "
+                'out; read read="changes", with keys= for rows that are updated'
             )
 
 
@@ -257,7 +278,20 @@ def _changes(log: DataFrame, keys: Sequence[str]) -> DataFrame:
 
     names = [name for name in log.columns if name not in (CHANGE, _ORDINAL, _SNAPSHOT)]
     count = functions.sum(functions.when(functions.col(CHANGE) == "INSERT", 1).otherwise(-1))
-    net = log.groupBy(*map(escaped, names)).agg(count.alias(_ORDINAL))
+    maps = {
+        name: f"_tidemark_{number}"
+        for number, name in enumerate(names)
+        if _has_map(log.schema[name].dataType)
+    }
+    same = [
+        _without_maps(functions.col(escaped(name)), log.schema[name].dataType).alias(maps[name])
+        if name in maps
+        else functions.col(escaped(name))
+        for name in names
+    ]
+    values = [functions.first(escaped(name)).alias(name) for name in maps]
+    net = log.groupBy(*same).agg(count.alias(_ORDINAL), *values)
+    net = net.select(*map(escaped, names), _ORDINAL)
     change = functions.when(functions.col(_ORDINAL) > 0, "INSERT").otherwise("DELETE")
     net = net.where(functions.col(_ORDINAL) != 0).withColumn(CHANGE, change)
     times = functions.sequence(functions.lit(1), functions.abs(_ORDINAL))
@@ -269,3 +303,44 @@ def _changes(log: DataFrame, keys: Sequence[str]) -> DataFrame:
     )
     kept = ~functions.col(_ORDINAL) | (functions.col(CHANGE) == "INSERT")
     return rows.withColumn(_ORDINAL, has_insert).where(kept).drop(_ORDINAL)
+
+
+def _has_map(kind: DataType) -> bool:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match kind:
+        case MapType():
+            return True
+        case ArrayType():
+            return _has_map(kind.elementType)
+        case StructType():
+            return any(_has_map(field.dataType) for field in kind.fields)
+    return False
+
+
+def _without_maps(value: Column, kind: DataType) -> Column:
+    """Return a value with an array of entries for each map, which Spark does not compare."""
+    from pyspark.sql import functions
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if not _has_map(kind):
+        return value
+    match kind:
+        case MapType():
+
+            def entry(one: Column) -> Column:
+                return functions.struct(
+                    _without_maps(one["key"], kind.keyType).alias("key"),
+                    _without_maps(one["value"], kind.valueType).alias("value"),
+                )
+
+            return functions.array_sort(functions.transform(functions.map_entries(value), entry))
+        case ArrayType():
+            return functions.transform(value, lambda one: _without_maps(one, kind.elementType))
+        case StructType():
+            fields = [
+                _without_maps(value.getField(field.name), field.dataType).alias(field.name)
+                for field in kind.fields
+            ]
+            return functions.when(value.isNotNull(), functions.struct(*fields))
+    raise AssertionError(kind)

@@ -79,6 +79,7 @@ sink.writeFrame(DynamicFrame.fromDF(spark.sql("SELECT 5 AS id, 'f' AS name"), gl
 facts["written"] = rows(
     glue_context.create_data_frame.from_catalog(database="shop", table_name="orders")
 )
+facts["written, by the catalog"] = rows(spark.table("glue_catalog.shop.orders"))
 facts["as DynamicFrame"] = error_of(
     lambda: glue_context.create_dynamic_frame.from_catalog(database="shop", table_name="orders")
 )

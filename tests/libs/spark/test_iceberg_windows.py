@@ -48,10 +48,58 @@ def test_the_snapshot_names_its_window(facts):
     }
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        "after a rollback",
+        "after a rollback and expiry",
+        "after a replacement",
+        "after another replacement",
+    ],
+)
+def test_a_window_that_is_not_in_the_table_any_more_is_appended_again(facts, case):
+    assert facts[case] is True
+
+
+def test_a_window_is_merged_and_appended_once_each(facts):
+    assert (facts["append after a merge"], facts["append after a merge, again"]) == (True, False)
+    assert facts["both"] == 2
+
+
+def test_deleted_rows_are_not_kept_without_their_column(facts):
+    assert "the table has no column 'is_deleted'" in facts["no column for deleted rows"]
+
+
+def test_a_window_whose_snapshot_has_expired_is_not_appended_again(facts):
+    assert facts["after expiry"] is False
+    assert facts["back"] == 1 + 3
+
+
+@pytest.mark.parametrize(
+    "case", ["branch_audit", "read branch_audit", "snapshots", "read snapshots"]
+)
+def test_what_is_no_table_of_its_own_has_no_windows(facts, case):
+    assert facts[case].startswith("WatermarkValueError")
+    assert facts[case].endswith("name s.back")
+    assert facts["named as a branch"] is True
+
+
+@pytest.mark.parametrize("case", ["spark.wap.id", "spark.wap.branch"])
+def test_a_window_is_not_staged(facts, case):
+    assert f"unset {case}" in facts[case]
+    assert facts["not staged"] is True
+
+
+def test_a_merge_into_a_table_without_the_cursor_names_it(facts):
+    assert "the table has no column 'at'" in facts["a cursor that the table lacks"]
+
+
 @pytest.mark.parametrize("case", ["superseded append", "overtaken merge", "superseded merge"])
 def test_a_superseded_run_changes_nothing(facts, case):
     assert facts[case].startswith("WatermarkSupersededError")
     assert "nothing was changed" in facts[case]
+    assert "UNSET TBLPROPERTIES ('tidemark.windows." in facts[case]
+    assert facts["after the note was unset"] is True
 
 
 def test_a_superseded_merge_brings_no_row_back_that_a_later_window_has_deleted(facts):
@@ -119,11 +167,28 @@ def test_changed_and_deleted_rows_are_read_as_changes(facts):
         ("appends of changes", "SnapshotRewrittenError", 'read="changes"'),
         ("rolled back", "SnapshotRolledBackError", "rewind the watermark"),
         ("expired", "SnapshotExpiredError", "history.expire.max-snapshot-age-ms"),
+        ("rolled back after others expired", "SnapshotRolledBackError", "rewind the watermark"),
+        ("expired after a tag", "SnapshotExpiredError", "history.expire.max-snapshot-age-ms"),
         ("replaced", "TableReplacedError", "rewind the watermark to the beginning"),
+        ("replaced in place", "TableReplacedError", "CREATE OR REPLACE TABLE"),
+        ("replaced by nothing", "TableReplacedError", "CREATE OR REPLACE TABLE"),
         ("version 1", "WatermarkValueError", "'format-version' = '2'"),
+        ("a column as that of changes", "WatermarkValueError", "rename it"),
         ("no cursor of snapshots", "WatermarkValueError", "newest_snapshot"),
     ],
 )
 def test_snapshots_that_do_not_continue_are_refused_by_name(facts, case, error, remedy):
     assert facts[case].startswith(f"{error}: ")
     assert remedy in facts[case]
+
+
+def test_a_table_is_read_on_after_its_format_version_1(facts):
+    assert facts["after version 1"] == [[1], [2]]
+    assert facts["later than version 1"] == [[3]]
+
+
+def test_changes_of_maps_are_told_by_their_entries(facts):
+    assert facts["changes of maps"] == [
+        [2, {"b": 3}, None, "INSERT"],
+        [3, None, None, "DELETE"],
+    ]

@@ -76,6 +76,11 @@ def _leaves(
     if place.is_file():
         yield Leaf(folders, _kind_of_file(place, uri, kind_of))
         return
+    if next(place.glob("metadata/*.metadata.json"), None):
+        raise UsageError(
+            f"{uri} is a table of Iceberg, which a crawl would read with the rows that were "
+            "deleted: its job or register_table makes the table; crawl other folders"
+        )
     entries = sorted(entry for entry in place.iterdir() if not is_hidden(entry.name))
     files = [entry for entry in entries if entry.is_file() and entry.stat().st_size]
     if files:

@@ -87,11 +87,12 @@ public class IcebergOperations extends BaseMetastoreTableOperations {
             refused = commit(base, metadata, place);
         } catch (NoSuchIcebergTableException error) {
             throw error;
-        } catch (RuntimeException error) {
+        } catch (Exception error) { // Spark's own are checked
+            refused = ""; // the metadata stay if nobody can say whether they are the table's
             if (!isCommitted(place, error)) {
-                throw error;
+                refused = "failed";
+                throw LocalTables.thrown(error);
             }
-            refused = "";
         } finally {
             if (refused.length() > 0 && base != null) {
                 io.deleteFile(place);
@@ -110,11 +111,11 @@ public class IcebergOperations extends BaseMetastoreTableOperations {
         return (String) ask("commit_iceberg_table", request(found, base, metadata, place));
     }
 
-    private boolean isCommitted(String place, RuntimeException error) {
+    private boolean isCommitted(String place, Exception error) {
         try {
             Map found = found();
             return found != null && place.equals(found.get("metadata_location"));
-        } catch (RuntimeException again) {
+        } catch (Exception again) {
             throw new CommitStateUnknownException(error);
         }
     }

@@ -4,9 +4,12 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-form
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from py4j.java_gateway import JavaPackage
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError
@@ -18,6 +21,7 @@ from tidemark.model.assembly.catalog_tables import CatalogTable
 
 OWN_CATALOG = "tidemark_data_catalog"  # of the session, beside those that the script names
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+CATALOGS = (SPARK_CATALOG, "org.apache.iceberg.spark.SparkSessionCatalog")
 
 
 def read_iceberg(
@@ -49,6 +53,17 @@ def append_iceberg(frame: DataFrame, table: CatalogTable, options: Mapping[str, 
     """Append rows to a table, in one commit, by the options of Iceberg's writer."""
     texts = {name: str(value) for name, value in options.items()}
     frame.writeTo(_spark_name(frame.sparkSession, table)).options(**texts).append()
+    _refresh(frame.sparkSession, table)
+
+
+def _refresh(spark: SparkSession, table: CatalogTable) -> None:
+    """Let the script's own catalogs, which keep a table for a while, see a commit at once."""
+    for row in spark.sql("SHOW CATALOGS").collect():
+        catalog = row.catalog
+        if spark.conf.get(f"{CATALOG}{catalog}", None) not in CATALOGS or catalog == OWN_CATALOG:
+            continue
+        with suppress(AnalysisException, Py4JJavaError):  # it is one of other tables
+            spark.catalog.refreshTable(f"`{catalog}`.`{table.database}`.`{table.name}`")
 
 
 def _has_bookmarks() -> bool:

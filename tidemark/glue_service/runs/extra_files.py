@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.iceberg.datalake_formats import ARGUMENT as DATALAKE_FORMATS
 from tidemark.glue_job.iceberg.datalake_formats import datalake_jars, iceberg_jars
 from tidemark.glue_job.iceberg.settings import local_settings
 from tidemark.glue_job.metastore.connect import OWN_CATALOG
@@ -96,8 +95,6 @@ def jars_of(home: Home, job: JobDefinition, arguments: Mapping[str, str], spark:
     """
     given = [existing(job, uri, file_at(home, uri)) for uri in listed(arguments, "--extra-jars")]
     added = datalake_jars(job.name, arguments, given, spark)
-    if DATALAKE_FORMATS not in arguments:
-        return Jars((), tuple(given))
     own, formats = iceberg_jars(given), iceberg_jars(added)
     others = [jar for jar in (*given, *added) if jar not in (*own, *formats)]
     why = f"--extra-jars names {own[0].name}" if own else ""

@@ -39,11 +39,72 @@ facts["again by the next run"] = append_window(one, "s.log", window(1, attempt=2
 facts["another part"] = append_window(one, "s.log", window(1, attempt=2), part="b")
 facts["a later window"] = append_window(one, "s.log", window(3))
 facts["superseded append"] = error_of(lambda: append_window(one, "s.log", window(2)))
+unset = facts["superseded append"].partition(" run ALTER")[2]
+spark.sql("CREATE TABLE s.restored (id INT) USING iceberg")
+append_window(one, "s.restored", window(3))
+spark.sql(f"ALTER{unset}".replace("`log`", "`restored`"))
+facts["after the note was unset"] = append_window(one, "s.restored", window(2))
 facts["of another job"] = append_window(one, "s.log", window(1, job_id="other"))
 facts["of a backfill"] = append_window(one, "s.log", window(1, window_id="backfill-may-t-1"))
 facts["appended"] = spark.table("s.log").count()
 summaries = spark.table("lake.s.log.snapshots").orderBy("committed_at").collect()
 facts["summary"] = {k: v for k, v in summaries[-1].summary.items() if k.startswith("tidemark")}
+
+# A window is merged into a table and appended to it.
+spark.sql("CREATE TABLE s.both (id INT, at BIGINT) USING iceberg")
+both = spark.sql("SELECT 1 AS id, 5L AS at")
+merge_window(both, "s.both", window(1), ["id"])
+facts["append after a merge"] = append_window(both, "s.both", window(1))
+facts["append after a merge, again"] = append_window(both, "s.both", window(1, attempt=2))
+facts["both"] = spark.table("s.both").count()
+facts["no column for deleted rows"] = error_of(
+    lambda: merge_window(
+        both, "s.both", window(2), ["id"], deleted="id = 1", keep_deleted="is_deleted"
+    )
+)
+
+# A window whose snapshot is not in the table any more is written again.
+spark.sql("CREATE TABLE s.back (id INT) USING iceberg")
+spark.sql("INSERT INTO s.back VALUES (9)")
+(base,) = spark.table("lake.s.back.snapshots").collect()
+
+
+def expire(table):
+    spark.sql(
+        f"CALL lake.system.expire_snapshots(table => '{table}', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
+    )
+
+
+append_window(one, "s.back", window(1))
+spark.sql(f"CALL lake.system.rollback_to_snapshot('s.back', {base.snapshot_id})")
+facts["after a rollback"] = append_window(one, "s.back", window(1, attempt=2))
+spark.sql("INSERT INTO s.back VALUES (9)")
+expire("s.back")
+facts["after expiry"] = append_window(one, "s.back", window(1, attempt=3))
+append_window(one, "s.back", window(4))
+left = spark.table("lake.s.back.snapshots").orderBy("committed_at").first()
+spark.sql(f"CALL lake.system.rollback_to_snapshot('s.back', {left.snapshot_id})")
+expire("s.back")
+facts["after a rollback and expiry"] = append_window(one, "s.back", window(4, attempt=5))
+spark.sql("CREATE OR REPLACE TABLE s.back (id INT) USING iceberg")
+facts["after a replacement"] = append_window(one, "s.back", window(4, attempt=6))
+spark.sql("CREATE OR REPLACE TABLE s.back USING iceberg AS SELECT 9 AS id")
+facts["after another replacement"] = append_window(one, "s.back", window(4, attempt=7))
+facts["back"] = spark.table("s.back").count()
+
+# What is no table of its own, or is not written to it
+spark.sql("ALTER TABLE s.back CREATE BRANCH audit")
+for name in ("branch_audit", "snapshots"):
+    facts[name] = error_of(lambda name=name: append_window(one, f"lake.s.back.{name}", window(8)))
+    facts[f"read {name}"] = error_of(lambda name=name: newest_snapshot(spark, f"s.back.{name}"))
+spark.sql("CREATE TABLE s.branch_a (id INT) USING iceberg")
+facts["named as a branch"] = append_window(one, "s.branch_a", window(1))
+spark.sql("ALTER TABLE s.branch_a SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+for name in ("spark.wap.id", "spark.wap.branch"):
+    spark.conf.set(name, "audit")
+    facts[name] = error_of(lambda: append_window(one, "s.branch_a", window(2)))
+    spark.conf.unset(name)
+facts["not staged"] = append_window(one, "s.branch_a", window(2))
 
 # Another writer commits while the window is written: the window is written again.
 spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
@@ -90,6 +151,9 @@ merge_window(orders((4, "x", 10, "I")), "s.race", window(3, attempt=4), ["id"])
 facts["after a later window"] = rows("s.race")
 facts["a column that is wrong"] = error_of(
     lambda: merge_window(orders((4, "x", 10, "I")), "s.race", window(5), ["id"], deleted="nope = 1")
+)
+facts["a cursor that the table lacks"] = error_of(
+    lambda: merge_window(orders((4, "x", 10, "I")), "s.log", window(5), ["id"])
 )
 facts["branches after an error"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
 
@@ -174,6 +238,25 @@ spark.sql(
     "CALL lake.system.expire_snapshots(table => 's.src', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
 )
 facts["expired"] = error_of(read)
+spark.sql("INSERT INTO s.src VALUES (9, 'i', 1)")
+read_to = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
+spark.sql("INSERT INTO s.src VALUES (10, 'j', 1)")
+low = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
+spark.sql(f"CALL lake.system.rollback_to_snapshot('s.src', {read_to.split('/')[1]})")
+facts["rolled back after others expired"] = error_of(read)
+low = read_to
+spark.sql("ALTER TABLE s.src CREATE TAG kept")
+spark.sql("INSERT INTO s.src VALUES (11, 'k', 1)")
+spark.sql("INSERT INTO s.src VALUES (12, 'l', 1)")
+spark.sql(
+    "CALL lake.system.expire_snapshots(table => 's.src', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
+)
+facts["expired after a tag"] = error_of(read)
+low = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
+spark.sql("CREATE OR REPLACE TABLE s.src USING iceberg AS SELECT 1 AS id")
+facts["replaced in place"] = error_of(read)
+spark.sql("CREATE OR REPLACE TABLE s.src (id INT) USING iceberg")
+facts["replaced by nothing"] = error_of(read)
 spark.sql("DROP TABLE s.src PURGE")
 spark.sql("CREATE TABLE s.src (id INT) USING iceberg")
 facts["replaced"] = error_of(read)
@@ -182,6 +265,37 @@ spark.sql("CREATE TABLE s.old (id INT) USING iceberg TBLPROPERTIES ('format-vers
 spark.sql("INSERT INTO s.old VALUES (1)")
 facts["version 1"] = error_of(
     lambda: newest_snapshot(spark, "s.old").newest("snapshot", None, "raise")
+)
+spark.sql("INSERT INTO s.old VALUES (2)")
+spark.sql("ALTER TABLE s.old SET TBLPROPERTIES ('format-version' = '2')")
+old = newest_snapshot(spark, "s.old")
+low = old.newest("snapshot", None, "raise")
+first = window(1, cursor="snapshot", low=None, high=old.after_rows("snapshot", None, False, 1))
+facts["after version 1"] = rows(read_snapshots(spark, "s.old", first))
+spark.sql("INSERT INTO s.old VALUES (3)")
+later = window(1, cursor="snapshot", low=low, high=old.newest("snapshot", low, "raise"))
+facts["later than version 1"] = rows(read_snapshots(spark, "s.old", later))
+
+# Values that Spark does not compare
+spark.sql(
+    "CREATE TABLE s.maps (id INT, m MAP<STRING, INT>, n STRUCT<a: ARRAY<MAP<INT, INT>>>) USING iceberg"
+)
+nested = "named_struct('a', array(map(1, 2)))"
+spark.sql(
+    f"INSERT INTO s.maps VALUES (1, map('a', 1, 'b', 2), {nested}), (2, map('b', 1), NULL), (3, NULL, NULL)"
+)
+low = newest_snapshot(spark, "s.maps").newest("snapshot", None, "raise")
+spark.sql("UPDATE s.maps SET m = map('b', 2, 'a', 1) WHERE id = 1")
+spark.sql("UPDATE s.maps SET m = map('b', 3) WHERE id = 2")
+spark.sql("DELETE FROM s.maps WHERE id = 3")
+high = newest_snapshot(spark, "s.maps").newest("snapshot", low, "raise")
+one = window(1, cursor="snapshot", low=low, high=high)
+facts["changes of maps"] = rows(read_snapshots(spark, "s.maps", one, read="changes", keys=["id"]))
+spark.sql("CREATE TABLE s.named USING iceberg AS SELECT 1 AS id, 'x' AS _change_type")
+named = newest_snapshot(spark, "s.named").newest("snapshot", None, "raise")
+one = window(1, cursor="snapshot", low=None, high=named)
+facts["a column as that of changes"] = error_of(
+    lambda: read_snapshots(spark, "s.named", one, read="changes")
 )
 facts["no cursor of snapshots"] = error_of(
     lambda: read_snapshots(spark, "s.src", window(1, cursor="snapshot", high=7))

@@ -129,8 +129,9 @@ def test_file_and_bucket_may_be_crawled_and_avro_tells_its_types(lake):
         ({"x/a.xml": "<a/>"}, "s3://raw/x/a.xml is xml; crawls support"),
         ({"x/a.txt": "words"}, "is of an unknown format"),
         ({"x/a.zst": "words"}, r"compressed with \.zst"),
+        ({"x/t/metadata/0.metadata.json": "{}"}, "s3://raw/x/t is a table of Iceberg"),
     ],
-    ids=["none", "two formats", "xml", "text", "zstd"],
+    ids=["none", "two formats", "xml", "text", "zstd", "iceberg"],
 )
 def test_data_that_make_no_table_are_refused_by_name(lake, files, told):
     (lake.lake / "raw/x").mkdir(parents=True)

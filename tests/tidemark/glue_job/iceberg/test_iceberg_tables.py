@@ -63,6 +63,7 @@ def test_an_option_of_from_catalog_reads_an_earlier_snapshot(facts):
 
 def test_writers_of_the_data_catalog_commit_to_the_table(facts):
     assert facts["written"] == [*MERGED, ["4", "e"], ["5", "f"]]
+    assert facts["written, by the catalog"] == facts["written"]
 
 
 def test_a_dynamic_frame_of_a_table_is_refused(facts):
@@ -123,3 +124,47 @@ def test_a_read_by_the_session_is_told_to_fail_on_aws(ended):
     (warning,) = [one for one in read_warnings(ended[1]) if "SparkSessionCatalog" in one]
 
     assert "shop.orders" in warning
+
+
+UNANSWERED = """
+from awsglue.context import GlueContext
+from pyspark.context import SparkContext
+from tidemark.glue_job.iceberg import answers
+
+spark = GlueContext(SparkContext.getOrCreate()).spark_session
+spark.conf.set("spark.sql.catalog.c", "org.apache.iceberg.spark.SparkCatalog")
+spark.conf.set("spark.sql.catalog.c.type", "glue")
+spark.conf.set("spark.sql.catalog.c.cache-enabled", "false")
+spark.sql("CREATE DATABASE c.unanswered")
+spark.sql("CREATE TABLE c.unanswered.t (id INT) USING iceberg LOCATION 's3://lake/unanswered/'")
+note, find = answers.note_snapshots, answers.table_or_none
+
+
+def fail(*arguments):
+    raise OSError("No space left on device")
+
+
+def fail_after_the_commit(*arguments):
+    answers.table_or_none = fail
+    fail()
+
+
+answers.note_snapshots = fail
+spark.sql("INSERT INTO c.unanswered.t VALUES (1)")
+assert spark.table("c.unanswered.t").count() == 1
+answers.note_snapshots = fail_after_the_commit
+try:
+    spark.sql("INSERT INTO c.unanswered.t VALUES (2)")
+    raise AssertionError("nobody could say whether it was committed")
+except Exception as error:
+    assert "CommitStateUnknown" in str(error), error
+answers.note_snapshots, answers.table_or_none = note, find
+assert spark.table("c.unanswered.t").count() == 2
+"""
+
+
+def test_a_commit_whose_answer_is_lost_leaves_the_table_readable(ended, jvms, tmp_path):
+    script = tmp_path / "unanswered.py"
+    script.write_text(UNANSWERED, encoding="utf-8")
+    finished, _ = submit(read_submission(script, ARGUMENTS), ended[0], lambda _: None, jvms=jvms)
+    assert finished.state == "SUCCEEDED", finished.error_message

@@ -16,6 +16,7 @@ from tests.tidemark.glue_job.process.test_job_process import (
     run_job,
 )
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_job.iceberg.datalake_formats import CLASSES
 from tidemark.glue_service.runs.arguments import merge_arguments, variables
 from tidemark.glue_service.runs.extra_files import Jars, jar_settings, jars_of, python_path
 from tidemark.glue_service.runs.job_run_process import (
@@ -161,6 +162,20 @@ def test_jars_stand_beside_those_of_conf_in_the_place_that_the_order_wants(home)
     assert behind == {"spark.jars": f"/c.jar,{a.as_uri()},{b.as_uri()}", "spark.x": "1"}
     assert before == own | {"spark.driver.extraClassPath": f"{a}{os.pathsep}{b}"}
     assert jar_settings(Jars(), {}, own) == own
+
+
+@pytest.mark.parametrize("formats", [{}, {"--datalake-formats": "iceberg"}])
+def test_a_jar_of_iceberg_that_a_job_brings_is_beside_the_classes_for_aws(home, formats):
+    put(home, "x", "")
+    for name, entry in (("ice.jar", CLASSES["iceberg"]), ("other.jar", "x/Y.class")):
+        with zipfile.ZipFile(home.lake / "config" / name, "w") as jar:
+            jar.writestr(entry, "")
+    arguments = {"--extra-jars": "s3://config/ice.jar,s3://config/other.jar", **formats}
+
+    jars = jars_of(home, job(), arguments, own_spark())
+
+    own, other = home.lake / "config/ice.jar", home.lake / "config/other.jar"
+    assert jars == Jars((own,), (other,), "--extra-jars names ice.jar")
 
 
 @pytest.mark.spark
