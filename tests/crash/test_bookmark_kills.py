@@ -80,7 +80,7 @@ class CopyJob:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, version: str = "5.1") -> None:
         self.home = Home.open(folder / "home")
-        self.machine = Machine(self.home, Path("java"), "http://127.0.0.1:9", "us-east-1")
+        self.machine = Machine(self.home, find_java_home(), "http://127.0.0.1:9", "us-east-1")
         self.job = JobDefinition(
             "copy",
             "s3://assets/faulty_bookmark_job.py",

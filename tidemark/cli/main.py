@@ -7,7 +7,7 @@ import platform
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 from rich.console import Console
@@ -43,6 +43,9 @@ PIPE_WIDTH = 180  # a table outside a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
 
 
+_nowhere: list[TextIO] = []  # in place of closed streams, until the process ends
+
+
 class TidemarkGroup(click.Group):
     """A command group that turns our errors into one line and an exit code."""
 
@@ -50,7 +53,8 @@ class TidemarkGroup(click.Group):
         """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
         for name in ("stdout", "stderr"):
             if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
-                setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
+                _nowhere.append(Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
+                setattr(sys, name, _nowhere[-1])
         try:
             return super().invoke(ctx)
         except (ModuleNotFoundError, OSError, TidemarkError, KeyboardInterrupt) as error:
@@ -58,7 +62,18 @@ class TidemarkGroup(click.Group):
             if told is None:
                 raise
             click.echo(told[0], err=True)
+            _leave_unwritten()
             sys.exit(told[1])
+
+
+def _leave_unwritten() -> None:
+    """Leave output that a full disk refuses: Python would try again at its end, and exit 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -71,6 +71,11 @@ def _submit(
     return finished.state
 
 
+def _write_all(stream: BinaryIO, data: bytes) -> None:
+    while data:
+        data = data[stream.write(data) :]
+
+
 class ScriptOutput:
     """Writes to this process's own stdout and stderr; a reader that leaves stops nothing."""
 
@@ -90,8 +95,8 @@ class ScriptOutput:
         try:
             stream = sys.stdout if name == "stdout" else sys.stderr
             stream.flush()
-            stream.buffer.write(data)
-            stream.buffer.flush()
+            # Past the buffer, which would keep what a full disk has refused, for the end.
+            _write_all(getattr(stream.buffer, "raw", stream.buffer), data)
         except BrokenPipeError:  # such as `| head`: the run continues
             self._left.add(name)
         if name == "stdout":

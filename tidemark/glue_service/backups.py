@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tidemark.errors import UsageError
@@ -100,16 +100,39 @@ def _check_new(file: Path, root: Path) -> None:
 def _restorable(part: str, source: Path, member: tarfile.TarInfo) -> tarfile.TarInfo:
     """Return a member with its file's time to the nanosecond: bookmarks identify files by it."""
     # A float, which is what tarfile writes, may be a millisecond off.
-    try:
-        tarfile.data_filter(member, str(Path("/nowhere")))
-    except tarfile.FilterError as error:
+    if why := _unsafe_reason(member):
         raise UsageError(
-            f"{error}, which a backup cannot hold; put the files themselves there, or back up "
+            f"{why}, which a backup cannot hold; put the files themselves there, or back up "
             "without --lake"
-        ) from error
+        )
     seconds, ns = divmod((source / Path(member.name).relative_to(part)).lstat().st_mtime_ns, 10**9)
     member.pax_headers = {**member.pax_headers, "mtime": f"{seconds}.{ns:09d}"}
     return member
+
+
+def _unsafe_reason(member: tarfile.TarInfo) -> str:
+    """Return why a member could leave the folder into which it is unpacked; empty if it cannot."""
+    if hasattr(tarfile, "data_filter"):
+        try:
+            tarfile.data_filter(member, str(Path("/nowhere")))
+        except tarfile.FilterError as error:
+            return str(error)
+        return ""
+    # Python before 3.11.4, as in Debian 12.
+    path = PurePosixPath(member.name)
+    if path.is_absolute() or ".." in path.parts:
+        return f"{member.name!r} is outside of its folder"
+    return "" if member.isfile() or member.isdir() else f"{member.name!r} is not a file"
+
+
+def _unpack(archive: tarfile.TarFile, file: Path, folder: Path) -> None:
+    if hasattr(tarfile, "data_filter"):
+        archive.extractall(folder, filter="data")
+        return
+    for member in archive:
+        if why := _unsafe_reason(member):
+            raise _no_backup(file, why)
+    archive.extractall(folder)  # noqa: S202 (each member was looked at)
 
 
 def _copy(database: Path, copy: Path) -> None:
@@ -192,7 +215,7 @@ def restore(home: Home, file: Path) -> BackupFacts:
         shutil.rmtree(unpacked, ignore_errors=True)
         try:
             with _archive(file) as archive:
-                archive.extractall(unpacked, filter="data")
+                _unpack(archive, file, unpacked)
                 _set_times(archive, unpacked)
             for part in facts.parts:
                 _check_unpacked(file, unpacked, part)

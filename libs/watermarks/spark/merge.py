@@ -16,7 +16,7 @@ from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
 from watermarks.windows.window import Window, edges
 
-from .columns import DELETED, check_columns, escaped
+from .columns import DELETED, check_columns, escaped, warn_of_others
 from .history import history_of
 from .iceberg import Target, iceberg_table, with_summary
 
@@ -66,7 +66,8 @@ def merge_window(
 
     Args:
         frame: the rows of the window; columns as in the table, and maybe that of a `deleted`
-            condition, which is not written if the table does not have it.
+            condition, which is not written if the table does not have it. Others are not written
+            either, and the log names them.
         table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
         window: the window that the run holds; commit it afterwards.
         keys: the columns that identify a row.
@@ -91,9 +92,12 @@ def merge_window(
     edges(window)
     check_keys(keys)
     versions = None if history is None else history_of(keys, history)
+    spark, cursor = frame.sparkSession, column or window.cursor
+
+    used = f"{deleted or ''} {cursor}"
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
-    spark, cursor = frame.sparkSession, column or window.cursor
+    warn_of_others(frame, spark.table(table).columns, used)
 
     def into(place: str) -> None:
         target = spark.table(place)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.iceberg import run_with_iceberg
 from watermarks import Window, latest_by_key, merge_window
+from watermarks.spark.columns import warn_of_others
 
 pytestmark = pytest.mark.spark
 
@@ -73,3 +74,14 @@ def test_keys_that_are_no_list_are_refused(spark, keys):
 def test_a_column_that_is_missing_is_named(spark):
     with pytest.raises(ValueError, match="the frame has no column 'at', it has id"):
         latest_by_key(spark.range(1), ["id"], "at")
+
+
+def test_columns_that_are_not_written_are_named(spark, caplog):
+    frame = spark.createDataFrame([(1, 2, 3, "D")], "id INT, at INT, added INT, op STRING")
+
+    warn_of_others(frame, ["ID", "at"], "op = 'D'")
+    (record,) = caplog.records
+    warn_of_others(frame.drop("added"), ["id", "at"], "`op` = 'D'")
+
+    assert "not written: added;" in record.getMessage()
+    assert caplog.records == [record]
