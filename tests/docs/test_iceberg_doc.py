@@ -59,6 +59,7 @@ def test_its_optimizers_are_declared():
     assert len(PAGE.run("optimizers")["orders"].optimizers) == 3
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.skipif(own_spark().major >= 4, reason="the jar of Iceberg is for Spark 3.5")
 def test_its_test_passes(pytester):

@@ -56,7 +56,6 @@ def test_the_gate_goes_from_the_cheap_to_the_dear():
         "check",
         "lint",
         "test",
-        "test-deploy",
         "test-install",
         "demo",
     ]

@@ -186,6 +186,7 @@ def test_the_setting_with_which_least_differs_is_found(lake, tmp_path):
     assert found["settings"] == ["spark.sql.ansi.enabled=false"]
 
 
+@pytest.mark.nightly
 def test_what_fails_and_what_changes_in_silence_is_told(lake, tmp_path):
     (tmp_path / "four.py").write_text(SPARK_4)
 

@@ -109,7 +109,7 @@ def built(cdk, project, plan):
     return synthesized(pipeline)
 
 
-ROUNDS = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+ROUNDS = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.nightly
