@@ -175,7 +175,7 @@ def _check_upstream(job: NewJob, own: Declared) -> None:
     """Raise unless the jobs that it waits for are there, and write what it reads."""
     if unknown := [name for name in job.after if name not in own.jobs]:
         raise UsageError(
-            f"--after {unknown[0]}: there is no such job in {job.stack}; allowed: "
+            f"--after {unknown[0]}: {job.stack} does not declare this job; allowed: "
             f"{', '.join(sorted(own.jobs)) or 'none yet'}"
         )
     if job.kind in READS_UPSTREAM and (iceberg := own.iceberg & set(job.after)):

@@ -80,6 +80,7 @@ facts["written"] = rows(
     glue_context.create_data_frame.from_catalog(database="shop", table_name="orders")
 )
 facts["written, by the catalog"] = rows(spark.table("glue_catalog.shop.orders"))
+facts["written, by the session"] = rows(spark.sql("SELECT * FROM shop.orders"))
 facts["as DynamicFrame"] = error_of(
     lambda: glue_context.create_dynamic_frame.from_catalog(database="shop", table_name="orders")
 )

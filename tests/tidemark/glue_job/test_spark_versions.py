@@ -134,7 +134,7 @@ def test_a_key_that_a_map_lacks(result):
 @pytest.mark.rule(
     "Glue 5.1 and 6.0",
     source="SPARK4",
-    versions=("fails: Spark 2 had read them", "as a text that is no date: fails, of a file null"),
+    versions=("fails: Spark 2 read it", "fails; null where it is read from a file"),
 )
 def test_a_date_that_only_the_parser_of_spark_2_reads(result):
     found = result("to_date('2024-1-5', 'yyyy-MM-dd')")

@@ -221,7 +221,7 @@ def test_a_name_that_is_not_in_kebab_case_is_refused(name):
         (["made-up", "--kind=stream"], f"unknown kind 'stream'; allowed: {', '.join(KINDS)}"),
         (
             ["made-up", "--after=no-such-job"],
-            f"--after no-such-job: there is no such job in {STACK}; allowed: ",
+            f"--after no-such-job: {STACK} does not declare this job; allowed: ",
         ),
         (["made-up", "--after=curate-flights", "--after=curate-flights"], "names a job twice"),
         (["made-up", "--kind=merge", "--after=ingest-weather"], "add --key COLUMN"),
@@ -282,7 +282,7 @@ def test_a_job_goes_into_the_pipeline_that_is_named(project, second):
             f"the data raw/sales/ of the new job is that of another job of {SECOND}",
         ),
         (["made-up"], "the app has 2 pipelines: flights, sales-eu; name the one"),
-        (["made-up", TO_FLIGHTS, "--after=ingest-sales"], f"there is no such job in {STACK}"),
+        (["made-up", TO_FLIGHTS, "--after=ingest-sales"], f"{STACK} does not declare this job"),
         (["made-up", "--pipeline=sales-eu", "--after=curate-flights"], "allowed: ingest-sales"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Which lines of a script write to a database, or to another store that is no part of the lake.
+"""Which lines of a script write to a database, or to another store outside of the lake.
 
 What is not certain, such as a type that an argument gives, and a table by the name of its catalog,
 is not found. A module that is the client of a database counts where it is imported.

@@ -105,7 +105,7 @@ def _iceberg_jars(spark: Spark) -> list[Path]:
         found = _wheel_jars() if spark.line == "3.5" else []
     for jar in found:
         if not has_class(CLASSES["iceberg"], [jar]):
-            raise UsageError(f"{JAR_VARIABLE} names {jar}, which is no jar of Iceberg for Spark")
+            raise UsageError(f"{JAR_VARIABLE} names {jar}, which is not a jar of Iceberg for Spark")
         if not has_class(OWN_JACKSON, [jar]):
             raise UsageError(
                 f"{jar} lacks a part of Iceberg, its own Jackson: run `pip install "

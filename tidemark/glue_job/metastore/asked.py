@@ -30,6 +30,7 @@ SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 OWN_SESSION_CATALOG = {
     SESSION_CATALOG: "dev.tidemark.catalog.SessionCatalog",
     f"{SESSION_CATALOG}.catalog-impl": GLUE_CATALOG,
+    f"{SESSION_CATALOG}.cache-enabled": "false",  # it sees what other catalogs have committed
 }
 BUCKET = "aws-glue-warehouse-local"  # on AWS the database `default` is on the cluster's disks
 

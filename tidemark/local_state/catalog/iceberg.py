@@ -5,7 +5,7 @@ Source: https://iceberg.apache.org/spec/#table-metadata-fields
 
 import gzip
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tidemark.errors import UsageError
@@ -42,27 +42,36 @@ def read_metadata(home: Home, place: str) -> dict[str, Any]:
 def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str:
     """Return the snapshot before those of undone runs; empty if the table had none then.
 
+    A snapshot that never became the table's, as of a write that another writer overtook, counts for
+    nothing. If none of them is the table's, that is the current one.
+
     Raises:
-        UsageError: another writer has changed rows since, or one of them is not kept.
+        UsageError: another writer has changed rows since, or snapshots have expired.
     """
-    by_id = {str(one["snapshot-id"]): one for one in metadata.get("snapshots", [])}
-    left, found = set(undone), ""
-    at = str(metadata.get("current-snapshot-id", NO_SNAPSHOT))
-    while left and at in by_id:
-        one = by_id[at]
-        parent = one.get("parent-snapshot-id")
-        before = "" if parent is None else str(parent)
-        if at in left:
-            left.remove(at)
-            found = before
-        elif one.get("summary", {}).get("operation") != REPLACE:
-            raise UsageError(f"snapshot {at} is of another run or writer")
-        at = before
-    if left:
-        raise UsageError(f"snapshot {min(left)} is not one of the table's any more")
-    if found and found not in by_id:
-        raise UsageError(f"snapshot {found}, to which the table would go back, has expired")
-    return found
+    line = list(_line(metadata))
+    at_table = [one for one in line if str(one["snapshot-id"]) in undone]
+    oldest = line[-1].get("parent-snapshot-id") if line else None
+    if len(at_table) < len(set(undone)) and oldest is not None:
+        raise UsageError(f"snapshot {oldest} and those before it have expired")
+    if not at_table:
+        return str(line[0]["snapshot-id"]) if line else ""
+    for one in line[: line.index(at_table[-1])]:
+        is_replace = one.get("summary", {}).get("operation") == REPLACE
+        if one not in at_table and not is_replace:
+            raise UsageError(f"snapshot {one['snapshot-id']} is of another run or writer")
+    before = at_table[-1].get("parent-snapshot-id")
+    if before is not None and at_table[-1] is line[-1]:
+        raise UsageError(f"snapshot {before}, to which the table would go back, has expired")
+    return "" if before is None else str(before)
+
+
+def _line(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the current snapshot, the one before it, and so on, as far as they are kept."""
+    by_id = {one["snapshot-id"]: one for one in metadata.get("snapshots", [])}
+    at = by_id.get(metadata.get("current-snapshot-id"))
+    while at is not None:
+        yield at
+        at = by_id.get(at.get("parent-snapshot-id"))
 
 
 def at_snapshot(metadata: Mapping[str, Any], snapshot: str, at_ms: int) -> dict[str, Any]:

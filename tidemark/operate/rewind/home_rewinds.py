@@ -104,21 +104,27 @@ def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
         if not clear.table
         for path in _paths(home, files_to_clear(facts, clear, _files(home, clear.dataset)))
     ]
-    tables = [_table_step(home, facts, clear) for clear in plan.clears if clear.table]
+    names = dict.fromkeys(clear.table for clear in plan.clears if clear.table)
+    tables = [
+        table_step(home, facts, [clear for clear in plan.clears if clear.table == name])
+        for name in names
+    ]
     return replace(
         steps_of_plan(plan, windows), files=tuple(dict.fromkeys(files)), tables=tuple(tables)
     )
 
 
-def _table_step(home: Home, facts: Facts, clear: Clear) -> TableStep:
-    """Return the step that takes a table of Iceberg back to before the undone runs."""
+def table_step(home: Home, facts: Facts, clears: Sequence[Clear]) -> TableStep:
+    """Return the step that takes a table of Iceberg back to before the undone runs of its jobs."""
+    table = clears[0].table
     with Store(home.database) as store:
-        place = table_of(store, clear.table).parameters[METADATA]
+        place = table_of(store, table).parameters[METADATA]
+    undone = {one for clear in clears for one in snapshots_to_clear(facts, clear)}
     try:
-        snapshot = snapshot_before(read_metadata(home, place), snapshots_to_clear(facts, clear))
+        snapshot = snapshot_before(read_metadata(home, place), undone)
     except UsageError as error:
-        raise not_provable(clear, str(error)) from error
-    return TableStep(clear.table, place, next_place(place, str(uuid4())), snapshot)
+        raise not_provable(clears[0], str(error)) from error
+    return TableStep(table, place, next_place(place, str(uuid4())), snapshot)
 
 
 def _files(home: Home, dataset: str) -> list[FileSeen]:

@@ -91,7 +91,7 @@ CAUSES = {
         "--conf spark.sql.mapKeyDedupPolicy=LAST_WIN",
     ),
     r"ILLEGAL_DAY_OF_WEEK": _ansi(
-        "a name that is no day of the week fails, and gave null before",
+        "a word that is not a day of the week fails, and gave null before",
         "correct the name, or pass only names of days to next_day",
     ),
     r"MALFORMED_CHARACTER_CODING": Cause(

@@ -92,7 +92,7 @@ spark.sql("CREATE OR REPLACE TABLE s.back USING iceberg AS SELECT 9 AS id")
 facts["after another replacement"] = append_window(one, "s.back", window(4, attempt=7))
 facts["back"] = spark.table("s.back").count()
 
-# What is no table of its own, or is not written to it
+# Names of parts of a table, and writes that are staged
 spark.sql("ALTER TABLE s.back CREATE BRANCH audit")
 for name in ("branch_audit", "snapshots"):
     facts[name] = error_of(lambda name=name: append_window(one, f"lake.s.back.{name}", window(8)))

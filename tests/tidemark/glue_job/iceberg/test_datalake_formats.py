@@ -43,9 +43,9 @@ def test_format_is_there_if_a_given_jar_or_one_of_spark_has_it(tmp_path):
 @pytest.mark.parametrize(
     ("classes", "told"),
     [
-        (("org/x/Y.class",), "no jar of Iceberg"),
+        (("org/x/Y.class",), "not a jar of Iceberg"),
         ((CLASSES["iceberg"],), "its own Jackson.*snowpark-connect-deps-iceberg==1.0.2"),
-        (("",), "no jar of Iceberg"),
+        (("",), "not a jar of Iceberg"),
     ],
 )
 def test_a_jar_that_cannot_work_is_refused_before_anything_starts(

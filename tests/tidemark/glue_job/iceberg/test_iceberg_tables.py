@@ -63,6 +63,7 @@ def test_an_option_of_from_catalog_reads_an_earlier_snapshot(facts):
 
 def test_writers_of_the_data_catalog_commit_to_the_table(facts):
     assert facts["written"] == [*MERGED, ["4", "e"], ["5", "f"]]
+    assert facts["written, by the session"] == facts["written"]
     assert facts["written, by the catalog"] == facts["written"]
 
 

@@ -19,6 +19,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.operate.rewind.carry_out import CarryOut
 from tidemark.operate.rewind.clear import snapshots_to_clear
 from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.home_rewinds import table_step
 from tidemark.operate.rewind.plan import Clear
 from tidemark.operate.rewind.undoing import undo
 
@@ -125,3 +126,20 @@ def test_the_snapshots_to_clear_are_those_that_the_undone_runs_have_made():
 def test_a_run_whose_snapshots_nobody_knows_is_not_cleared():
     with pytest.raises(UsageError, match="which snapshots run jr_2 made is not known"):
         snapshots_to_clear(facts_of(("11",), ()), CLEAR)
+
+
+def test_two_jobs_of_one_table_are_taken_back_by_one_step(work):
+    facts = Facts(
+        ["a", "b"],
+        (),
+        (),
+        [
+            Checkpoint(job, "jr_1", 1, written=(DatasetWritten("table:db.t", snapshots=(made,)),))
+            for job, made in (("a", "1"), ("b", "2"))
+        ],
+    )
+    clears = [Clear(job, "table:db.t", "append", ("jr_1",)) for job in ("a", "b")]
+
+    step = table_step(work.home, facts, clears)
+
+    assert (step.table, step.expected, step.snapshot) == ("db.t", OLD, "")
