@@ -15,11 +15,17 @@ from tidemark.cli.progress import step
 from tidemark.glue_job.process.job_process import KILL_VARIABLE
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
 from tidemark.glue_service.submit import Submission, submit
-from tidemark.local_state.catalog.iceberg import METADATA, table_of
+from tidemark.local_state.catalog.iceberg import table_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.run_snapshots import snapshots_of
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.model.assembly.iceberg_settings import CATALOG, FORMAT, iceberg_settings
+from tidemark.model.assembly.iceberg import (
+    CATALOG,
+    DATALAKE_FORMATS,
+    FORMAT,
+    METADATA,
+    iceberg_settings,
+)
 from tidemark.model.assembly.synthesis import synthesize
 from tidemark.model.messages import plural
 
@@ -68,7 +74,7 @@ class Merges:
         curated = self._story.output("CuratedBucketName")
         settings = iceberg_settings(CATALOG, f"s3://{curated}/iceberg/")
         return {
-            "--datalake-formats": FORMAT,
+            DATALAKE_FORMATS: FORMAT,
             "--conf": " --conf ".join(f"{name}={value}" for name, value in settings.items()),
             "--job-bookmark-option": "job-bookmark-enable",
             "--extra-py-files": self._library,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.model.assembly.iceberg_settings import CATALOG, FORMAT, iceberg_settings
+from tidemark.model.assembly.iceberg import CATALOG, FORMAT, iceberg_settings
 
 
 def iceberg_arguments(warehouse: str, catalog: str = CATALOG) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tidemark.checks.lint.findings import Finding, error, warning
-from tidemark.checks.script.iceberg import CLASSES, FORMAT, SETTING, IcebergScript, iceberg_in
+from tidemark.checks.script.iceberg import CLASSES, SETTING, IcebergScript, iceberg_in
 from tidemark.checks.script.literals import literal
 from tidemark.checks.script.names import identifier, names_of
 from tidemark.checks.script.place import Place, place_of
+from tidemark.model.assembly.iceberg import DATALAKE_FORMATS, FORMAT, table_formats
 
 EXTENSIONS = "spark.sql.extensions"
 
@@ -38,14 +39,13 @@ class IcebergJob:
     @property
     def names_iceberg(self) -> bool:
         """Whether its data or its arguments are about Iceberg."""
-        given = (self.arguments.get(name, "") for name in ("--conf", "--datalake-formats"))
+        given = (self.arguments.get(name, "") for name in ("--conf", DATALAKE_FORMATS))
         return bool(self.tables) or any(FORMAT in one for one in given)
 
     @property
     def has_format(self) -> bool:
         """Whether Glue adds the jar of Iceberg."""
-        formats = self.arguments.get("--datalake-formats", "")
-        return FORMAT in (one.strip() for one in formats.split(","))
+        return FORMAT in table_formats(self.arguments)
 
 
 def iceberg_findings(text: str, job: IcebergJob, *, has_bookmarks: bool) -> Iterator[Finding]:

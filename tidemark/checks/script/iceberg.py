@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from tidemark.checks.script.names import identifier
 from tidemark.checks.script.place import Place, place_of
 from tidemark.checks.script.values import Enclosing, ScriptValues, given_to, with_arguments
+from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
 
 SETTING = "spark.sql.catalog."
 CLASSES = "org.apache.iceberg."
 SESSION_CATALOG = "spark_catalog"
-# Tables that Iceberg has for each table, below its name.
-METADATA_TABLES = {"changes", "entries", "files", "history", "manifests", "partitions", "refs"}
-METADATA_TABLES |= {"snapshots", "data_files", "delete_files", "metadata_log_entries"}
-METADATA_TABLES |= {"position_deletes"}
 # Calls that name a table, and where; of `sql` the name stands in a query.
 NAMING = {
     "table": ("tableName", 0),
@@ -45,7 +42,6 @@ PARAMETERS = {
     "catalog": ("database", "table_name", "redshift_tmp_dir", "transformation_ctx"),
     "options": ("connection_type", "connection_options", "format", "format_options", "ctx"),
 }
-FORMAT = "iceberg"
 
 
 @dataclass(frozen=True)

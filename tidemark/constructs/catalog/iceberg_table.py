@@ -10,7 +10,7 @@ from aws_cdk import aws_glue as glue
 from tidemark.constructs.catalog.optimizers import Optimizer
 from tidemark.constructs.catalog.table import NAME, name_of_database
 from tidemark.errors import JobDefinitionError
-from tidemark.model.assembly.iceberg_settings import CATALOG
+from tidemark.model.assembly.iceberg import CATALOG
 
 # Iceberg refuses other names of databases, such as those with a hyphen.
 # Source: https://github.com/apache/iceberg/tree/apache-iceberg-1.10.0/aws (IcebergToGlueConverter)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidemark.glue_job.iceberg.table_input import METADATA, table_input
+from tidemark.glue_job.iceberg.table_input import table_input
 from tidemark.local_state.catalog.databases import find_database
 from tidemark.local_state.catalog.table_versions import version_of
 from tidemark.local_state.catalog.tables import (
@@ -16,6 +16,7 @@ from tidemark.local_state.run_snapshots import note_snapshots
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.assembly.iceberg import METADATA
 
 Request = Mapping[str, Any]
 

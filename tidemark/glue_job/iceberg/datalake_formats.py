@@ -13,8 +13,8 @@ from pathlib import Path
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.iceberg.jar import has_class
 from tidemark.local_state.sparks.installed import Spark
+from tidemark.model.assembly.iceberg import DATALAKE_FORMATS, FORMAT
 
-ARGUMENT = "--datalake-formats"
 # Format -> a class that its jar has.
 CLASSES = {
     "iceberg": "org/apache/iceberg/spark/SparkCatalog.class",
@@ -44,29 +44,26 @@ JAR_VARIABLE = "TIDEMARK_ICEBERG_JAR"  # names another jar of Iceberg
 OWN_JACKSON = "org/apache/iceberg/shaded/com/fasterxml/jackson/databind/ObjectMapper.class"
 
 
-def has_iceberg(arguments: Mapping[str, str]) -> bool:
-    """Return whether a job asks for Iceberg."""
-    return "iceberg" in (one.strip() for one in arguments.get(ARGUMENT, "").split(","))
-
-
 def datalake_jars(
     job: str, arguments: Mapping[str, str], given: Sequence[Path], spark: Spark
 ) -> list[Path]:
     """Return the jars for ``--datalake-formats``, next to the given ones."""
     added: list[Path] = []
     spark_jars = spark.home / "jars"
-    for name in filter(None, (one.strip() for one in arguments.get(ARGUMENT, "").split(","))):
+    for name in filter(
+        None, (one.strip() for one in arguments.get(DATALAKE_FORMATS, "").split(","))
+    ):
         if name not in CLASSES:
             raise UsageError(
-                f"job {job} has {ARGUMENT} {name!r}; allowed are {', '.join(CLASSES)}, separated "
-                "by commas"
+                f"job {job} has {DATALAKE_FORMATS} {name!r}; allowed are {', '.join(CLASSES)}, "
+                "separated by commas"
             )
         if has_class(CLASSES[name], given):
             continue
         of_spark = [
             jar for jar in spark_jars.glob(f"*{name}*.jar") if has_class(CLASSES[name], [jar])
         ]
-        installed = of_spark or (_iceberg_jars(spark) if name == "iceberg" else [])
+        installed = of_spark or (_iceberg_jars(spark) if name == FORMAT else [])
         if not installed:
             raise UnsupportedError(_missing(job, name, spark))
         added += installed
@@ -77,7 +74,7 @@ def datalake_jars(
 def spark_with(formats: str, spark: Spark) -> Spark:
     """Return a Spark with the jars that its JVM needs for ``--datalake-formats``, if they exist."""
     try:
-        jars = datalake_jars("", {ARGUMENT: formats}, [], spark) if formats else []
+        jars = datalake_jars("", {DATALAKE_FORMATS: formats}, [], spark) if formats else []
     except TidemarkError:  # its run says so
         jars = []
     return replace(spark, format_jars=iceberg_jars(jars)) if jars else spark
@@ -85,16 +82,16 @@ def spark_with(formats: str, spark: Spark) -> Spark:
 
 def iceberg_jars(jars: Iterable[Path]) -> tuple[Path, ...]:
     """Return the jars that are on the JVM's own class path, with what stands in for AWS there."""
-    return tuple(jar for jar in jars if has_class(CLASSES["iceberg"], [jar]))
+    return tuple(jar for jar in jars if has_class(CLASSES[FORMAT], [jar]))
 
 
 def _missing(job: str, name: str, spark: Spark) -> str:
     wanted = JARS.get(spark.line, {}).get(name, name)
-    install = name == "iceberg" and spark.line == "3.5"
+    install = name == FORMAT and spark.line == "3.5"
     first = "run `pip install 'tidemark-glue[iceberg]'`, or " if install else ""
     return (
-        f"job {job} has {ARGUMENT} {name}, and open-source Spark {spark.version} lacks its jar: "
-        f"{first}put {wanted}-….jar into {spark.home / 'jars'}, or name it in --extra-jars"
+        f"job {job} has {DATALAKE_FORMATS} {name}, and open-source Spark {spark.version} lacks its "
+        f"jar: {first}put {wanted}-….jar into {spark.home / 'jars'}, or name it in --extra-jars"
     )
 
 
@@ -104,7 +101,7 @@ def _iceberg_jars(spark: Spark) -> list[Path]:
     else:
         found = _wheel_jars() if spark.line == "3.5" else []
     for jar in found:
-        if not has_class(CLASSES["iceberg"], [jar]):
+        if not has_class(CLASSES[FORMAT], [jar]):
             raise UsageError(f"{JAR_VARIABLE} names {jar}, which is not a jar of Iceberg for Spark")
         if not has_class(OWN_JACKSON, [jar]):
             raise UsageError(

@@ -13,14 +13,14 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.errors import UnsupportedError
-from tidemark.glue_job.iceberg.settings import CATALOG, GLUE_CATALOG
+from tidemark.glue_job.iceberg.settings import CATALOG
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.readers.request import TableRequest
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.assembly.iceberg import GLUE_CATALOG, SPARK_CATALOG
 
 OWN_CATALOG = "tidemark_data_catalog"  # of the session, beside those that the script names
-SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 CATALOGS = (SPARK_CATALOG, "org.apache.iceberg.spark.SparkSessionCatalog")
 
 

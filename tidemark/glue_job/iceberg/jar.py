@@ -8,26 +8,25 @@ from zipfile import BadZipFile, ZipFile
 from tidemark.glue_job.process.lake_fs.jar import alias, compiled, jar_name, lake_jar, write_jar
 from tidemark.local_state.machine.installation import FOLDER
 from tidemark.local_state.sparks.installed import Spark
+from tidemark.model.assembly.iceberg import FILE_IO, GLUE_CATALOG
 
 CATALOG = "dev.tidemark.catalog.IcebergCatalog"
 # Ours, those that others use first.
 CLASSES = ("IcebergOperations", "IcebergCatalog", "SessionCatalog")
 # Names on AWS -> what they are here. Iceberg's own need AWS's SDK for Java.
 NAMES_ON_AWS = {
-    "org.apache.iceberg.aws.glue.GlueCatalog": CATALOG,
-    "org.apache.iceberg.aws.s3.S3FileIO": "org.apache.iceberg.hadoop.HadoopFileIO",
+    GLUE_CATALOG: CATALOG,
+    FILE_IO: "org.apache.iceberg.hadoop.HadoopFileIO",
 }
-ICEBERG = "org/apache/iceberg/spark/SparkCatalog.class"
 
 
 def format_jars(java_home: Path, spark: Spark) -> list[Path]:
-    """Return the jars of table formats for the class path of a JVM, ours before them.
+    """Return the jars of Iceberg for the class path of a JVM, ours before them.
 
     Ours is compiled if it is missing.
     """
-    found = [jar for jar in spark.format_jars if has_class(ICEBERG, [jar])]
-    if not found:
-        return list(spark.format_jars)
+    if not spark.format_jars:
+        return []
     sources = _sources()
     parts = (jar_name(spark), *map(str, spark.format_jars), *sources)
     ours = FOLDER / f"iceberg-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:16]}.jar"

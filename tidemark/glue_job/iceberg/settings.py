@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.errors import UnsupportedError
+from tidemark.model.assembly.iceberg import GLUE_CATALOG
 
 CATALOG = "spark.sql.catalog."
-GLUE_CATALOG = "org.apache.iceberg.aws.glue.GlueCatalog"
 REST_CATALOG = "org.apache.iceberg.rest.RESTCatalog"
 LOCKS = (
     "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager",

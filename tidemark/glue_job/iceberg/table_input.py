@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-METADATA, PREVIOUS = "metadata_location", "previous_metadata_location"
+from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
+
 TYPES = {
     "integer": "int",
     "long": "bigint",

@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tidemark.glue_job.iceberg.datalake_formats import has_iceberg
-from tidemark.glue_job.iceberg.settings import GLUE_CATALOG, local_settings
+from tidemark.glue_job.iceberg.settings import local_settings
 from tidemark.local_state.catalog.databases import find_database
 from tidemark.local_state.catalog.tables import table_or_none
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.iceberg import FORMAT, GLUE_CATALOG, table_formats
 
 CATALOG_VARIABLE = "TIDEMARK_CATALOG"  # set for a job that asks for the Data Catalog
 SETTING = "spark.tidemark.catalog"  # known to `CatalogExtensions.java`
@@ -70,7 +70,7 @@ def catalog_settings(
     extensions = {EXTENSIONS: with_ours(settings.get(EXTENSIONS, ""))}
     if not asks_for_catalog(arguments, settings):
         return CatalogSettings(extensions)
-    if has_iceberg(arguments) and SESSION_CATALOG not in settings:
+    if FORMAT in table_formats(arguments) and SESSION_CATALOG not in settings:
         extensions |= OWN_SESSION_CATALOG
     return CatalogSettings({**extensions, **_asking(home, settings)}, {CATALOG_VARIABLE: "1"})
 

@@ -5,12 +5,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.iceberg.datalake_formats import ARGUMENT as DATALAKE_FORMATS
 from tidemark.glue_service.runs.job_run_process import JobProcess
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.glue_service.runs.skip import NothingNew
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import SPARK, JobDefinition
+from tidemark.model.assembly.iceberg import DATALAKE_FORMATS
 
 STARTING, WAITING, RUNNING, STOPPING = "STARTING", "WAITING", "RUNNING", "STOPPING"
 

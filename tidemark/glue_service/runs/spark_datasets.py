@@ -14,6 +14,7 @@ from tidemark.local_state.bookmarks.datasets_read import (
     dataset_of_path,
     table_folder,
 )
+from tidemark.model.assembly.iceberg import CHANGES, METADATA_TABLES
 from tidemark.model.checkpoints.checkpoint import (
     APPEND,
     MERGE,
@@ -62,13 +63,6 @@ _V2_MODES: Mapping[str, WriteMode] = {
     "ReplaceData": "merge",  # by MERGE, UPDATE or DELETE; its rows are those of rewritten files
     "WriteDelta": "merge",
 }
-# Names after that of a table of Iceberg.
-# Source: https://iceberg.apache.org/docs/1.10.0/spark-queries/#inspecting-tables
-CHANGES = "changes"
-METADATA_TABLES = re.compile(
-    r"entries|files|data_files|delete_files|history|metadata_log_entries|snapshots|refs|manifests"
-    r"|partitions|position_deletes|all_(data_files|delete_files|files|manifests|entries)"
-)
 _MAKES_TABLE = ("AtomicCreateTableAsSelect", "CreateTableAsSelect")  # repeating it fails
 _V2_TABLE = re.compile(r"\w+Write\(table=(?P<table>[^,)]+)")
 
@@ -261,7 +255,7 @@ def _scanned_table(name: str) -> str:
     parts = name.replace("`", "").split(".")
     if len(parts) > 3 and parts[-1] == CHANGES:
         return ".".join(parts[-3:-1])
-    is_about = "#" in name or (len(parts) > 3 and METADATA_TABLES.fullmatch(parts[-1]))
+    is_about = "#" in name or (len(parts) > 3 and parts[-1] in METADATA_TABLES)
     return "" if is_about else _table(name)
 
 

@@ -13,8 +13,8 @@ from tidemark.local_state.catalog.tables import find_table, put_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
+from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
 
-METADATA, PREVIOUS = "metadata_location", "previous_metadata_location"
 REPLACE = "replace"  # the operation of a compaction, which changes no row
 NO_SNAPSHOT = -1
 

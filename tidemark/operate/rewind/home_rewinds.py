@@ -8,7 +8,6 @@ from uuid import uuid4
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.versions import bookmark_versions
 from tidemark.local_state.catalog.iceberg import (
-    METADATA,
     next_place,
     read_metadata,
     snapshot_before,
@@ -25,6 +24,7 @@ from tidemark.local_state.rewinds.records import (
 )
 from tidemark.local_state.rewinds.steps import Steps, TableStep
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.iceberg import METADATA
 from tidemark.operate.rewind.carry_out import CarryOut
 from tidemark.operate.rewind.clear import (
     FileSeen,
