@@ -11,11 +11,14 @@ from tidemark.glue_job.process.after_import import ACCUMULATORS, AfterImport, st
 
 if sys.argv[1] == "changed":
     sys.meta_path.insert(0, AfterImport(ACCUMULATORS, stop_accumulators_soon))
+import pyspark
 from pyspark.accumulators import _start_update_server
 
 seconds = []
 for _ in range(5):
-    server = _start_update_server("token")
+    # Since Spark 4, the second one is whether it is a socket of Unix.
+    given = ["token", False][: 1 if pyspark.__version__.startswith("3.") else 2]
+    server = _start_update_server(*given)
     time.sleep(0.01)
     begin = time.monotonic()
     server.shutdown()
