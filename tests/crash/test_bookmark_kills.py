@@ -17,12 +17,12 @@ import pytest
 from tests.waiting import wait_until
 from tidemark.glue_job.process import bookmark_session
 from tidemark.glue_service.runs.job_run_process import (
-    Machine,
     new_run_id,
     plan_job_run,
     poll_job_run,
     start_job_run,
 )
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.bookmarks.versions import Bookmark, latest_bookmark
 from tidemark.local_state.deployment.publish import publish
 from tidemark.local_state.home import Home

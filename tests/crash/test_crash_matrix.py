@@ -25,12 +25,12 @@ import pytest
 from sample.landing import flight_objects
 from tests.waiting import wait_until
 from tidemark.glue_service.runs.job_run_process import (
-    Machine,
     new_run_id,
     plan_job_run,
     poll_job_run,
     start_job_run,
 )
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.deployment.publish import publish
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.machine.java import find_java_home

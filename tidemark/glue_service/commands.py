@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.extras import require
-from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.workflows.recovery import (
     recover_interrupted_runs,
 )

@@ -7,7 +7,7 @@ from tidemark.glue_service.eventbridge.documents import Event, Origin
 from tidemark.glue_service.eventbridge.rules import Rules
 from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.runs.delays import Delays
-from tidemark.glue_service.runs.job_run_process import Machine
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.workflows.batches import Batches
 from tidemark.glue_service.workflows.flows import Flows

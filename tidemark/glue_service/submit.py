@@ -14,7 +14,6 @@ from tidemark.glue_job.process.job_process import SCRIPT_STDERR_FILE
 from tidemark.glue_service.commands import open_machine
 from tidemark.glue_service.runs.end_record import found_at_end, record_end
 from tidemark.glue_service.runs.job_run_process import (
-    Machine,
     failed_run,
     new_run_id,
     plan_job_run,
@@ -23,6 +22,7 @@ from tidemark.glue_service.runs.job_run_process import (
     wait_for_end,
 )
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.workflows.recovery import record_warnings
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import own_glue_version

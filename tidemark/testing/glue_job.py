@@ -17,7 +17,6 @@ from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.arguments import merge_arguments
 from tidemark.glue_service.runs.end_record import found_at_end, record_end
 from tidemark.glue_service.runs.job_run_process import (
-    Machine,
     failed_run,
     new_run_id,
     plan_job_run,
@@ -26,6 +25,7 @@ from tidemark.glue_service.runs.job_run_process import (
     wait_for_end,
 )
 from tidemark.glue_service.runs.row_counts import read_row_counts
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.submit import Submission, publish_script, served_to
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.sparks.make import spark_for

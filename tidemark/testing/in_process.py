@@ -38,7 +38,8 @@ from tidemark.glue_service.runs.arguments import (
     variables,
 )
 from tidemark.glue_service.runs.extra_files import copy_extra_files, existing, python_path
-from tidemark.glue_service.runs.job_run_process import Machine, environment_of, script_name
+from tidemark.glue_service.runs.job_run_process import script_name
+from tidemark.glue_service.runs.run_variables import Machine, environment_of
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.store.database import JobRun

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tidemark.errors import UsageError
 from tidemark.glue_service.commands import region
-from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.dynamodb import NOWHERE, create_tables, dynamodb_client
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
 from tidemark.local_state.home import Home, delete_entry

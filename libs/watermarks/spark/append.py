@@ -8,7 +8,8 @@ from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkValueError
 from watermarks.windows.window import Window, edges
 
-from .iceberg import Target, iceberg_table
+from .iceberg import Target
+from .iceberg_tables import iceberg_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

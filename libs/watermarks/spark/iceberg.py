@@ -14,12 +14,11 @@ Source: https://iceberg.apache.org/docs/1.10.0/branching/
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from watermarks.errors import (
     WatermarkConflictError,
@@ -28,8 +27,7 @@ from watermarks.errors import (
 )
 from watermarks.windows.window import Window
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from .iceberg_tables import LoadedTable
 
 WINDOW, ATTEMPT, RUN = "tidemark.window", "tidemark.attempt", "tidemark.run"
 """Properties of a snapshot: the window that it holds, its attempt, and the run."""
@@ -38,64 +36,6 @@ NOTES = "tidemark.windows."
 """How properties of a table begin that name the last window of a job's cursor."""
 
 _RACES = 10
-_SELECTOR = re.compile(r"(branch|tag|snapshot_id|at_timestamp)_.+")
-_NOT_ICEBERG = "is not an Iceberg table"
-
-
-@dataclass(frozen=True)
-class IcebergTable:
-    """A table of Iceberg, found by the name that SQL takes.
-
-    Attributes:
-        spark: the session.
-        name: its full name with its catalog, quoted.
-        java: Iceberg's own object of it.
-    """
-
-    spark: SparkSession
-    name: str
-    java: Any
-
-
-def iceberg_table(spark: SparkSession, name: str) -> IcebergTable | None:
-    """Return the table of a name; None if it is one of another format.
-
-    Raises:
-        WatermarkValueError: the name is of a branch, or of a table's metadata.
-    """
-    from py4j.java_gateway import JavaPackage
-    from py4j.protocol import Py4JJavaError
-
-    util: Any = spark._jvm.org.apache.iceberg.spark.Spark3Util  # type: ignore[union-attr]
-    if isinstance(util, JavaPackage):
-        return None
-    session = spark._jsparkSession
-    try:
-        java = util.loadIcebergTable(session, name)
-    except Py4JJavaError as error:
-        if _NOT_ICEBERG in str(error.java_exception):
-            return None
-        raise
-    found = util.catalogAndIdentifier(session, name)
-    identifier = found.identifier()
-    parts = [found.catalog().name(), *identifier.namespace(), identifier.name()]
-    if _SELECTOR.fullmatch(parts[-1]) and not str(java.name()).endswith(f".{parts[-1]}"):
-        raise WatermarkValueError(
-            f"{name} is a branch, a tag or a snapshot of a table, and windows are of the table "
-            f"itself: name {'.'.join(parts[1:-1])}"
-        )
-    if _is_of_metadata(java):
-        raise WatermarkValueError(
-            f"{name} is a table of metadata, which has no windows: name {'.'.join(parts[1:-1])}"
-        )
-    return IcebergTable(spark, ".".join(f"`{part.replace('`', '``')}`" for part in parts), java)
-
-
-def _is_of_metadata(java: Any) -> bool:
-    kind = java.getClass()
-    while kind is not None and kind.getSimpleName() != "BaseMetadataTable":
-        kind = kind.getSuperclass()
-    return kind is not None
 
 
 @dataclass(frozen=True)
@@ -109,7 +49,7 @@ class Target:
         is_merge: whether it is merged: an append of the same window is another write.
     """
 
-    table: IcebergTable
+    table: LoadedTable
     window: Window
     part: str = ""
     is_merge: bool = False
@@ -281,49 +221,3 @@ def _is_committed(commit: Callable[[], None]) -> bool:
             return False
         raise
     return True
-
-
-def with_summary(
-    spark: SparkSession, properties: Mapping[str, str], write: Callable[[], None]
-) -> None:
-    """Run SQL that commits to a table of Iceberg; its snapshot gets the properties.
-
-    Source: https://iceberg.apache.org/docs/1.10.0/spark-configuration/#commitmetadata
-    """
-    from pyspark.java_gateway import ensure_callback_server_started
-
-    jvm: Any = spark._jvm
-    gateway = spark.sparkContext._gateway
-    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-    call = _Callable(write)
-    try:
-        jvm.org.apache.iceberg.spark.CommitMetadata.withCommitProperties(
-            jvm.java.util.HashMap(dict(properties)),
-            call,
-            jvm.java.lang.RuntimeException._java_lang_class,
-        )
-    except Exception:
-        if call.error is not None:
-            raise call.error from None
-        raise
-
-
-class _Callable:
-    """A `java.util.concurrent.Callable` that runs a function; keeps the error that it raised."""
-
-    def __init__(self, function: Callable[[], None]) -> None:
-        self._function = function
-        self.error: BaseException | None = None
-
-    def call(self) -> None:
-        """Run the function."""
-        try:
-            self._function()
-        except BaseException as error:
-            self.error = error
-            raise
-
-    class Java:
-        """The name by which Py4J offers this object to the JVM."""
-
-        implements = ("java.util.concurrent.Callable",)

@@ -18,7 +18,8 @@ from watermarks.windows.window import Window, edges
 
 from .columns import DELETED, check_columns, escaped, warn_of_others
 from .history import history_of
-from .iceberg import Target, iceberg_table, with_summary
+from .iceberg import Target
+from .iceberg_tables import iceberg_table, with_summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -93,7 +94,6 @@ def merge_window(
     check_keys(keys)
     versions = None if history is None else history_of(keys, history)
     spark, cursor = frame.sparkSession, column or window.cursor
-
     used = f"{deleted or ''} {cursor}"
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None

@@ -22,18 +22,13 @@ from watermarks.errors import (
 )
 from watermarks.windows.window import Nulls, Window, edges
 
-from .columns import escaped
-from .iceberg import IcebergTable, iceberg_table
+from .iceberg_tables import LoadedTable, iceberg_table
 from .merge import check_keys
+from .snapshot_changes import CHANGE, all_inserted, net_changes
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
-    from pyspark.sql.types import DataType
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
-CHANGE = "_change_type"
-"""The column of changed rows: `INSERT` or `DELETE`."""
-
-_ORDINAL, _SNAPSHOT = "_change_ordinal", "_commit_snapshot_id"
 _DIGITS = 12
 _READ_AS_NOTHING = ("append", "replace")  # a compaction changes no row
 
@@ -95,7 +90,7 @@ def newest_snapshot(spark: SparkSession, table: str) -> SnapshotBound:
 class SnapshotBound:
     """The bounds of windows over the snapshots of a table."""
 
-    table: IcebergTable
+    table: LoadedTable
     name: str
     is_live: ClassVar[bool] = False
 
@@ -170,16 +165,16 @@ def read_snapshots(
         )
     if low is None:
         rows = spark.read.option("snapshot-id", end.id).table(found.name)
-        return rows if read == "appends" else _with_change(rows)
+        return rows if read == "appends" else all_inserted(rows)
     start = Snapshot.of(low)
     _check_is_before(found, table, start)
     if read == "appends":
         _check_appends(found, table, start, end)
         return _between_ids(spark, start, end).table(found.name)
-    return _changes(_between_ids(spark, start, end).table(f"{found.name}.changes"), keys)
+    return net_changes(_between_ids(spark, start, end).table(f"{found.name}.changes"), keys)
 
 
-def _found(spark: SparkSession, table: str) -> IcebergTable:
+def _found(spark: SparkSession, table: str) -> LoadedTable:
     found = iceberg_table(spark, table)
     if found is None:
         raise WatermarkValueError(
@@ -189,7 +184,7 @@ def _found(spark: SparkSession, table: str) -> IcebergTable:
     return found
 
 
-def _snapshot(table: IcebergTable, name: str, java: Any) -> Snapshot:
+def _snapshot(table: LoadedTable, name: str, java: Any) -> Snapshot:
     if not java.sequenceNumber() and _has_version_1(table):
         raise WatermarkValueError(
             f"the table {name} has format-version 1, whose snapshots have no order: run ALTER "
@@ -198,11 +193,11 @@ def _snapshot(table: IcebergTable, name: str, java: Any) -> Snapshot:
     return Snapshot(java.sequenceNumber(), java.snapshotId(), str(table.java.uuid()))
 
 
-def _has_version_1(table: IcebergTable) -> bool:
+def _has_version_1(table: LoadedTable) -> bool:
     return int(table.java.operations().current().formatVersion()) == 1
 
 
-def _check_is_before(table: IcebergTable, name: str, snapshot: Snapshot) -> None:
+def _check_is_before(table: LoadedTable, name: str, snapshot: Snapshot) -> None:
     """Raise unless a snapshot is one of the table's own, or the current one's ancestor."""
     java = table.java
     again = "rewind the watermark to the beginning, and replace what was loaded from it"
@@ -238,7 +233,7 @@ def _check_is_before(table: IcebergTable, name: str, snapshot: Snapshot) -> None
     )
 
 
-def _between(table: IcebergTable, low: Snapshot | None, high: Snapshot | None) -> Iterator[Any]:
+def _between(table: LoadedTable, low: Snapshot | None, high: Snapshot | None) -> Iterator[Any]:
     """Yield the snapshots after one up to another, the oldest first; Iceberg's objects."""
     java = table.java
     one = java.currentSnapshot() if high is None else java.snapshot(high.id)
@@ -250,7 +245,7 @@ def _between(table: IcebergTable, low: Snapshot | None, high: Snapshot | None) -
     yield from reversed(found)
 
 
-def _check_appends(table: IcebergTable, name: str, low: Snapshot, high: Snapshot) -> None:
+def _check_appends(table: LoadedTable, name: str, low: Snapshot, high: Snapshot) -> None:
     for one in _between(table, low, high):
         if one.operation() not in _READ_AS_NOTHING:
             raise SnapshotRewrittenError(
@@ -263,84 +258,3 @@ def _check_appends(table: IcebergTable, name: str, low: Snapshot, high: Snapshot
 def _between_ids(spark: SparkSession, start: Snapshot, end: Snapshot) -> DataFrameReader:
     options = {"start-snapshot-id": str(start.id), "end-snapshot-id": str(end.id)}
     return spark.read.options(**options)
-
-
-def _with_change(rows: DataFrame) -> DataFrame:
-    from pyspark.sql import functions
-
-    return rows.withColumn(CHANGE, functions.lit("INSERT"))
-
-
-def _changes(log: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Return the net changes of a log: without rows that a rewritten file has carried over."""
-    from pyspark.sql import Window as Over
-    from pyspark.sql import functions
-
-    names = [name for name in log.columns if name not in (CHANGE, _ORDINAL, _SNAPSHOT)]
-    count = functions.sum(functions.when(functions.col(CHANGE) == "INSERT", 1).otherwise(-1))
-    maps = {
-        name: f"_tidemark_{number}"
-        for number, name in enumerate(names)
-        if _has_map(log.schema[name].dataType)
-    }
-    same = [
-        _without_maps(functions.col(escaped(name)), log.schema[name].dataType).alias(maps[name])
-        if name in maps
-        else functions.col(escaped(name))
-        for name in names
-    ]
-    values = [functions.first(escaped(name)).alias(name) for name in maps]
-    net = log.groupBy(*same).agg(count.alias(_ORDINAL), *values)
-    net = net.select(*map(escaped, names), _ORDINAL)
-    change = functions.when(functions.col(_ORDINAL) > 0, "INSERT").otherwise("DELETE")
-    net = net.where(functions.col(_ORDINAL) != 0).withColumn(CHANGE, change)
-    times = functions.sequence(functions.lit(1), functions.abs(_ORDINAL))
-    rows = net.withColumn(_ORDINAL, functions.explode(times)).drop(_ORDINAL)
-    if not keys:
-        return rows
-    has_insert = functions.max(functions.col(CHANGE) == "INSERT").over(
-        Over.partitionBy(*map(escaped, keys))
-    )
-    kept = ~functions.col(_ORDINAL) | (functions.col(CHANGE) == "INSERT")
-    return rows.withColumn(_ORDINAL, has_insert).where(kept).drop(_ORDINAL)
-
-
-def _has_map(kind: DataType) -> bool:
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    match kind:
-        case MapType():
-            return True
-        case ArrayType():
-            return _has_map(kind.elementType)
-        case StructType():
-            return any(_has_map(field.dataType) for field in kind.fields)
-    return False
-
-
-def _without_maps(value: Column, kind: DataType) -> Column:
-    """Return a value with an array of entries for each map, which Spark does not compare."""
-    from pyspark.sql import functions
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    if not _has_map(kind):
-        return value
-    match kind:
-        case MapType():
-
-            def entry(one: Column) -> Column:
-                return functions.struct(
-                    _without_maps(one["key"], kind.keyType).alias("key"),
-                    _without_maps(one["value"], kind.valueType).alias("value"),
-                )
-
-            return functions.array_sort(functions.transform(functions.map_entries(value), entry))
-        case ArrayType():
-            return functions.transform(value, lambda one: _without_maps(one, kind.elementType))
-        case StructType():
-            fields = [
-                _without_maps(value.getField(field.name), field.dataType).alias(field.name)
-                for field in kind.fields
-            ]
-            return functions.when(value.isNotNull(), functions.struct(*fields))
-    raise AssertionError(kind)

@@ -14,7 +14,7 @@ from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.read_only_store import ReadOnlyStore
-from tidemark.glue_service.runs.job_run_process import Machine
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.glue_service.workflows.schedules import Schedules

@@ -21,9 +21,9 @@ from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.other_services import OtherServices
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
-from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.recovery import continue_runs
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.served import ServedPort, announced
 from tidemark.glue_service.steps import load

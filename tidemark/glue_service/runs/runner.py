@@ -30,7 +30,6 @@ from tidemark.glue_service.runs.active import (
 from tidemark.glue_service.runs.end_record import Found, found_at_end, record_end
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
-    Machine,
     failed_run,
     notify_of_end,
     plan_job_run,
@@ -39,6 +38,7 @@ from tidemark.glue_service.runs.job_run_process import (
     stop_job_run,
 )
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.skip import NothingNew, start_or_skip
 from tidemark.local_state.sparks.installed import installed_spark
 from tidemark.local_state.store.checkpoints import put_checkpoint

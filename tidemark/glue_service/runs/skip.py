@@ -8,7 +8,8 @@ from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_job.process.commit_record import open_arguments
 from tidemark.glue_service.runs.arguments import merge_arguments
 from tidemark.glue_service.runs.inputs import inputs_of, read_inputs, try_write, write_inputs
-from tidemark.glue_service.runs.job_run_process import JobProcess, Machine, start_job_run
+from tidemark.glue_service.runs.job_run_process import JobProcess, start_job_run
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.workflows.nothing_new import (
     Inputs,
     LastRun,

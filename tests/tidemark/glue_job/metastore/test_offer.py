@@ -12,7 +12,8 @@ import pytest
 
 from tests.tidemark.glue_job.process.test_job_process import finish, job, put_script
 from tidemark.glue_job.metastore.connect import is_of_process, offered
-from tidemark.glue_service.runs.job_run_process import Machine, plan_job_run, start_job_run
+from tidemark.glue_service.runs.job_run_process import plan_job_run, start_job_run
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 

@@ -14,13 +14,13 @@ from tests.waiting import wait_until
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_job.process.class_archive.archive import NO_CONF
 from tidemark.glue_service.runs.job_run_process import (
-    Machine,
     new_run_id,
     plan_job_run,
     poll_job_run,
     start_job_run,
     stop_job_run,
 )
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home

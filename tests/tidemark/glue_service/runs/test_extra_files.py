@@ -19,12 +19,8 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_job.iceberg.datalake_formats import CLASSES
 from tidemark.glue_service.runs.arguments import merge_arguments, variables
 from tidemark.glue_service.runs.extra_files import Jars, jar_settings, jars_of, python_path
-from tidemark.glue_service.runs.job_run_process import (
-    Machine,
-    new_run_id,
-    plan_job_run,
-    start_job_run,
-)
+from tidemark.glue_service.runs.job_run_process import new_run_id, plan_job_run, start_job_run
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import own_spark

@@ -19,9 +19,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.tidemark.glue_service.workflows.test_triggers import watch
 from tidemark.glue_service.jobs import create_job
 from tidemark.glue_service.local_glue import LocalGlue
-from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.job_runs import start_job_run
 from tidemark.glue_service.runs.recovery import continue_runs
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.steps import load, step
 from tidemark.glue_service.workflows.batch_firing import notify

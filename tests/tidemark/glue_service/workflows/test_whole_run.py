@@ -21,8 +21,8 @@ from tidemark.errors import EntityNotFoundError, TidemarkError, UnsupportedError
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.entities import Entity, Kind, put_entity
 from tidemark.glue_service.local_glue import LocalGlue
-from tidemark.glue_service.runs.job_run_process import Machine
 from tidemark.glue_service.runs.job_runs import start_job_run
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.runs.runner import Runner
 from tidemark.glue_service.workflows.flows import Flows
 from tidemark.glue_service.workflows.schedules import Schedules

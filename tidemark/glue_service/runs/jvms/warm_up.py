@@ -17,7 +17,6 @@ from tidemark.glue_job.process.pool import PoolGoneError, PoolSilentError, conne
 from tidemark.glue_service.entities import Kind, list_entities
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
-    Machine,
     new_run_id,
     plan_job_run,
     poll_job_run,
@@ -26,6 +25,7 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.glue_service.runs.jvms.server import serve_pool
 from tidemark.glue_service.runs.jvms.supply import Jvms, memory_shortage
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import Spark, installed_spark, own_glue_version

@@ -12,13 +12,13 @@ from typing import Any
 from tests.waiting import wait_until
 from tidemark.glue_service.runs.job_run_process import (
     JobProcess,
-    Machine,
     new_run_id,
     plan_job_run,
     poll_job_run,
     start_job_run,
 )
 from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.local_state.bookmarks.versions import latest_bookmark
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home

@@ -1,0 +1,118 @@
+"""Finds a table of Iceberg by the name that SQL takes, and marks what is committed to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from watermarks.errors import WatermarkValueError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SELECTOR = re.compile(r"(branch|tag|snapshot_id|at_timestamp)_.+")
+_NOT_ICEBERG = "is not an Iceberg table"
+
+
+@dataclass(frozen=True)
+class LoadedTable:
+    """A table of Iceberg, found by the name that SQL takes.
+
+    Attributes:
+        spark: the session.
+        name: its full name with its catalog, quoted.
+        java: Iceberg's own object of it.
+    """
+
+    spark: SparkSession
+    name: str
+    java: Any
+
+
+def iceberg_table(spark: SparkSession, name: str) -> LoadedTable | None:
+    """Return the table of a name; None if it is one of another format.
+
+    Raises:
+        WatermarkValueError: the name is of a branch, or of a table's metadata.
+    """
+    from py4j.java_gateway import JavaPackage
+    from py4j.protocol import Py4JJavaError
+
+    util: Any = spark._jvm.org.apache.iceberg.spark.Spark3Util  # type: ignore[union-attr]
+    if isinstance(util, JavaPackage):
+        return None
+    session = spark._jsparkSession
+    try:
+        java = util.loadIcebergTable(session, name)
+    except Py4JJavaError as error:
+        if _NOT_ICEBERG in str(error.java_exception):
+            return None
+        raise
+    found = util.catalogAndIdentifier(session, name)
+    identifier = found.identifier()
+    parts = [found.catalog().name(), *identifier.namespace(), identifier.name()]
+    if _SELECTOR.fullmatch(parts[-1]) and not str(java.name()).endswith(f".{parts[-1]}"):
+        raise WatermarkValueError(
+            f"{name} is a branch, a tag or a snapshot of a table, and windows are of the table "
+            f"itself: name {'.'.join(parts[1:-1])}"
+        )
+    if _is_of_metadata(java):
+        raise WatermarkValueError(
+            f"{name} is a table of metadata, which has no windows: name {'.'.join(parts[1:-1])}"
+        )
+    return LoadedTable(spark, ".".join(f"`{part.replace('`', '``')}`" for part in parts), java)
+
+
+def _is_of_metadata(java: Any) -> bool:
+    kind = java.getClass()
+    while kind is not None and kind.getSimpleName() != "BaseMetadataTable":
+        kind = kind.getSuperclass()
+    return kind is not None
+
+
+def with_summary(
+    spark: SparkSession, properties: Mapping[str, str], write: Callable[[], None]
+) -> None:
+    """Run SQL that commits to a table of Iceberg; its snapshot gets the properties.
+
+    Source: https://iceberg.apache.org/docs/1.10.0/spark-configuration/#commitmetadata
+    """
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    jvm: Any = spark._jvm
+    gateway = spark.sparkContext._gateway
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    call = _Callable(write)
+    try:
+        jvm.org.apache.iceberg.spark.CommitMetadata.withCommitProperties(
+            jvm.java.util.HashMap(dict(properties)),
+            call,
+            jvm.java.lang.RuntimeException._java_lang_class,
+        )
+    except Exception:
+        if call.error is not None:
+            raise call.error from None
+        raise
+
+
+class _Callable:
+    """A `java.util.concurrent.Callable` that runs a function; keeps the error that it raised."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function = function
+        self.error: BaseException | None = None
+
+    def call(self) -> None:
+        """Run the function."""
+        try:
+            self._function()
+        except BaseException as error:
+            self.error = error
+            raise
+
+    class Java:
+        """The name by which Py4J offers this object to the JVM."""
+
+        implements = ("java.util.concurrent.Callable",)

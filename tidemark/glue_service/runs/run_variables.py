@@ -1,0 +1,125 @@
+"""The environment variables of a job run, and the files of Spark that they name."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tidemark.glue_job.metastore.asked import catalog_settings
+from tidemark.glue_job.process.borrow import (
+    COLD_VARIABLE,
+    FORMAT_JARS_VARIABLE,
+    RUN_POOL_VARIABLE,
+)
+from tidemark.glue_job.process.fitness import own_jvm_reason
+from tidemark.glue_job.process.job_process import BOOKMARK_VARIABLE, SHELL_VARIABLE
+from tidemark.glue_job.process.spark import write_spark_conf
+from tidemark.glue_service.runs.arguments import (
+    DRIVER_VARIABLES,
+    EXECUTOR_VARIABLES,
+    spark_settings,
+    variables,
+)
+from tidemark.glue_service.runs.extra_files import copy_extra_files, jar_settings, jars_of
+from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.local_state.access_key import access_key
+from tidemark.local_state.home import RUN_ID_VARIABLE, Home
+from tidemark.local_state.machine.processes import inherited
+from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
+from tidemark.local_state.sparks.installed import Spark
+from tidemark.local_state.store.database import JobRun
+from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.sites import SITES
+
+PORT_SERVICES = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
+PORT_VARIABLE = "AWS_ENDPOINT_URL"  # boto3's endpoint for services without a variable of their own
+NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
+HERE = "127.0.0.1,localhost"  # the local DynamoDB: no proxy reaches it
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The parts that all job runs of one command share.
+
+    `port` is the URL of the local Glue, if any; `submitted_files` are the known project files of
+    which the scripts of jobs are copies.
+    """
+
+    home: Home
+    java_home: Path
+    dynamodb_endpoint: str
+    region: str
+    jvms: Jvms = NO_JVMS
+    port: str | None = None
+    submitted_files: dict[str, str] = field(default_factory=dict, compare=False)
+
+
+def spark_variables(
+    machine: Machine,
+    job: JobDefinition,
+    spark: Spark,
+    folder: Path,
+    arguments: Mapping[str, str],
+) -> dict[str, str]:
+    """Write a Spark job's files into its folder; return its environment variables."""
+    copy_extra_files(machine.home, job, arguments, folder)
+    jars = jars_of(machine.home, job, arguments, spark)
+    settings = {
+        **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
+        **jar_settings(jars, arguments, spark_settings(arguments)),
+    }
+    catalog = catalog_settings(machine.home, arguments, settings)
+    settings |= catalog.settings
+    spark = replace(spark, format_jars=jars.formats)
+    return {
+        **variables(arguments, DRIVER_VARIABLES),
+        **catalog.variables,
+        **write_spark_conf(folder, machine.home, machine.java_home, settings, spark),
+        FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
+        **_jvm_variables(machine.jvms, settings, jars.own_jvm),
+    }
+
+
+def shell_variables() -> dict[str, str]:
+    """Return the variables of a run without Spark."""
+    return {SHELL_VARIABLE: "1", "TZ": "UTC"}
+
+
+def _jvm_variables(jvms: Jvms, settings: Mapping[str, str], own_jvm: str) -> dict[str, str]:
+    """Return the variables for borrowing a JVM, or for the reason to start one."""
+    why = jvms.cold_reason or own_jvm or own_jvm_reason(settings, {}, {})
+    return {COLD_VARIABLE: why} if why else {RUN_POOL_VARIABLE: str(jvms.pool_file)}
+
+
+def _executor_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the Spark settings for environment variables of the executors."""
+    return {f"spark.executorEnv.{name}": value for name, value in environment.items()}
+
+
+def environment_of(
+    machine: Machine, folder: Path, run: JobRun, libraries: list[Path]
+) -> dict[str, str]:
+    """Return the environment of a job run, without the engine's additions."""
+    direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
+    place = machine.port or NOWHERE  # AWS only if the user names it
+    names = PORT_SERVICES if machine.port else ()
+    return {
+        PORT_VARIABLE: place,
+        **{f"{PORT_VARIABLE}_{service}": place for service in names},
+        **inherited(),
+        "no_proxy": direct,
+        "NO_PROXY": direct,
+        "PYTHONPATH": os.pathsep.join(str(path) for path in (*SITES, *libraries)),
+        "PYTHONUNBUFFERED": "1",
+        "TIDEMARK_HOME": str(machine.home.root),
+        RUN_ID_VARIABLE: run.run_id,
+        BOOKMARK_VARIABLE: run.bookmark_option,
+        RUN_FOLDER_VARIABLE: str(folder),
+        "AWS_ENDPOINT_URL_DYNAMODB": machine.dynamodb_endpoint,
+        **access_key(machine.home).variables,
+        "AWS_REGION": machine.region,
+        "AWS_DEFAULT_REGION": machine.region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,  # no profile, endpoint or credentials of the developer
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
