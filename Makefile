@@ -176,7 +176,8 @@ clean: ## Delete everything that was set up or synthesized; local state stays
 .venv-glue6/.complete: requirements-glue6.txt | .venv/.packages
 	@python -m tools.own_venv .venv-glue6 $<
 	@cd .venv-glue6/lib/python3.*/site-packages && \
-		ln -sfn $(CURDIR)/tidemark tidemark && ln -sfn $(CURDIR)/libs/watermarks watermarks
+		ln -sfn $(CURDIR)/tidemark tidemark && ln -sfn $(CURDIR)/libs/watermarks watermarks && \
+		ln -sfn $(CURDIR)/.venv/lib/python3.*/site-packages/tidemark_glue-*.dist-info .
 	@touch $@
 
 # A venv of its own, because checkov pins a hundred packages.
