@@ -50,9 +50,7 @@ def datalake_jars(
     """Return the jars for ``--datalake-formats``, next to the given ones."""
     added: list[Path] = []
     spark_jars = spark.home / "jars"
-    for name in filter(
-        None, (one.strip() for one in arguments.get(DATALAKE_FORMATS, "").split(","))
-    ):
+    for name in table_formats(arguments):
         if name not in CLASSES:
             raise UsageError(
                 f"job {job} has {DATALAKE_FORMATS} {name!r}; allowed are {', '.join(CLASSES)}, "
@@ -97,7 +95,7 @@ def _missing(job: str, name: str, spark: Spark) -> str:
 
 def _iceberg_jars(spark: Spark) -> list[Path]:
     if named := os.environ.get(JAR_VARIABLE):
-        found = [Path(named)]
+        found = [Path(named).absolute()]  # a run has its own working folder
     else:
         found = _wheel_jars() if spark.line == "3.5" else []
     for jar in found:
