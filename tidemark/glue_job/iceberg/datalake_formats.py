@@ -13,7 +13,7 @@ from pathlib import Path
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
 from tidemark.glue_job.iceberg.jar import has_class
 from tidemark.local_state.sparks.installed import Spark
-from tidemark.model.assembly.iceberg import DATALAKE_FORMATS, FORMAT
+from tidemark.model.assembly.iceberg import DATALAKE_FORMATS, FORMAT, table_formats
 
 # Format -> a class that its jar has.
 CLASSES = {
