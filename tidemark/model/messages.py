@@ -59,7 +59,7 @@ def known_run(
             f"{len(meant)} runs {whose} begin with {text!r}: {runs}; give more of the id; {where}"
         )
     if not known_ids:
-        raise UsageError(f"run {text!r} does not exist {whose}: nothing has run yet")
+        raise UsageError(f"there is no run {text!r} {whose}: nothing has run yet")
     digits = text.removeprefix(PREFIX)
     compared = reversed(known_ids[:MAX_COMPARED])  # of equal beginnings the first one stays
     begins = {one.removeprefix(PREFIX)[: len(digits)]: one for one in compared}
