@@ -21,6 +21,7 @@ from tidemark.cli.event import event
 from tidemark.cli.grants import grants
 from tidemark.cli.lineage import lineage
 from tidemark.cli.local import local
+from tidemark.cli.prove import prove
 from tidemark.cli.report import report
 from tidemark.cli.rewind import rewind
 from tidemark.cli.run import run
@@ -158,6 +159,7 @@ main.add_command(grants)
 main.add_command(init)
 main.add_command(lineage)
 main.add_command(local)
+main.add_command(prove)
 main.add_command(report)
 main.add_command(run)
 main.add_command(snapshot)

@@ -218,6 +218,10 @@ class Home:
             )
         return self.lake.joinpath(bucket, *filter(None, parts))
 
+    def uri_of(self, path: Path) -> str:
+        """Return the URI of a file or folder of the lake."""
+        return f"s3://{path.relative_to(self.lake).as_posix()}"
+
     def existing_path(self, uri: str) -> Path:
         """Return `local_path`, for a bucket that exists."""
         path = self.local_path(uri)

@@ -6,11 +6,13 @@ import threading
 import traceback
 import zlib
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.edge.announce import announced
 from tidemark.glue_job.iceberg.answers import ICEBERG_OPERATIONS
 from tidemark.glue_job.metastore.json_tables import (
     Names,
@@ -54,12 +56,20 @@ from tidemark.local_state.catalog.tables import (
     table_or_none,
 )
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import CATALOG
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_databases import CatalogDatabase
 from tidemark.model.assembly.catalog_tables import SKIP_HEADER, CatalogTable
 
 Request = Mapping[str, Any]
+CHANGES = frozenset(
+    f"{verb}_{what}"
+    for verb, what in (
+        *product(("put", "drop"), ("database", "table", "partitions")),
+        *product(("commit", "drop", "rename"), ("iceberg_table",)),
+    )
+)
 
 
 class Answers:
@@ -96,13 +106,16 @@ class Answers:
     def ask(self, request: str) -> str:
         """Return the answer to a request, both JSON; an error is an answer too."""
         asked = json.loads(request)
+        operation = asked["operation"]
+        changes = [(CATALOG, _subject(asked))] if operation in CHANGES else []
         try:
-            answer = self._operations[asked["operation"]](self._store(asked), asked)
+            with announced(*changes):
+                answer = self._operations[operation](self._store(asked), asked)
         except TidemarkError as error:
             return json.dumps({"error": str(error)})
         except Exception as error:  # noqa: BLE001 (else Py4J tells the script nothing of it)
             traceback.print_exc()
-            text = f"the local Data Catalog failed at {asked['operation']}"
+            text = f"the local Data Catalog failed at {operation}"
             return json.dumps({"error": f"{text}: {type(error).__name__}: {error}"})
         return json.dumps({"answer": answer})
 
@@ -223,6 +236,11 @@ class Answers:
         table = _existing(store, request)
         values = [_values(table, spec) for spec in request["specs"]]
         unregister_partitions(store, table, values, self._folder_of)
+
+
+def _subject(request: Request) -> str:
+    """Return the database or the table that a request is about."""
+    return ".".join(request[key] for key in ("database", "table") if request.get(key))
 
 
 def _get_database(store: Store, request: Request) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.edge.hooks import announcing
 from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_hint
 from tidemark.glue_job.metastore.connect import serve_catalog
 from tidemark.glue_job.process.after_import import after_import
@@ -65,6 +66,12 @@ def main() -> int:
     hide_unshipped_library()
     if kill := os.environ.pop(KILL_VARIABLE, None):
         _kill_at_commit(kill)
+    with announcing(job_home(), result.parent, name):
+        return _run_and_report(script, name, result, borrower)
+
+
+def _run_and_report(script: Path, name: str, result: Path, borrower: Borrower | None) -> int:
+    """Run the script to its end, and Spark with it; return 0 if it ended normally, 1 if not."""
     failure = None
     try:
         try:

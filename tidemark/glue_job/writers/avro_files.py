@@ -19,10 +19,13 @@ from pyspark.sql import types as T
 from pyspark.sql.functions import col
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.edge.announce import announced
 from tidemark.glue_job.frames.types import replaced
 from tidemark.glue_job.process.bookmark_session import folder_of
 from tidemark.glue_job.readers.files.partitions import NULL_PARTITION
 from tidemark.local_state.bookmarks.datasets_read import dataset_of_path
+from tidemark.local_state.job_run import job_home
+from tidemark.local_state.operations import PUT
 from tidemark.local_state.store.dataset_notes import note_written
 from tidemark.model.checkpoints.checkpoint import APPEND, DatasetWritten
 
@@ -67,7 +70,9 @@ def write_avro(
     try:
         written = rows.rdd.mapPartitionsWithIndex(write).collect()
         for file in map(Path, written):
-            file.rename(file.with_name(file.name.removeprefix(".")))
+            whole = file.with_name(file.name.removeprefix("."))
+            with announced((PUT, job_home().uri_of(whole))):
+                file.rename(whole)
         note_written(DatasetWritten(dataset_of_path(path), APPEND, files=len(written)))
     finally:
         for left in root.rglob(f".part-*-{run}.avro"):

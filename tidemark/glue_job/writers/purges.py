@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tidemark.errors import TidemarkError, UnsupportedError, UsageError
+from tidemark.glue_job.edge.announce import announced
 from tidemark.glue_job.readers.files.predicates import SparkPredicate
 from tidemark.glue_job.readers.files.s3_options import (
     LOCAL_STORAGE_CLASS,
@@ -29,6 +30,7 @@ from tidemark.local_state.catalog.partitions import (
 )
 from tidemark.local_state.catalog.tables import find_table
 from tidemark.local_state.job_run import job_home
+from tidemark.local_state.operations import DELETE
 from tidemark.local_state.run_warnings import RunWarning, note
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.dataset_notes import note_written
@@ -175,7 +177,8 @@ def _delete(roots: Iterable[Path], purge: Purge) -> None:
 def _unlinked(file: Path) -> str:
     """Delete a file; return the name of the list for its result."""
     try:
-        file.unlink()
+        with announced((DELETE, job_home().uri_of(file))):
+            file.unlink()
     except OSError:
         return FAILED
     return SUCCESS
@@ -193,7 +196,7 @@ def _write_manifest(uri: str, lists: Mapping[str, list[Path]]) -> None:
     folder = home.existing_path(uri)
     folder.mkdir(parents=True, exist_ok=True)
     for name, files in lists.items():
-        lines = (f"s3://{file.relative_to(home.lake)}\n" for file in files)
+        lines = (f"{home.uri_of(file)}\n" for file in files)
         (folder / name).write_text("".join(lines), encoding="utf-8")
 
 

@@ -25,9 +25,11 @@ from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.machine.processes import inherited
+from tidemark.local_state.operations import records_operations
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_state.sparks.installed import Spark
 from tidemark.local_state.store.database import JobRun
+from tidemark.local_state.store.dataset_notes import FILES_VARIABLE
 from tidemark.model.assembly.definitions import JobDefinition
 from tidemark.sites import SITES
 
@@ -103,6 +105,7 @@ def environment_of(
     direct = ",".join(filter(None, (os.environ.get("no_proxy", os.environ.get("NO_PROXY")), HERE)))
     place = machine.port or NOWHERE  # AWS only if the user names it
     names = PORT_SERVICES if machine.port else ()
+    notes_files = {FILES_VARIABLE: "1"} if records_operations(machine.home) else {}
     return {
         PORT_VARIABLE: place,
         **{f"{PORT_VARIABLE}_{service}": place for service in names},
@@ -122,4 +125,5 @@ def environment_of(
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": os.devnull,  # no profile, endpoint or credentials of the developer
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        **notes_files,
     }

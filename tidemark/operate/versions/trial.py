@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.glue_service.commands import load_app
+from tidemark.glue_service.commands import App, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.glue_service.workflows.selection import Selection
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
-from tidemark.model.assembly.definitions import SPARK
+from tidemark.model.assembly.definitions import SPARK, Deployment
 from tidemark.model.messages import known
 from tidemark.operate.versions.outcomes import RunOutcome
 
@@ -35,6 +35,14 @@ class Trial:
     runs: tuple[RunOutcome, ...]
     began_ms: int
     ended_ms: int
+
+    @property
+    def failure(self) -> str:
+        """The first job that did not SUCCEED, and why; empty if all did, and one ran."""
+        if not self.runs:
+            return "no job ran"
+        failed = [run for run in self.runs if run.state != "SUCCEEDED"]
+        return f"{failed[0].job}: {failed[0].error or failed[0].state}" if failed else ""
 
 
 Observe = Callable[[JobRun | None], None]
@@ -65,38 +73,61 @@ def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Pa
     Raises:
         EntityNotFoundError: the app has no such job, or no workflow starts it.
     """
-    deployment = load_app(assembly).deployment
-    if job is not None:
-        known("job", job, deployment.jobs)
-        starting = [
-            trigger.workflow_name
-            for trigger in deployment.triggers
-            if trigger.workflow_name and any(it.job_name == job for it in trigger.actions)
-        ]
-        if not starting:
-            raise EntityNotFoundError(
-                f"no workflow starts the job {job}; give its script instead: tidemark "
-                "compare-versions SCRIPT"
-            )
-        workflow = workflow or starting[0]
+    chosen = _workflow_of(load_app(assembly).deployment, workflow, job)
 
     def start(
         home: Home, version: str, jvms: Jvms, settings: Sequence[str], observe: Observe
     ) -> None:
         folder = scratch / f"assembly-{version}"
         app = load_app(assembly_of_version(assembly, version, folder, settings))
-        run_workflow(
-            app,
-            home,
-            workflow,
-            observe,
-            lambda _: None,
-            jvms=jvms,
-            skips_crawlers=True,
-            selection=Selection(job, has_following=False) if job else None,
-        )
+        _run_app(app, home, chosen, job, jvms, observe)
 
     return start
+
+
+def as_deployed(app: App, workflow: str | None, job: str | None) -> Start:
+    """Return what runs a workflow of an app once, or one of its jobs, each on its own version.
+
+    Raises:
+        EntityNotFoundError: the app has no such job, or no workflow starts it.
+    """
+    chosen = _workflow_of(app.deployment, workflow, job)
+
+    def start(
+        home: Home, version: str, jvms: Jvms, settings: Sequence[str], observe: Observe
+    ) -> None:
+        _run_app(app, home, chosen, job, jvms, observe)
+
+    return start
+
+
+def _workflow_of(deployment: Deployment, workflow: str | None, job: str | None) -> str | None:
+    if job is None:
+        return workflow
+    known("job", job, deployment.jobs)
+    starting = [
+        trigger.workflow_name
+        for trigger in deployment.triggers
+        if trigger.workflow_name and any(it.job_name == job for it in trigger.actions)
+    ]
+    if not starting:
+        raise EntityNotFoundError(f"no workflow starts the job {job}; give its script instead")
+    return workflow or starting[0]
+
+
+def _run_app(
+    app: App, home: Home, workflow: str | None, job: str | None, jvms: Jvms, observe: Observe
+) -> None:
+    run_workflow(
+        app,
+        home,
+        workflow,
+        observe,
+        lambda _: None,
+        jvms=jvms,
+        skips_crawlers=True,
+        selection=Selection(job, has_following=False) if job else None,
+    )
 
 
 def with_settings(arguments: Mapping[str, str], settings: Sequence[str]) -> dict[str, str]:

@@ -1,0 +1,228 @@
+"""The command `prove`: what a crash, a retry or a second run of a job would lose or double."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
+from tidemark.errors import UsageError
+from tidemark.model.messages import plural
+
+if TYPE_CHECKING:
+    from tidemark.operate.prove.judged import TargetRows
+    from tidemark.operate.prove.prove import Finding, Proof
+    from tidemark.operate.versions.trial import Start
+
+KINDS = ("crash", "again", "parts", "order", "twice", "replaced", "rewind")
+MARKS = {
+    "equal": "✓",
+    "changed": "≠",
+    "doubled": "✗",
+    "lost": "✗",
+    "fails": "✗",
+    "not tried": "-",
+}
+BAD = ("changed", "doubled", "lost", "fails")
+MAX_EXAMPLES = 2
+ONLY_HELP = f"Only these experiments, separated by commas: {', '.join(KINDS)}."
+BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
+KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option("--workflow", metavar="NAME", help="Prove all jobs of this workflow of the app.")
+@click.option("--only", metavar="KIND,...", help=ONLY_HELP)
+@click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS", help=BUDGET_HELP)
+@click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
+@click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
+@click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
+@click.argument("what", required=False, metavar="[JOB|SCRIPT]")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def prove(
+    workflow: str | None,
+    only: str | None,
+    budget: float | None,
+    key: str | None,
+    app: Path | None,
+    context: tuple[str, ...],
+    output: str,
+    what: str | None,
+    arguments: tuple[str, ...],
+) -> None:
+    """Prove that no row is lost or doubled when a job of the app, or a SCRIPT, goes wrong.
+
+    It runs once as it should, on a copy of the home, and every change that it makes outside its
+    process is noted. Then it crashes after each of these changes and runs again; it runs with
+    nothing new, with its files in parts and in another order, and after a rewind. Each time the
+    rows of its targets are compared with those of the first run. The home stays as it is.
+
+    Exit code 0: no row is lost or doubled. 1: an experiment loses, doubles or changes rows, or
+    fails.
+    """
+    from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.local_state.home import Home
+    from tidemark.operate.prove.bench import Bench
+    from tidemark.operate.prove.prove import Wish
+    from tidemark.operate.prove.prove import prove as prove_it
+    from tidemark.operate.versions.compare import scratch_of
+    from tidemark.operate.versions.copies import copy_home
+
+    wish = Wish(_names(only, KINDS), budget, _names(key))
+    home = Home.from_environment()
+    console = Console(stderr=True)
+    start, version, scripts = _start(console, what, arguments, workflow, app, context)
+    _refuse_shared(scripts)
+    with scratch_of(home) as scratch:
+        base = copy_home(home, scratch / "home")
+        with jvms_of(base) as jvms, _progress(console) as progress:
+            task = progress.add_task("", total=None)
+
+            def say(text: str, done: int, total: int) -> None:
+                progress.update(task, description=text, completed=done, total=total or None)
+
+            found = prove_it(Bench(start, version, jvms, scratch, base), wish, say)
+    if output == "json":
+        click.echo(json.dumps(to_json(found), indent=2))
+    else:
+        for line in lines_of(found):
+            click.echo(line)
+    sys.exit(1 if found.verdict in BAD else 0)
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+
+
+def _names(text: str | None, allowed: Sequence[str] = ()) -> list[str]:
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    if unknown := [name for name in names if allowed and name not in allowed]:
+        raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(allowed)}")
+    return names
+
+
+def _start(
+    console: Console,
+    what: str | None,
+    arguments: tuple[str, ...],
+    workflow: str | None,
+    app: Path | None,
+    context: tuple[str, ...],
+) -> "tuple[Start, str, dict[str, Path]]":
+    """Return what runs, its version of Glue, and its scripts by the names that messages use."""
+    from tidemark.glue_service.commands import load_app
+    from tidemark.glue_service.submit import read_submission
+    from tidemark.local_state.sparks.installed import own_glue_version
+    from tidemark.operate.versions.trial import as_deployed, script_start
+
+    if what is not None and what.endswith(".py"):
+        if workflow or app or context:
+            raise UsageError("--workflow, --app and --context are for an app; a script needs none")
+        submission = read_submission(Path(what), arguments)
+        scripts = {submission.script.name: submission.script}
+        return script_start(submission), submission.glue_version, scripts
+    if arguments:
+        raise UsageError(
+            f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
+        )
+    loaded = load_app(assembly_folder(console, app, context))
+    scripts = {
+        one.name or one.source.name: one.source
+        for one in loaded.assembly.assets
+        if one.source.suffix == ".py"
+    }
+    return as_deployed(loaded, workflow, what), own_glue_version(), scripts
+
+
+def _refuse_shared(scripts: dict[str, Path]) -> None:
+    from tidemark.checks.script.databases import database_writes_in
+    from tidemark.operate.versions.shared import refuse_shared
+
+    writes = {
+        name: database_writes_in(script.read_text(encoding="utf-8", errors="replace"))
+        for name, script in scripts.items()
+    }
+    refuse_shared(writes, os.environ)
+
+
+def lines_of(proof: "Proof") -> Iterator[str]:
+    """Yield a proof as lines for people."""
+    for finding in proof.findings:
+        yield from _lines_of_finding(finding)
+    for target, columns in proof.by_time.items():
+        yield f"  {target}: {', '.join(columns)} differ in two equal runs, and were left out"
+    counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
+    told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
+    yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
+
+
+def _lines_of_finding(finding: "Finding") -> Iterator[str]:
+    title = finding.experiment.title
+    yield f"{MARKS[finding.verdict]} {title}: {finding.verdict}"
+    if finding.reason:
+        yield f"    {finding.reason}"
+    if finding.verdict not in BAD:
+        return
+    for target in finding.targets:
+        if target.verdict != "equal":
+            yield f"    {_told(target)}"
+            for kind, rows in target.examples.items():
+                yield from (f"      {kind}: {row}" for row in rows[:MAX_EXAMPLES])
+    if finding.cause:
+        yield f"    why: {finding.cause.text}"
+        yield f"    what to do: {finding.cause.remedy}"
+
+
+def _told(target: "TargetRows") -> str:
+    parts = [
+        f"{count:,} {name}"
+        for name, count in (
+            ("lost", target.lost),
+            ("doubled", target.doubled),
+            ("not in the baseline", target.added),
+        )
+        if count
+    ]
+    key = f"; key {', '.join(target.key)}" if target.key else ""
+    return f"{target.target}: {', '.join(parts)}, of {target.expected or 0:,} rows{key}"
+
+
+def to_json(proof: "Proof") -> dict[str, Any]:
+    """Return a proof as plain JSON values, keys in camelCase as of the API of Glue."""
+    from dataclasses import asdict
+
+    return {
+        "verdict": proof.verdict,
+        "seconds": round(proof.seconds, 1),
+        "differsByTime": proof.by_time,
+        "operations": [asdict(one) for one in proof.operations],
+        "experiments": [
+            {
+                "kind": one.experiment.kind,
+                "title": one.experiment.title,
+                "after": one.experiment.after or None,
+                "verdict": one.verdict,
+                "reason": one.reason or None,
+                "targets": [{**asdict(it), "verdict": it.verdict} for it in one.targets],
+                "cause": asdict(one.cause) if one.cause else None,
+                "seconds": round(one.seconds, 1),
+            }
+            for one in proof.findings
+        ],
+    }

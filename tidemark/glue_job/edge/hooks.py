@@ -1,0 +1,94 @@
+"""Announces what a script changes by calls of Python: its bookmark, and requests to services."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tidemark.glue_job.edge.announce import announced, open_edge
+from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
+from tidemark.glue_job.process.after_import import after_import
+from tidemark.glue_job.process.spark import CONF_FILE
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST
+
+# Requests of which S3 knows the effect only at the last one.
+PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipartUpload")
+READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan", "Select")
+READS_OF = {"sts", "logs", "cloudwatch", "monitoring", "iam", "kms"}  # nothing of a job's state
+PUTS = ("PutObject", "CopyObject", "CompleteMultipartUpload")
+# The parameter that says what a request changes.
+SUBJECTS = ("TableName", "Table", "JobName", "DatabaseName", "Name", "TopicArn", "QueueUrl")
+
+
+@contextmanager
+def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
+    """Announce what the body changes, if the home records it.
+
+    Args:
+        home: that of the run.
+        folder: that of the run; its settings of Spark get the socket of the JVM.
+        script: its name in tracebacks.
+    """
+    edge = open_edge(home, script)
+    if edge is None:
+        yield
+        return
+    after_import("awsglue.job", _announce_commits)
+    after_import("botocore.client", _announce_requests)
+    with ExitStack() as stack:
+        conf = folder / CONF_FILE
+        if conf.is_file():  # a Python shell job has none
+            jvm = JvmEdge(edge)
+            stack.callback(jvm.close)
+            with conf.open("a", encoding="utf-8") as file:
+                file.write(f"spark.hadoop.{SETTING}={jvm.path}\n")
+        yield
+
+
+def _announce_commits(module: ModuleType) -> None:
+    commit = module.Job.commit
+
+    def announce(job: Any) -> None:
+        with announced((BOOKMARK, "")):
+            commit(job)
+
+    module.Job.commit = announce
+
+
+def _announce_requests(module: ModuleType) -> None:
+    call = module.BaseClient._make_api_call
+
+    def announce(client: Any, operation_name: str, api_params: Mapping[str, Any]) -> Any:
+        changes = _changes(client.meta.service_model.service_name, operation_name, api_params)
+        with announced(*changes):
+            return call(client, operation_name, api_params)
+
+    module.BaseClient._make_api_call = announce
+
+
+def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what a request of boto3 changes, as kinds and places of operations."""
+    if name.startswith(READS) or service in READS_OF or name in PARTS:
+        return []
+    if service != "s3":
+        return [(REQUEST, f"{service} {name} {_subject(parameters)}".rstrip())]
+    bucket = parameters.get("Bucket", "")
+    if name in PUTS:
+        return [(PUT, f"s3://{bucket}/{parameters['Key']}")]
+    if name == "DeleteObject":
+        return [(DELETE, f"s3://{bucket}/{parameters['Key']}")]
+    if name == "DeleteObjects":
+        keys = [one["Key"] for one in parameters.get("Delete", {}).get("Objects", ())]
+        return [(DELETE, f"s3://{bucket}/{key}") for key in keys]
+    return [(REQUEST, f"s3 {name} {bucket}")]
+
+
+def _subject(parameters: Mapping[str, Any]) -> str:
+    if items := parameters.get("TransactItems"):
+        tables = {str(one.get("TableName")) for item in items for one in item.values()}
+        return ", ".join(sorted(tables))
+    if items := parameters.get("RequestItems"):
+        return ", ".join(sorted(items))
+    return next((str(parameters[name]) for name in SUBJECTS if name in parameters), "")

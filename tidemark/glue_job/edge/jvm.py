@@ -1,0 +1,61 @@
+"""Takes the announcements of a run's JVM: a socket that only this user can reach.
+
+A connection sends `enter`, makes its change after the answer `go`, and sends `leave` with what it
+was: `leave<TAB>put<TAB>s3://bucket/key`, or nothing more if the change failed. A backslash, a tab
+and the ends of lines within a key are escaped as in Java.
+"""
+
+import re
+import shutil
+import socketserver
+import tempfile
+import threading
+from pathlib import Path
+from typing import cast
+
+from tidemark.glue_job.edge.announce import Edge, line_of
+
+SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
+GO = b"go\n"
+ESCAPES = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+    edge: Edge
+
+
+class _Connection(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        """Answer one connection until it ends."""
+        edge = cast(_Server, self.server).edge
+        while self.rfile.readline() == b"enter\n":
+            with edge.recorder.alone():
+                self.wfile.write(GO)
+                _, *made = self.rfile.readline().decode().rstrip("\n").split("\t")
+                if made:
+                    kind, *places = map(_unescaped, made)
+                    edge.recorder.record(kind, tuple(places), line_of(edge.script))
+            self.wfile.write(GO)
+
+
+def _unescaped(word: str) -> str:
+    return re.sub(r"\\[\\tnr]", lambda found: ESCAPES[found[0]], word)
+
+
+class JvmEdge:
+    """A socket for the JVM of a run, in a folder of its own; the path of a socket must be short."""
+
+    def __init__(self, edge: Edge) -> None:
+        """Answer from now on, in threads of this process."""
+        self._folder = Path(tempfile.mkdtemp(prefix="tidemark-edge-"))
+        self.path = self._folder / "socket"
+        self._server = _Server(str(self.path), _Connection)
+        self._server.edge = edge
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        shutil.rmtree(self._folder, ignore_errors=True)

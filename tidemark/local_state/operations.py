@@ -1,0 +1,134 @@
+"""What runs of a home have changed outside their processes, in order, each with the state after it.
+
+A home records them if it has the folder `operations`. The state that a crash leaves between two
+operations can then be put together again, without the crash.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.store.sqlite_files import SIDE_FILES, copy_database
+
+FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
+OBJECTS, STATES = "objects", "states"
+PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
+"""Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
+BOOKMARK, CATALOG, REQUEST = "bookmark", "catalog", "request"
+"""Kinds of operations on what a home keeps beside the lake; a request is one to a service."""
+ON_THE_LAKE = frozenset({PUT, COPY, DELETE, RENAME})
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One change outside the process of a run.
+
+    Attributes:
+        number: its place in the order of all operations of the home, from 1.
+        run_id: the job run.
+        kind: put, copy, delete or rename; bookmark, catalog or request.
+        places: URIs of objects, the target last; else what was changed, such as a table.
+        line: of the script, that ran then; None if none did.
+    """
+
+    number: int
+    run_id: str
+    kind: str
+    places: tuple[str, ...]
+    line: int | None = None
+
+
+def record_operations(home: Home) -> None:
+    """Let a home record the operations of its runs from now on."""
+    for name in (OBJECTS, STATES):
+        (home.root / FOLDER / name).mkdir(parents=True)
+
+
+def records_operations(home: Home) -> bool:
+    """Return whether a home records the operations of its runs."""
+    return (home.root / FOLDER).is_dir()
+
+
+def read_operations(home: Home) -> list[Operation]:
+    """Return the operations that a home has recorded, in order."""
+    log = home.root / FOLDER / LOG
+    if not log.is_file():
+        return []
+    lines = log.read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    return [Operation(**{**one, "places": tuple(one["places"])}) for one in found]
+
+
+class Recorder:
+    """Records the operations of one run, one at a time among all runs of the home."""
+
+    def __init__(self, home: Home, run_id: str) -> None:
+        """Record for a job run."""
+        self._home = home
+        self._run_id = run_id
+        self._folder = home.root / FOLDER
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let no other run of the home carry out an operation meanwhile."""
+        with (self._folder / LOCK).open("a+", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def record(self, kind: str, places: tuple[str, ...], line: int | None) -> None:
+        """Record an operation that was just carried out by who is `alone`."""
+        log = self._folder / LOG
+        number = _lines_in(log) + 1
+        if kind in (PUT, COPY):
+            self._keep_object(number, self._home.local_path(places[-1]))
+        self._keep_databases(number)
+        made = Operation(number, self._run_id, kind, places, line)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(made)) + "\n")
+
+    def _keep_object(self, number: int, file: Path) -> None:
+        """Keep an object as it is now: it may be deleted later, but is never changed in place."""
+        kept = self._folder / OBJECTS / str(number)
+        try:
+            os.link(file, kept)
+        except OSError:  # a file system without links
+            shutil.copy2(file, kept)
+
+    def _keep_databases(self, number: int) -> None:
+        """Keep the databases that have changed since the last operation."""
+        stamps = self._folder / "stamps.json"
+        before = json.loads(stamps.read_text(encoding="utf-8")) if stamps.is_file() else {}
+        after = {name: _stamp(self._home.root / name) for name in DATABASES}
+        for name in DATABASES:
+            if after[name] and after[name] != before.get(name):
+                kept = self._folder / STATES / str(number) / name
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                copy_database(self._home.root / name, kept)
+        stamps.write_text(json.dumps(after), encoding="utf-8")
+
+
+def _lines_in(log: Path) -> int:
+    """Return the number of lines; the last one has the number itself."""
+    if not log.is_file():
+        return 0
+    with log.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 100_000))
+        last = file.read().splitlines()[-1]
+    return int(json.loads(last)["number"])
+
+
+def _stamp(database: Path) -> list[int]:
+    """Return what changes with each commit to an SQLite file."""
+    found: list[int] = []
+    for suffix in ("", SIDE_FILES[0]):
+        with suppress(FileNotFoundError):
+            status = database.with_name(f"{database.name}{suffix}").stat()
+            found += [status.st_mtime_ns, status.st_size]
+    return found

@@ -1,0 +1,205 @@
+"""Carries experiments out: each in a home of its own, with runs of the same script or app."""
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark.errors import TidemarkError
+from tidemark.glue_service.runs.jvms.supply import Jvms
+from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.operations import Operation, record_operations
+from tidemark.local_state.store.sqlite_files import copy_database, delete_database
+from tidemark.operate.prove.experiments import Experiment, in_parts
+from tidemark.operate.prove.homes import home_after, linked_home
+from tidemark.operate.versions.trial import Observe, Start, Trial, run_trial
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment has left.
+
+    Attributes:
+        experiment: what was tried.
+        home: as it is afterwards.
+        trials: the runs, in order.
+        seconds: how long it took.
+    """
+
+    experiment: Experiment
+    home: Home
+    trials: Sequence[Trial] = ()
+    seconds: float = 0.0
+
+    @property
+    def failure(self) -> str:
+        """Why the last run failed; empty if it succeeded."""
+        return self.trials[-1].failure if self.trials else ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all experiments share.
+
+    Attributes:
+        start: what is run, as `script_start` or `app_start` returns it.
+        version: of Glue.
+        jvms: where the runs get their JVMs.
+        scratch: the folder of the homes.
+        base: the home before the runs.
+        observe: is called while runs go on; may raise, which stops them.
+    """
+
+    start: Start
+    version: str
+    jvms: Jvms
+    scratch: Path
+    base: Home
+    observe: Observe = lambda _: None
+
+    def run(self, home: Home) -> Trial:
+        """Run once in a home of experiments."""
+        return run_trial(home, self.start, self.version, self.jvms, observe=self.observe)
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a home."""
+        return self.scratch / f"home-{name}"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The run that goes well, and what is known of it.
+
+    Attributes:
+        outcome: of the run whose operations were recorded.
+        operations: what it changed outside its processes, in order.
+        sources: URIs of the files that it read as new ones, the oldest first.
+    """
+
+    outcome: Outcome
+    operations: Sequence[Operation]
+    sources: Sequence[str] = field(default_factory=list)
+
+
+def run_baseline(bench: Bench, name: str, *, is_recorded: bool) -> Outcome:
+    """Run once on a copy of the base; record its operations."""
+    began = time.monotonic()
+    home = linked_home(bench.base, bench.folder(name))
+    if is_recorded:
+        record_operations(home)
+    trial = bench.run(home)
+    return Outcome(Experiment("again", name), home, [trial], time.monotonic() - began)
+
+
+def carry_out(bench: Bench, baseline: Baseline, experiment: Experiment, number: int) -> Outcome:
+    """Carry out an experiment."""
+    began = time.monotonic()
+    prepare = _PREPARED[experiment.kind]
+    home, trials = prepare(bench, baseline, experiment, bench.folder(f"{number}"))
+    return Outcome(experiment, home, trials, time.monotonic() - began)
+
+
+def _crash(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    done = [one for one in baseline.operations if one.number <= experiment.after]
+    home = home_after(bench.base, baseline.outcome.home, done, folder)
+    return home, [bench.run(home)]
+
+
+def _again(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    home = linked_home(baseline.outcome.home, folder)
+    return home, [bench.run(home)]
+
+
+def _parts(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    return _delivered(bench, in_parts(baseline.sources), folder)
+
+
+def _order(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    return _delivered(bench, in_parts(baseline.sources)[::-1], folder)
+
+
+def _delivered(
+    bench: Bench, parts: Sequence[Sequence[str]], folder: Path
+) -> tuple[Home, list[Trial]]:
+    """Let files arrive part by part, and run after each."""
+    home = linked_home(bench.base, folder)
+    held = folder / "held"
+    for part in parts:
+        for uri in part:
+            kept = held / uri.partition("://")[2]
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            home.local_path(uri).replace(kept)
+    trials = []
+    for part in parts:
+        for uri in part:
+            _arrive(held / uri.partition("://")[2], home.local_path(uri))
+        trials.append(bench.run(home))
+        if trials[-1].failure:
+            break
+    return home, trials
+
+
+def _arrive(file: Path, target: Path) -> None:
+    """Put a copy of a file in place, as new as an object that arrives now."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.arriving")
+    shutil.copyfile(file, unfinished)
+    unfinished.replace(target)
+
+
+def _twice(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    home = linked_home(baseline.outcome.home, folder)
+    file = home.local_path(baseline.sources[-1])
+    _arrive(file, file.with_name(f"again-{file.name}"))
+    return home, [bench.run(home)]
+
+
+def _replaced(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    home = linked_home(baseline.outcome.home, folder)
+    file = home.local_path(baseline.sources[-1])
+    _arrive(file, file)
+    return home, [bench.run(home)]
+
+
+def _rewind(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    """Put bookmarks and watermarks back to before the run, as AWS's reset does; run again."""
+    home = linked_home(baseline.outcome.home, folder)
+    for name in DATABASES:
+        if (home.root / name).is_file():
+            delete_database(home.root / name)
+        if (bench.base.root / name).is_file():
+            copy_database(bench.base.root / name, home.root / name)
+    return home, [bench.run(home)]
+
+
+def _together(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    raise TidemarkError("two runs at once need a home that is served")
+
+
+_PREPARED: dict[str, Callable[[Bench, Baseline, Experiment, Path], tuple[Home, list[Trial]]]] = {
+    "crash": _crash,
+    "again": _again,
+    "parts": _parts,
+    "order": _order,
+    "twice": _twice,
+    "replaced": _replaced,
+    "rewind": _rewind,
+    "together": _together,
+}

@@ -1,0 +1,92 @@
+"""Which experiments there are for a run, from what it changed; the most telling ones first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
+from tidemark.local_state.operations import COPY, DELETE, PUT, RENAME, REQUEST, Operation
+
+Kind = Literal["crash", "again", "parts", "order", "twice", "replaced", "rewind", "together"]
+KINDS: Sequence[Kind] = (
+    "crash",
+    "again",
+    "parts",
+    "order",
+    "twice",
+    "replaced",
+    "rewind",
+    "together",
+)
+MAX_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One way in which a run, or what it reads, goes wrong.
+
+    Attributes:
+        kind: of the experiment.
+        title: what happens, for people.
+        after: of a crash, the number of the last operation before it.
+        operation: of a crash, that operation.
+        not_tried: why the experiment is not carried out; empty if it is.
+    """
+
+    kind: Kind
+    title: str
+    after: int = 0
+    operation: Operation | None = None
+    not_tried: str = ""
+
+
+def crashes(operations: Sequence[Operation]) -> list[Experiment]:
+    """Return a crash after each operation, the most telling ones first.
+
+    A crash before an operation is the one after the operation before it; before the first one
+    nothing has happened.
+    """
+    titled = [
+        Experiment("crash", f"crash after {described(one)}", one.number, one) for one in operations
+    ]
+    return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
+
+
+def described(operation: Operation) -> str:
+    """Return an operation in a few words."""
+    place = operation.places[-1] if operation.places else ""
+    words = {
+        PUT: f"writing {place}",
+        COPY: f"copying to {place}",
+        DELETE: f"deleting {place}",
+        RENAME: f"renaming to {place}",
+        BOOKMARK_COMMIT: "committing the bookmark",
+    }
+    at = f" (line {operation.line})" if operation.line else ""
+    return f"{words.get(operation.kind, f'{operation.kind} {place}')}{at}"
+
+
+def _telling(operations: Sequence[Operation], after: int) -> int:
+    """Return how much a crash after an operation tells: where kinds or lines change, the most."""
+    by_number = {one.number: one for one in operations}
+    here, following = by_number[after], by_number.get(after + 1)
+    if following is None:
+        return 3
+    if is_state(here) != is_state(following) or here.line != following.line:
+        return 3
+    return 2 if here.kind != following.kind else 1
+
+
+def is_state(operation: Operation) -> bool:
+    """Return whether an operation notes how far the job has got: a bookmark, or a watermark."""
+    is_dynamodb = operation.kind == REQUEST and operation.places[0].startswith("dynamodb ")
+    return operation.kind == BOOKMARK_COMMIT or is_dynamodb
+
+
+def in_parts(files: Sequence[str], count: int = MAX_PARTS) -> list[list[str]]:
+    """Divide files, in their order, into at most so many parts of about the same size."""
+    count = min(count, len(files))
+    return [
+        list(files[len(files) * at // count : len(files) * (at + 1) // count])
+        for at in range(count)
+    ]

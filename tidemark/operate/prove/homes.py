@@ -1,0 +1,94 @@
+"""Makes homes for experiments: the state of another home, and what operations made of it."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.operations import (
+    COPY,
+    DELETE,
+    FOLDER,
+    OBJECTS,
+    PUT,
+    RENAME,
+    STATES,
+    Operation,
+)
+from tidemark.local_state.store.sqlite_files import copy_database, delete_database
+from tidemark.operate.versions.targets import SCRIPTS
+
+COPIED = ("derby",)  # databases that are changed in place
+
+
+def linked_home(home: Home, folder: Path) -> Home:
+    """Return a new home with the state of another one, whose objects are linked, not copied.
+
+    Both must be homes of experiments: their objects are replaced, and never changed in place.
+    """
+    made = Home.open(folder)
+    for name in DATABASES:
+        if (home.root / name).is_file():
+            (made.root / name).parent.mkdir(parents=True, exist_ok=True)
+            copy_database(home.root / name, made.root / name)
+    for name in COPIED:
+        shutil.copytree(home.root / name, made.root / name, dirs_exist_ok=True)
+    shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
+    return made
+
+
+def _linked(source: str, target: str) -> str:
+    """Link an object; scripts are copied, for each run writes its script in place."""
+    if f"/{SCRIPTS}/" in source:
+        return str(shutil.copy2(source, target))
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without links
+        return str(shutil.copy2(source, target))
+    return target
+
+
+def home_after(base: Home, recorded: Home, operations: Sequence[Operation], folder: Path) -> Home:
+    """Return a new home as it is after some operations: what a crash then would have left.
+
+    Args:
+        base: the state before the runs.
+        recorded: the home in which the operations were recorded.
+        operations: the first ones of that home, in order.
+        folder: of the new home.
+    """
+    made = linked_home(base, folder)
+    for operation in operations:
+        _apply(operation, made, recorded)
+    for name in DATABASES:
+        numbers = [one.number for one in operations]
+        kept = [recorded.root / FOLDER / STATES / str(number) / name for number in numbers]
+        if found := [file for file in kept if file.is_file()]:
+            (made.root / name).parent.mkdir(parents=True, exist_ok=True)
+            delete_database(made.root / name)
+            copy_database(found[-1], made.root / name)
+    return made
+
+
+def _apply(operation: Operation, home: Home, recorded: Home) -> None:
+    """Change a lake as an operation did."""
+    if operation.kind in (PUT, COPY):
+        target = home.local_path(operation.places[-1])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        _linked(str(recorded.root / FOLDER / OBJECTS / str(operation.number)), str(target))
+    elif operation.kind == DELETE:
+        _delete(home.local_path(operation.places[0]))
+    elif operation.kind == RENAME:
+        source, target = map(home.local_path, operation.places)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.replace(target)
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    with suppress(FileNotFoundError):
+        path.unlink()

@@ -1,0 +1,249 @@
+"""A job that compares the rows of targets in many lakes with those of the first, on one Spark.
+
+Called as a job script with ``--asked FILE``: an object with ``out``, the file of the answer,
+``key`` (columns that identify a row, or none), and ``targets``, a list of objects with ``format``,
+``control`` and ``sides``: each the ``folder``, the ``files`` of that format in it, and whether
+these are ``all`` of its files. The first side is the baseline; the control is a second, equal run,
+and columns in which the two differ are left out.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
+
+from tidemark.operate.versions.row_job import (
+    IN_FULL,
+    SETTINGS,
+    column_of,
+    differing_of,
+    measured,
+    plain,
+    read,
+    types_of,
+)
+
+ROW, SIDE, COUNT, BEFORE = "row", "side", "count", "before"
+MAX_DIFFERING = 5000  # rows that are looked at one by one
+MAX_SHOWN = 3
+DATA_LIKE = re.compile(r'"?[\d.+:T Z-]*"?')
+
+
+def main() -> None:
+    """Compare every target, and write the answers."""
+    file = Path(sys.argv[sys.argv.index("--asked") + 1])
+    asked = json.loads(file.read_text(encoding="utf-8"))
+    spark = SparkSession.builder.getOrCreate()
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
+    answers = [judged(spark, target, asked["key"]) for target in asked["targets"]]
+    Path(asked["out"]).write_text(json.dumps(answers), encoding="utf-8")
+    spark.stop()
+
+
+def judged(spark: SparkSession, target: dict[str, Any], key: Sequence[str]) -> dict[str, Any]:
+    """Return how each side of a target differs from its first side."""
+    try:
+        return rows_judged(spark, target, key)
+    except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
+        return {"problem": str(error).splitlines()[0], "by_time": [], "sides": []}
+
+
+def rows_judged(spark: SparkSession, target: dict[str, Any], key: Sequence[str]) -> dict[str, Any]:
+    """Return the same for files whose rows Spark reads."""
+    kind = target["format"]
+    sides = [*target["sides"], target["control"]]
+    header = header_of(kind, sides)
+    read_sides = [rows_of_side(spark, kind, side, header) for side in sides]
+    base, control = read_sides[0], read_sides.pop()
+    if base is None:
+        return {"by_time": [], "sides": [without_baseline(frame) for frame in read_sides]}
+    names = list(types_of(base))
+    by_time = by_time_of(base, control, names)
+    kept = [name for name in names if name not in by_time]
+    counted = counts_of(read_sides, kept)
+    key = [name for name in key if name in kept]
+    return {"by_time": by_time, "sides": answers_of(counted, base, read_sides, kept, key)}
+
+
+def rows_of_side(
+    spark: SparkSession, kind: str, side: dict[str, Any], header: "str | None"
+) -> "DataFrame | None":
+    """Return the rows of one side; None without a file of it."""
+    frame = read(spark, kind, side)
+    if frame is None or header is None:
+        return frame
+    return frame.where(F.col(frame.columns[0]) != header)
+
+
+def header_of(kind: str, sides: Iterable[dict[str, Any]]) -> "str | None":
+    """Return the first line of files of lines, if every file has it and it is not like data."""
+    if kind != "lines":
+        return None
+    first = set()
+    for file in {file for side in sides for file in side["files"]}:
+        with Path(file).open(encoding="utf-8", errors="replace") as opened:
+            first.add(opened.readline().rstrip("\r\n"))
+    if len(first) != 1:
+        return None
+    fields = re.split(r"[,;\t|]", line := first.pop())
+    is_data = any(DATA_LIKE.fullmatch(field) for field in fields) or len(set(fields)) < len(fields)
+    return None if is_data else line
+
+
+def without_baseline(frame: "DataFrame | None") -> dict[str, Any]:
+    """Return the answer for a target that only other runs have written."""
+    rows = 0 if frame is None else frame.count()
+    return {"rows": rows or None, "expected": None, "added": rows}
+
+
+def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -> list[str]:
+    """Return the columns in which two equal runs differ."""
+    if control is None or set(types_of(control)) != set(names):
+        return []
+    sums = [measured(plain(frame, names), names) for frame in (base, control)]
+    return differing_of(names, sums)
+
+
+def counts_of(sides: Sequence["DataFrame | None"], names: list[str]) -> DataFrame:
+    """Return each different row as JSON, and how often each side has it: columns c0, c1, …."""
+    counted = []
+    for number, frame in enumerate(sides):
+        if frame is None:
+            continue
+        there = [name for name in names if name in frame.columns]
+        missing = [F.lit(None).alias(name) for name in names if name not in there]
+        more = [name for name in types_of(frame) if name not in names and name not in there]
+        rows = plain(frame, [*there, *more]).select("*", *missing)
+        row = F.to_json(F.struct(*map(column_of, [*names, *more])), IN_FULL)
+        counted.append(rows.select(row.alias(ROW), F.lit(number).alias(SIDE)))
+    one = F.lit(1)
+    columns = [
+        F.coalesce(F.sum(F.when(F.col(SIDE) == number, one)), F.lit(0)).alias(f"c{number}")
+        for number in range(len(sides))
+    ]
+    return reduce(DataFrame.unionAll, counted).groupBy(ROW).agg(*columns)
+
+
+def answers_of(
+    counted: DataFrame,
+    base: DataFrame,
+    sides: Sequence["DataFrame | None"],
+    names: list[str],
+    key: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Return the answer for every side."""
+    counted = counted.cache()
+    sums = sums_of(counted, len(sides))
+    differing = [number for number in range(len(sides)) if any(sums[number][1:])]
+    rows, keys, present = [], list(key), set[str]()
+    if differing:
+        is_different = reduce(
+            lambda one, other: one | other,
+            (F.col(f"c{number}") != F.col("c0") for number in differing),
+        )
+        rows = counted.where(is_different).limit(MAX_DIFFERING).collect()
+        keys = keys or found_key(base, names)
+        present = present_keys(counted, rows, keys) if keys else set()
+    counted.unpersist()
+    return [
+        {
+            "rows": None if frame is None else there,
+            "expected": sums[0][0],
+            "lost": lost,
+            "doubled": doubled,
+            "added": added,
+            **(details(rows, number, keys, present) if number in differing else {}),
+        }
+        for number, (frame, (there, lost, doubled, added)) in enumerate(
+            zip(sides, sums, strict=True)
+        )
+    ]
+
+
+def sums_of(counted: DataFrame, sides: int) -> list[tuple[int, int, int, int]]:
+    """Return for each side how many rows it has, and how many are lost, doubled and added."""
+    base, nothing = F.col("c0"), F.lit(0)
+    asked = []
+    for number in range(sides):
+        there = F.col(f"c{number}")
+        more = F.greatest(there - base, nothing)
+        asked += [
+            F.sum(there),
+            F.sum(F.greatest(base - there, nothing)),
+            F.sum(F.when(base > 0, more).otherwise(nothing)),
+            F.sum(F.when(base == 0, more).otherwise(nothing)),
+        ]
+    found = [int(value or 0) for value in counted.agg(*asked).collect()[0]]
+    return [tuple(found[at : at + 4]) for at in range(0, len(found), 4)]  # type: ignore[misc]
+
+
+def found_key(base: DataFrame, names: list[str]) -> list[str]:
+    """Return the columns that identify a row of the baseline: one, or two; empty if none do."""
+    candidates = [[name] for name in names] + [list(two) for two in combinations(names[:8], 2)]
+    rows = plain(base, names)
+    asked = [F.count(F.lit(1))]
+    asked += [F.count_distinct(*map(column_of, columns)) for columns in candidates]
+    total, *distinct = rows.agg(*asked).collect()[0]
+    found = [
+        columns for columns, count in zip(candidates, distinct, strict=True) if count == total > 0
+    ]
+    return next((one for one in found if one[0].lower().endswith("id")), found[0] if found else [])
+
+
+def present_keys(counted: DataFrame, rows: Sequence[Any], key: list[str]) -> set[str]:
+    """Return the keys of added rows that rows of the baseline have, too."""
+    added = {key_of(row[ROW], key) for row in rows if not row["c0"]}
+    if not added:
+        return set()
+    paths = ["$['" + name.replace("'", "\\'") + "']" for name in key]
+    parts = [F.get_json_object(ROW, path) for path in paths]
+    wanted = {tuple(as_text(value) for value in json.loads(one)): one for one in added}
+    found = counted.where("c0 > 0").select(*(part.alias(f"k{at}") for at, part in enumerate(parts)))
+    first = [values[0] for values in wanted]
+    rows_of_keys = found.where(F.col("k0").isin(first)).distinct().collect()
+    return {wanted[tuple(row)] for row in rows_of_keys if tuple(row) in wanted}
+
+
+def as_text(value: Any) -> "str | None":
+    """Return a value of JSON as `get_json_object` does."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def details(rows: Sequence[Any], number: int, key: list[str], present: set[str]) -> dict[str, Any]:
+    """Return what is known of the rows of one side that differ, from those looked at."""
+    examples: dict[str, list[str]] = {"lost": [], "doubled": [], "added": []}
+    lost, added = set(), []
+    for row in rows:
+        before, there = row["c0"], row[f"c{number}"]
+        if before == there:
+            continue
+        kind = "lost" if there < before else "doubled" if before else "added"
+        examples[kind].append(row[ROW])
+        if kind == "lost":
+            lost.add(key_of(row[ROW], key))
+        elif kind == "added":
+            added.append(key_of(row[ROW], key))
+    return {
+        "key": key,
+        "same_key": sum(one in lost for one in added) if key else 0,
+        "second_key": sum(one in present - lost for one in added) if key else 0,
+        "examples": {kind: sorted(found)[:MAX_SHOWN] for kind, found in examples.items()},
+    }
+
+
+def key_of(row: str, key: list[str]) -> str:
+    """Return the key of a row as JSON."""
+    values = json.loads(row)
+    return json.dumps([values.get(name) for name in key])
+
+
+if __name__ == "__main__":
+    main()
