@@ -16,6 +16,7 @@ from tidemark.errors import UsageError
 from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
+    from tidemark.operate.prove.causes import Cause
     from tidemark.operate.prove.judged import TargetRows
     from tidemark.operate.prove.prove import Finding, Proof
     from tidemark.operate.versions.trial import Start
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 KINDS = ("crash", "again", "parts", "order", "twice", "replaced", "rewind")
 MARKS = {
     "equal": "✓",
+    "accepted": "~",
     "changed": "≠",
     "doubled": "✗",
     "lost": "✗",
@@ -31,6 +33,7 @@ MARKS = {
 }
 BAD = ("changed", "doubled", "lost", "fails")
 MAX_EXAMPLES = 2
+ACCEPTS = "retry-appends"  # the rule of lint that a comment at a write acknowledges
 ONLY_HELP = f"Only these experiments, separated by commas: {', '.join(KINDS)}."
 BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
@@ -77,10 +80,10 @@ def prove(
     from tidemark.operate.versions.compare import scratch_of
     from tidemark.operate.versions.copies import copy_home
 
-    wish = Wish(_names(only, KINDS), budget, _names(key))
     home = Home.from_environment()
     console = Console(stderr=True)
     start, version, scripts = _start(console, what, arguments, workflow, app, context)
+    wish = Wish(_names(only, KINDS), budget, _names(key), _accepted(scripts))
     _refuse_shared(scripts)
     with scratch_of(home) as scratch:
         base = copy_home(home, scratch / "home")
@@ -150,6 +153,23 @@ def _start(
     return as_deployed(loaded, workflow, what), own_glue_version(), scripts
 
 
+def _accepted(scripts: dict[str, Path]) -> dict[tuple[str, int], str]:
+    """Return the lines whose rows may be doubled, with the reason that the script gives."""
+    from tidemark.checks.lint.ignores import ignores_of
+    from tidemark.checks.script.appends import appends_in
+
+    found: dict[tuple[str, int], str] = {}
+    for name, script in scripts.items():
+        text = script.read_text(encoding="utf-8", errors="replace")
+        comments = [one for one in ignores_of(text) if ACCEPTS in one.rules and not one.mistake]
+        for call in appends_in(text):
+            lines = range(call.place.line, call.place.end_line + 1)
+            for comment in comments:
+                if comment.line in lines:
+                    found |= {(Path(name).name, line): comment.reason for line in lines}
+    return found
+
+
 def _refuse_shared(scripts: dict[str, Path]) -> None:
     from tidemark.checks.script.databases import database_writes_in
     from tidemark.operate.versions.shared import refuse_shared
@@ -162,31 +182,46 @@ def _refuse_shared(scripts: dict[str, Path]) -> None:
 
 
 def lines_of(proof: "Proof") -> Iterator[str]:
-    """Yield a proof as lines for people."""
+    """Yield a proof as lines for people: the experiments, then each cause once."""
     for finding in proof.findings:
-        yield from _lines_of_finding(finding)
+        reason = f": {finding.reason}" if finding.reason else ""
+        title = finding.experiment.title
+        yield f"{MARKS[finding.verdict]} {finding.verdict:9} {title}{reason}"
+    for cause, findings in _by_cause(proof).items():
+        yield ""
+        yield from _lines_of_cause(cause, findings)
+    yield ""
     for target, columns in proof.by_time.items():
-        yield f"  {target}: {', '.join(columns)} differ in two equal runs, and were left out"
+        yield f"{target}: two equal runs differ in {', '.join(columns)}, which were left out"
     counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
 
 
-def _lines_of_finding(finding: "Finding") -> Iterator[str]:
-    title = finding.experiment.title
-    yield f"{MARKS[finding.verdict]} {title}: {finding.verdict}"
-    if finding.reason:
-        yield f"    {finding.reason}"
-    if finding.verdict not in BAD:
-        return
-    for target in finding.targets:
+def _by_cause(proof: "Proof") -> "dict[tuple[str, Cause], list[Finding]]":
+    found: dict[tuple[str, Cause], list[Finding]] = {}
+    for one in proof.findings:
+        if one.cause and one.verdict in BAD:
+            found.setdefault((one.verdict, one.cause), []).append(one)
+    return found
+
+
+def _lines_of_cause(key: "tuple[str, Cause]", findings: "Sequence[Finding]") -> Iterator[str]:
+    verdict, cause = key
+    crashes = sum(one.experiment.kind == "crash" for one in findings)
+    titles = list(dict.fromkeys(one.experiment.title for one in findings))
+    where = f"{crashes} of the crashes" if crashes > 1 else "; ".join(titles)
+    yield f"{verdict}: {where}"
+    worst = max(
+        findings, key=lambda one: sum(it.lost + it.doubled + it.added for it in one.targets)
+    )
+    for target in worst.targets:
         if target.verdict != "equal":
-            yield f"    {_told(target)}"
+            yield f"  {_told(target)}"
             for kind, rows in target.examples.items():
-                yield from (f"      {kind}: {row}" for row in rows[:MAX_EXAMPLES])
-    if finding.cause:
-        yield f"    why: {finding.cause.text}"
-        yield f"    what to do: {finding.cause.remedy}"
+                yield from (f"    {kind}: {row}" for row in rows[:MAX_EXAMPLES])
+    yield f"  why: {cause.text}"
+    yield f"  what to do: {cause.remedy}"
 
 
 def _told(target: "TargetRows") -> str:

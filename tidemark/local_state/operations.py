@@ -34,6 +34,7 @@ class Operation:
         run_id: the job run.
         kind: put, copy, delete or rename; bookmark, catalog or request.
         places: URIs of objects, the target last; else what was changed, such as a table.
+        script: the name of its file; empty if none ran then.
         line: of the script, that ran then; None if none did.
     """
 
@@ -41,6 +42,7 @@ class Operation:
     run_id: str
     kind: str
     places: tuple[str, ...]
+    script: str = ""
     line: int | None = None
 
 
@@ -81,14 +83,16 @@ class Recorder:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def record(self, kind: str, places: tuple[str, ...], line: int | None) -> None:
+    def record(
+        self, kind: str, places: tuple[str, ...], script: str = "", line: int | None = None
+    ) -> None:
         """Record an operation that was just carried out by who is `alone`."""
         log = self._folder / LOG
         number = _lines_in(log) + 1
         if kind in (PUT, COPY):
             self._keep_object(number, self._home.local_path(places[-1]))
         self._keep_databases(number)
-        made = Operation(number, self._run_id, kind, places, line)
+        made = Operation(number, self._run_id, kind, places, script, line)
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.operations import Recorder, records_operations
@@ -29,7 +30,12 @@ class Edge:
         with self.recorder.alone():
             yield
             for kind, place in changes:
-                self.recorder.record(kind, (place,), line)
+                self.record(kind, (place,), line)
+
+    def record(self, kind: str, places: tuple[str, ...], line: int | None) -> None:
+        """Record a change that was just made, and the line of the script that runs."""
+        script = Path(self.script).name if line else ""
+        self.recorder.record(kind, places, script, line)
 
 
 _edge: Edge | None = None  # of this process, which is one run

@@ -35,7 +35,7 @@ class _Connection(socketserver.StreamRequestHandler):
                 _, *made = self.rfile.readline().decode().rstrip("\n").split("\t")
                 if made:
                     kind, *places = map(_unescaped, made)
-                    edge.recorder.record(kind, tuple(places), line_of(edge.script))
+                    edge.record(kind, tuple(places), line_of(edge.script))
             self.wfile.write(GO)
 
 

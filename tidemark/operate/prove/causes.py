@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tidemark.local_state.operations import COPY, PUT, Operation
-from tidemark.operate.prove.experiments import Experiment, is_state
+from tidemark.operate.prove.experiments import Experiment, is_state, place_of
 from tidemark.operate.prove.judged import TargetRows, Verdict
 
 
@@ -14,13 +14,15 @@ class Cause:
 
     Attributes:
         text: what happened, for people.
-        line: of the script; None if no line is at fault.
         remedy: what to change.
+        script: the file at fault; empty if none is.
+        line: its line; None if none is.
     """
 
     text: str
-    line: int | None
     remedy: str
+    script: str = ""
+    line: int | None = None
 
 
 REPEATABLE = (
@@ -28,6 +30,12 @@ REPEATABLE = (
     "of the library watermarks, merge_window with a key, or mode('overwrite') of the partitions "
     "that the run makes"
 )
+ONLY_NEW = (
+    "read only what is new: a bookmark (--job-bookmark-option job-bookmark-enable, job.init, a "
+    "transformation_ctx at each source, job.commit), or a watermark; or replace the target with "
+    "mode('overwrite')"
+)
+BY_KEY = "merge by a key (merge_window), or drop duplicates when reading"
 
 
 def cause_of(
@@ -39,7 +47,7 @@ def cause_of(
     """Return the cause of a verdict other than equal."""
     if experiment.kind == "crash":
         return _of_crash(experiment, verdict, operations)
-    return _of_run(experiment, verdict, operations)
+    return _of_run(experiment, operations)
 
 
 def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
@@ -50,41 +58,43 @@ def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Ope
     to_write = next((one for one in left if one.kind in (PUT, COPY)), None)
     to_note = next((one for one in left if is_state(one)), None)
     if verdict in ("lost", "changed") and noted and to_write:
-        return Cause(
-            f"line {noted.line} notes that the rows are done before line {to_write.line} writes "
-            "them: the next run does not read them again",
-            noted.line,
-            f"commit after the last write: move line {noted.line} below line {to_write.line}",
+        text = (
+            f"{place_of(noted)} notes that the rows are done before {place_of(to_write)} writes "
+            "them: the next run does not read them again"
         )
-    line = written.line if written else None
+        return _at(noted, text, f"commit after the last write, and move {place_of(noted)} there")
+    if written is None:
+        return Cause("the next run does not make what the baseline made", REPEATABLE)
     if to_note:
         text = (
-            f"line {line} has written rows that line {to_note.line} had not yet noted: the next "
-            "run reads and writes them again"
+            f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "
+            "next run reads and writes them again"
         )
-        return Cause(text, line, REPEATABLE)
+        return _at(written, text, REPEATABLE)
     if not any(is_state(one) for one in operations):
-        text = f"line {line} writes rows, and nothing notes that they are done"
-        return Cause(text, line, f"{REPEATABLE}; or set MaxRetries to 0, and look before a new run")
-    return Cause(f"what line {line} wrote is not what the next run expects", line, REPEATABLE)
+        text = f"{place_of(written)} writes rows, and nothing notes that they are done"
+        remedy = f"{REPEATABLE}; or set MaxRetries to 0, and look before a new run"
+        return _at(written, text, remedy)
+    text = f"what {place_of(written)} wrote is not what the next run expects"
+    return _at(written, text, REPEATABLE)
 
 
-def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
+def _of_run(experiment: Experiment, operations: Sequence[Operation]) -> Cause:
     written = _last(one for one in operations if one.kind in (PUT, COPY))
-    line = written.line if written else None
+    if written is None:
+        return Cause("the next run does not make what the baseline made", REPEATABLE)
+    place = place_of(written)
     if experiment.kind == "again":
-        text = f"the next run reads the same data again, and line {line} adds them to the target"
-        remedy = (
-            "read only what is new: a bookmark (--job-bookmark-option job-bookmark-enable, "
-            "job.init, a transformation_ctx at each source, job.commit), or a watermark; or "
-            "replace the target with mode('overwrite')"
-        )
-        return Cause(text, line, remedy)
+        text = f"the next run reads the same data again, and {place} adds them to the target"
+        return _at(written, text, ONLY_NEW)
     if experiment.kind == "rewind":
-        text = f"the run reads again what is in the target, and line {line} adds it"
-        return Cause(text, line, f"rewind with `tidemark rewind --clear`; or {REPEATABLE}")
-    text = f"line {line} adds rows that the target has already"
-    return Cause(text, line, "merge by a key (merge_window), or drop duplicates when reading")
+        text = f"the run reads again what is in the target, and {place} adds it"
+        return _at(written, text, REPEATABLE)
+    return _at(written, f"{place} adds rows that the target has already", BY_KEY)
+
+
+def _at(operation: Operation, text: str, remedy: str) -> Cause:
+    return Cause(text, remedy, operation.script, operation.line)
 
 
 def _last(operations: Iterable[Operation]) -> Operation | None:

@@ -62,8 +62,15 @@ def described(operation: Operation) -> str:
         RENAME: f"renaming to {place}",
         BOOKMARK_COMMIT: "committing the bookmark",
     }
-    at = f" (line {operation.line})" if operation.line else ""
+    at = f" ({place_of(operation)})" if operation.line else ""
     return f"{words.get(operation.kind, f'{operation.kind} {place}')}{at}"
+
+
+def place_of(operation: Operation) -> str:
+    """Return the line of the script that an operation belongs to."""
+    return (
+        f"{operation.script} line {operation.line}" if operation.line else "the end of the script"
+    )
 
 
 def _telling(operations: Sequence[Operation], after: int) -> int:
@@ -72,7 +79,7 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
     here, following = by_number[after], by_number.get(after + 1)
     if following is None:
         return 3
-    if is_state(here) != is_state(following) or here.line != following.line:
+    if is_state(here) != is_state(following) or place_of(here) != place_of(following):
         return 3
     return 2 if here.kind != following.kind else 1
 

@@ -1,7 +1,7 @@
 """Compares what experiments have left with the baseline, by one job for all of them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.judged import TargetRows
-from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
+from tidemark.operate.prove.tables import dumped, folders_of_tables, iceberg_tables
+from tidemark.operate.versions.targets import changed_targets, files_of
 
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 
@@ -32,32 +33,54 @@ def judge(
         key: the columns that identify a row; empty: they are looked for.
     """
     homes = [baseline.home, *(one.home for one in outcomes), control.home]
-    found = [files_of(home.lake) for home in homes]
-    targets = changed_targets(files_of(bench.base.lake), found[0])
-    asked = [_asked(target, homes, found) for target in targets]
-    answers = _answers(bench, asked, key) if targets else []
-    by_time = {
-        target.uri: answer["by_time"]
-        for target, answer in zip(targets, answers, strict=True)
-        if answer["by_time"]
-    }
+    asked = {**_places(bench, homes), **_tables(bench, homes)}
+    answers = dict(zip(asked, _answers(bench, list(asked.values()), key), strict=True))
+    by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
     judged = [
-        [_rows(target, answer, number) for target, answer in zip(targets, answers, strict=True)]
+        [_rows(name, answer, number) for name, answer in answers.items()]
         for number in range(1, len(outcomes) + 1)
     ]
     return judged, by_time
 
 
-def _asked(target: Target, homes: Sequence[Home], found: Sequence[Files]) -> dict[str, Any]:
-    *sides, control = [
-        target.within(home.lake, files) for home, files in zip(homes, found, strict=True)
+def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
+    """Return the places of the lake that the baseline wrote, each with its files in all homes."""
+    found = [files_of(home.lake) for home in homes]
+    of_tables = tuple(folders_of_tables(homes[0]))
+    targets = [
+        target
+        for target in changed_targets(files_of(bench.base.lake), found[0])
+        if not f"{target.folder}/".startswith(of_tables)
     ]
-    return {"format": target.format, "sides": sides, "control": control}
+    return {
+        target.uri: _asked(
+            target.format,
+            [target.within(home.lake, files) for home, files in zip(homes, found, strict=True)],
+        )
+        for target in targets
+    }
+
+
+def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
+    """Return the tables of Iceberg that the baseline wrote, each with its rows in all homes."""
+    before = iceberg_tables(bench.base)
+    after = iceberg_tables(homes[0])
+    names = sorted(name for name, at in after.items() if before.get(name) != at)
+    return {
+        f"table {name}": _asked("parquet", [dumped(home, name) for home in homes]) for name in names
+    }
+
+
+def _asked(kind: str, sides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    *others, control = sides
+    return {"format": kind, "sides": others, "control": control}
 
 
 def _answers(
     bench: Bench, asked: Sequence[dict[str, Any]], key: Sequence[str]
 ) -> list[dict[str, Any]]:
+    if not asked:
+        return []
     question, out = bench.scratch / "asked.json", bench.scratch / "judged.json"
     document = {"out": str(out), "key": list(key), "targets": asked}
     question.write_text(json.dumps(document), encoding="utf-8")
@@ -70,9 +93,9 @@ def _answers(
     return found
 
 
-def _rows(target: Target, answer: dict[str, Any], number: int) -> TargetRows:
+def _rows(name: str, answer: dict[str, Any], number: int) -> TargetRows:
     if answer.get("problem"):
-        return TargetRows(target.uri, problem=answer["problem"])
+        return TargetRows(name, problem=answer["problem"])
     side = dict(answer["sides"][number])
     side["key"] = tuple(side.pop("key", ()))
-    return TargetRows(target.uri, **side)
+    return TargetRows(name, **side)

@@ -4,9 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Verdict = Literal["equal", "changed", "doubled", "lost", "fails", "not tried"]
-WORST: Sequence[Verdict] = ("lost", "doubled", "changed", "fails", "equal", "not tried")
-"""Verdicts, the worst first."""
+Verdict = Literal["equal", "accepted", "changed", "doubled", "lost", "fails", "not tried"]
+WORST: Sequence[Verdict] = (
+    "lost",
+    "doubled",
+    "changed",
+    "fails",
+    "accepted",
+    "equal",
+    "not tried",
+)
+"""Verdicts, the worst first; accepted: the script says why its rows may be doubled."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,11 @@ class TargetRows:
     key: tuple[str, ...] = ()
     examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
     problem: str | None = None
+
+    @property
+    def differing(self) -> int:
+        """How many rows are lost, doubled or added."""
+        return self.lost + self.doubled + self.added
 
     @property
     def verdict(self) -> Verdict:
