@@ -10,6 +10,7 @@ from tidemark.glue_job.iceberg.jar import format_jars
 from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
 from tidemark.glue_job.process.lake_fs.jar import hadoop_settings, lake_jar
+from tidemark.glue_job.process.lake_fs.semantics import FOLDER, semantics_settings
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
@@ -27,15 +28,20 @@ def write_spark_conf(
     java_home: Path,
     user_settings: Mapping[str, str],
     spark: Spark | None = None,
+    semantics: str = FOLDER,
 ) -> dict[str, str]:
     """Write ``run_folder``/spark.conf, the job's settings last; return the variables of its Spark.
 
-    It is this Python's unless another one is given.
+    It is this Python's unless another one is given. The lake has the semantics of folders or S3's.
     """
     spark = spark or own_spark()
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
-    settings = {**engine_settings(home, run_folder, java_home, spark), **user_settings}
+    settings = {
+        **engine_settings(home, run_folder, java_home, spark),
+        **semantics_settings(semantics),
+        **user_settings,
+    }
     class_path = [lake_jar(java_home, spark), *format_jars(java_home, spark)]
     conf = run_folder / CONF_FILE
     conf.write_text(as_properties(settings), encoding="utf-8")

@@ -13,6 +13,7 @@ from tidemark.glue_job.process.borrow import (
 )
 from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.job_process import BOOKMARK_VARIABLE, SHELL_VARIABLE
+from tidemark.glue_job.process.lake_fs.semantics import semantics_of
 from tidemark.glue_job.process.spark import write_spark_conf
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,
@@ -44,7 +45,7 @@ class Machine:
     """The parts that all job runs of one command share.
 
     `port` is the URL of the local Glue, if any; `submitted_files` are the known project files of
-    which the scripts of jobs are copies.
+    which the scripts of jobs are copies. `semantics` are those of the lake for Spark.
     """
 
     home: Home
@@ -54,6 +55,7 @@ class Machine:
     jvms: Jvms = NO_JVMS
     port: str | None = None
     submitted_files: dict[str, str] = field(default_factory=dict, compare=False)
+    semantics: str = field(default_factory=lambda: semantics_of(os.environ))
 
 
 def spark_variables(
@@ -76,7 +78,9 @@ def spark_variables(
     return {
         **variables(arguments, DRIVER_VARIABLES),
         **catalog.variables,
-        **write_spark_conf(folder, machine.home, machine.java_home, settings, spark),
+        **write_spark_conf(
+            folder, machine.home, machine.java_home, settings, spark, machine.semantics
+        ),
         FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
         **_jvm_variables(machine.jvms, settings, jars.own_jvm),
     }

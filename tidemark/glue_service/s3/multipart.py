@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tidemark.glue_job.process.lake_fs.semantics import is_of_running_jvm
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.s3.bodies import store_body
 from tidemark.glue_service.s3.calls import Call, Lake, object_path
@@ -43,6 +44,8 @@ UNFINISHED = ".unfinished"  # suffix of files in progress
 def delete_dead_uploads(uploads: Path) -> None:
     """Delete the unfinished files of a killed process; keep parts of uploads that may continue."""
     for path in uploads.iterdir():
+        if is_of_running_jvm(path):
+            continue
         if not UPLOAD_ID.fullmatch(path.name):
             _delete(path)
             continue

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -24,11 +25,14 @@ import org.apache.hadoop.util.Progressable;
  *
  * The lake is the folder that the property `tidemark.lake` names. A bucket without a folder does not
  * exist, a path that leads out of the lake is refused, and no bucket is ever created or removed here.
+ * By the property `tidemark.lake.semantics` a bucket is a folder (a rename is atomic, and a file grows
+ * while others see it) or has objects as S3 has them. Changes are announced at the edge.
  *
  * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
  */
 public class LakeFileSystem extends FileSystem {
     public static final String LAKE = "tidemark.lake";
+    public static final String SEMANTICS = "tidemark.lake.semantics";
     /** Suffix of the empty objects that EMR and Hadoop put next to folders: S3A and EMRFS list none. */
     private static final String MARKER = "_$folder$";
 
@@ -37,6 +41,9 @@ public class LakeFileSystem extends FileSystem {
     private File lake;
     private File bucket;
     private Path workingDirectory;
+    private Edge edge;
+    /** The objects of S3; null: files of a folder. */
+    private ObjectStore objects;
 
     public void initialize(URI name, Configuration conf) throws IOException {
         super.initialize(name, conf);
@@ -54,7 +61,20 @@ public class LakeFileSystem extends FileSystem {
         bucket = new File(lake, authority);
         workingDirectory = new Path(uri.toString() + "/");
         local.initialize(URI.create("file:///"), conf);
+        edge = Edge.of(conf);
+        if (wantsObjects(conf)) {
+            objects = new ObjectStore(edge, new File(folder).getAbsoluteFile().getParentFile());
+        }
         locate(workingDirectory);
+    }
+
+    private static boolean wantsObjects(Configuration conf) throws IOException {
+        String semantics = conf.getTrimmed(SEMANTICS, "folder");
+        if (!semantics.equals("s3") && !semantics.equals("folder") && !semantics.startsWith("${")) {
+            throw new IOException(
+                "the property " + SEMANTICS + " is '" + semantics + "'; allowed: folder, s3; correct it");
+        }
+        return semantics.equals("s3");
     }
 
     /** Returns the file of a path, inside an existing bucket. */
@@ -150,7 +170,14 @@ public class LakeFileSystem extends FileSystem {
         if (file.isDirectory() || (file.exists() && !overwrite)) {
             throw new FileAlreadyExistsException(makeQualified(path) + " already exists");
         }
-        return local.create(localPath(file), overwrite, bufferSize, replication, blockSize, progress);
+        String name = makeQualified(path).toString();
+        if (objects != null) {
+            ObjectStore.checkAbove(file, bucket, name);
+            return new FSDataOutputStream(new Upload(objects, file, name, bufferSize), statistics);
+        }
+        FSDataOutputStream out =
+            local.create(localPath(file), overwrite, bufferSize, replication, blockSize, progress);
+        return edge.isOn() ? new FSDataOutputStream(new AnnouncedFile(out, edge, name), null) : out;
     }
 
     public FSDataOutputStream append(Path path, int bufferSize, Progressable progress) {
@@ -158,23 +185,83 @@ public class LakeFileSystem extends FileSystem {
     }
 
     public boolean rename(Path source, Path target) throws IOException {
-        File file = existing(source);
-        return !isBucket(file) && local.rename(localPath(file), localPath(locate(target)));
+        File from = existing(source);
+        File to = locate(target);
+        if (isBucket(from)) {
+            return false;
+        }
+        String[] names = {makeQualified(source).toString(), makeQualified(target).toString()};
+        if (objects != null) {
+            return objects.rename(from, to, names[0], names[1]);
+        }
+        boolean isRenamed = false;
+        edge.enter();
+        try {
+            isRenamed = local.rename(localPath(from), localPath(to));
+        } finally {
+            edge.leave(isRenamed ? "rename" : null, names);
+        }
+        return isRenamed;
     }
 
     public boolean delete(Path path, boolean recursive) throws IOException {
         File file = locate(path);
         if (!isBucket(file)) {
-            return local.delete(localPath(file), recursive);
+            return deleteFile(file, makeQualified(path).toString(), recursive);
         }
         String[] names = file.list();
         if (names.length > 0 && !recursive) {
             throw new IOException("the bucket " + uri + " is not empty");
         }
+        Arrays.sort(names);
         for (int i = 0; i < names.length; i++) {
-            local.delete(localPath(new File(file, names[i])), true);
+            deleteFile(new File(file, names[i]), uri + "/" + names[i], true);
         }
         return true;
+    }
+
+    private boolean deleteFile(File file, String name, boolean recursive) throws IOException {
+        if (objects != null) {
+            return objects.delete(file, name, recursive);
+        }
+        boolean isDeleted = false;
+        edge.enter();
+        try {
+            isDeleted = local.delete(localPath(file), recursive);
+        } finally {
+            edge.leave(isDeleted ? "delete" : null, new String[] {name});
+        }
+        return isDeleted;
+    }
+
+    /** Makes the files of a folder of this machine objects below a path, in the order of keys. */
+    public void complete(File folder, Path path, long modified) throws IOException {
+        List keys = ObjectStore.keys(folder);
+        for (int i = 0; i < keys.size(); i++) {
+            String key = (String) keys.get(i);
+            if (!key.endsWith(".crc")) {
+                Path object = new Path(path, key);
+                objects.complete(
+                    new File(folder, key), locate(object), makeQualified(object).toString(), modified);
+            }
+        }
+    }
+
+    /** Tells whether this has S3's semantics. */
+    public boolean hasObjects() {
+        return objects != null;
+    }
+
+    /** Returns a new folder for files that are no objects yet. */
+    public File upload(String name) throws IOException {
+        return objects.upload(name);
+    }
+
+    public void close() throws IOException {
+        super.close();
+        if (edge != null) {
+            edge.disconnect();
+        }
     }
 
     public boolean mkdirs(Path path, FsPermission permission) throws IOException {

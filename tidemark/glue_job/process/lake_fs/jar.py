@@ -7,11 +7,22 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
+from tidemark.glue_job.process.lake_fs.semantics import PROPERTY
 from tidemark.local_state.home import S3_SCHEMES
 from tidemark.local_state.machine.installation import FOLDER
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
-SOURCE = Path(__file__).with_name("LakeFileSystem.java")
+FOLDER_OF_CLASSES = Path(__file__).parent
+# Those that others use first.
+LAKE_CLASSES = (
+    "Edge",
+    "ObjectStore",
+    "Upload",
+    "AnnouncedFile",
+    "LakeFileSystem",
+    "UploadCommitter",
+    "DirectCommitter",
+)
 WARM_JVM = Path(__file__).parents[1] / "WarmJvm.java"
 SPARK_VERSIONS = Path(__file__).parents[1] / "spark_versions"
 METASTORE = Path(__file__).parents[2] / "metastore"
@@ -30,6 +41,7 @@ METASTORE_CLASSES = (
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
 SEQ_OF_2_12 = "import scala.collection.Seq;"  # what Scala calls Seq, in 2.12 and in 2.13
 SEQ_OF_2_13 = "import scala.collection.immutable.Seq;"
+EDGE = "tidemark.edge"  # the Hadoop property with the socket that is told of each change
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
 FILE_CONTEXT = "org.apache.hadoop.fs.s3a.S3A"
@@ -76,7 +88,7 @@ def jar_name(spark: Spark | None = None) -> str:
 def _sources(spark: Spark) -> dict[str, str]:
     """Return the source of each class by its full name, those that others use first."""
     sources = {
-        FILE_SYSTEM: SOURCE.read_text(encoding="utf-8"),
+        **{f"dev.tidemark.lake.{name}": _java(name) for name in LAKE_CLASSES},
         **{name: alias(name, FILE_SYSTEM) for name in NAMES_ON_AWS},
         FILE_CONTEXT: _file_context(FILE_CONTEXT),
         "dev.tidemark.jvm.SparkVersion": (SPARK_VERSIONS / f"Spark{spark.major}.java").read_text(
@@ -92,6 +104,10 @@ def _sources(spark: Spark) -> dict[str, str]:
     if spark.major == 3:
         return sources
     return {name: text.replace(SEQ_OF_2_12, SEQ_OF_2_13) for name, text in sources.items()}
+
+
+def _java(name: str) -> str:
+    return (FOLDER_OF_CLASSES / f"{name}.java").read_text(encoding="utf-8")
 
 
 def alias(name: str, implementation: str) -> str:
@@ -114,7 +130,8 @@ def _file_context(name: str) -> str:
 
 def _core_site() -> str:
     """Return Hadoop's settings for configurations that a script creates itself, without Spark's."""
-    settings = {LAKE: f"${{spark.hadoop.{LAKE}}}", **_classes_of_schemes()}
+    names = (LAKE, PROPERTY, EDGE)
+    settings = {name: f"${{spark.hadoop.{name}}}" for name in names} | _classes_of_schemes()
     properties = "".join(
         f"<property><name>{name}</name><value>{value}</value></property>\n"
         for name, value in settings.items()

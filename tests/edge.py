@@ -1,0 +1,90 @@
+"""A recorder of the lake's changes, as a JVM talks to it; it can stop answering at any of them."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+@dataclass
+class Recorder:
+    """What the JVMs of a test have changed, in order.
+
+    Attributes:
+        path: of the socket.
+        changes: each as a line, ``put s3://bucket/key``, in the order of their announcements.
+        entered: how often a change began; more than the changes if some failed.
+        stop_at: the number of the change that gets no answer, counted from 1; 0: none.
+        on_stop: called then, once.
+    """
+
+    path: Path
+    changes: list[str] = field(default_factory=list)
+    entered: int = 0
+    stop_at: int = 0
+    on_stop: Callable[[], None] = lambda: None
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _has_stopped: threading.Event = field(default_factory=threading.Event)
+
+    def places(self, operation: str) -> list[str]:
+        """Return the places of one kind of changes."""
+        return [one.split(" ", 1)[1] for one in self.changes if one.startswith(f"{operation} ")]
+
+    def serve(self, connection: socket.socket) -> None:
+        """Answer one JVM until it leaves."""
+        with connection, connection.makefile("rw", encoding="utf-8", newline="\n") as lines:
+            while lines.readline() == "enter\n":
+                with self._turn:
+                    if not self._answer(lines):
+                        return
+
+    def _answer(self, lines) -> bool:
+        self.entered += 1
+        if self.stop_at and self.entered > self.stop_at:
+            return self._stop()
+        _say(lines)
+        words = lines.readline().rstrip("\n").split("\t")
+        assert words[0] == "leave"
+        if words[1:]:
+            self.changes.append(" ".join(words[1:]))
+        _say(lines)
+        return True
+
+    def _stop(self) -> bool:
+        if not self._has_stopped.is_set():
+            self._has_stopped.set()
+            self.on_stop()
+        return False
+
+
+def _say(lines) -> None:
+    with suppress(BrokenPipeError):
+        lines.write("go\n")
+        lines.flush()
+
+
+@contextmanager
+def recording() -> Iterator[Recorder]:
+    """Serve a recorder as long as the block runs."""
+    with TemporaryDirectory(prefix="edge-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        recorder = Recorder(Path(folder) / "s")
+        listener.bind(str(recorder.path))
+        listener.listen()
+
+        def accept() -> None:
+            with suppress(OSError):  # the block has ended
+                while True:
+                    connection, _ = listener.accept()
+                    threading.Thread(target=recorder.serve, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        try:
+            yield recorder
+        finally:
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,270 @@
+"""With S3's semantics an object is whole or not there, and a rename is a copy and a delete."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JJavaError
+
+from tests.edge import Recorder, recording
+
+pytestmark = pytest.mark.spark
+
+
+class Lake:
+    """A file system of Hadoop over a folder of the test, with semantics and a recorder."""
+
+    def __init__(self, spark: Any, s3: Any, semantics: str, recorder: Recorder) -> None:
+        self.s3, self.recorder = s3, recorder
+        self._hadoop = spark.sparkContext._jvm.org.apache.hadoop
+        conf = self._hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
+        conf.set("tidemark.lake.semantics", semantics)
+        conf.set("tidemark.edge", str(recorder.path))
+        uri = spark.sparkContext._jvm.java.net.URI.create(s3.uri)
+        self.system = self._hadoop.fs.FileSystem.newInstance(uri, conf)
+
+    def path(self, key: str) -> Any:
+        return self._hadoop.fs.Path(f"{self.s3.uri}{key}")
+
+    def put(self, key: str, text: str = "{}") -> None:
+        out = self.system.create(self.path(key), True)
+        out.write(text.encode())
+        out.close()
+
+    def rename(self, source: str, target: str) -> bool:
+        return bool(self.system.rename(self.path(source), self.path(target)))
+
+    def delete(self, key: str, *, recursive: bool = True) -> bool:
+        return bool(self.system.delete(self.path(key), recursive))
+
+    def keys(self) -> list[str]:
+        files = (path for path in self.s3.folder.rglob("*") if path.is_file())
+        return sorted(str(path.relative_to(self.s3.folder)) for path in files)
+
+    def changes(self) -> list[str]:
+        """Return what was announced, with keys in place of URIs."""
+        return [one.replace(self.s3.uri, "") for one in self.recorder.changes]
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    with recording() as recorder:
+        yield recorder
+
+
+@pytest.fixture
+def lake(spark, s3, recorder):
+    """Return a lake with S3's semantics."""
+    lake = Lake(spark, s3, "s3", recorder)
+    yield lake
+    lake.system.close()
+
+
+@pytest.fixture
+def folder_lake(spark, s3, recorder):
+    """Return a lake with the semantics of folders."""
+    lake = Lake(spark, s3, "folder", recorder)
+    yield lake
+    lake.system.close()
+
+
+def uploads(spark_home) -> list[str]:
+    return sorted(str(path) for path in (spark_home.root / "uploads").rglob("*") if path.is_file())
+
+
+def test_object_is_there_when_its_stream_is_closed_and_not_before(lake, spark_home):
+    out = lake.system.create(lake.path("a/b.json"), True)
+    out.write(b"{}")
+    out.hflush()
+    assert lake.keys() == []
+    assert not lake.system.exists(lake.path("a"))
+
+    out.close()
+    out.close()
+
+    assert (lake.s3.folder / "a" / "b.json").read_text() == "{}"
+    assert lake.changes() == ["put a/b.json"]
+    assert uploads(spark_home) == []
+
+
+def test_reader_sees_the_old_object_until_the_new_one_is_whole(lake):
+    lake.put("a.json", "old")
+    out = lake.system.create(lake.path("a.json"), True)
+    out.write(b"new and longer")
+    assert (lake.s3.folder / "a.json").read_text() == "old"
+
+    out.close()
+
+    assert (lake.s3.folder / "a.json").read_text() == "new and longer"
+
+
+def test_upload_that_is_aborted_leaves_nothing(lake, spark_home):
+    out = lake.system.create(lake.path("a.json"), True)
+    out.write(b"{}")
+
+    out.abort()
+    out.close()
+
+    assert (lake.keys(), lake.changes(), uploads(spark_home)) == ([], [], [])
+
+
+def test_creating_without_overwrite_refuses_what_is_there(lake):
+    lake.put("a.json")
+
+    with pytest.raises(Py4JJavaError, match="already exists"):
+        lake.system.create(lake.path("a.json"), False)
+    with pytest.raises(Py4JJavaError, match=r"below/b.json cannot be created: a.json above it"):
+        lake.system.create(lake.path("a.json/below/b.json"), True)
+
+
+def test_file_is_renamed_by_a_copy_and_a_delete_and_gets_a_new_date(lake):
+    lake.put("a.json")
+    os.utime(lake.s3.folder / "a.json", (0, 0))
+
+    assert lake.rename("a.json", "to/b.json")
+
+    assert lake.changes() == ["put a.json", "copy a.json to/b.json", "delete a.json"]
+    assert lake.keys() == ["to/b.json"]
+    assert time.time() - (lake.s3.folder / "to" / "b.json").stat().st_mtime < 60
+
+
+def test_folder_is_renamed_object_by_object_in_the_order_of_keys(lake):
+    for key in ("in/b/2", "in/a-1", "in/a/1", "in/c"):
+        lake.put(key)
+    lake.system.mkdirs(lake.path("in/empty"))
+    before = len(lake.recorder.changes)
+
+    assert lake.rename("in", "out")
+
+    keys = ["a-1", "a/1", "b/2", "c"]
+    wanted = [(f"copy in/{key} out/{key}", f"delete in/{key}") for key in keys]
+    assert lake.changes()[before:] == [line for pair in wanted for line in pair]
+    assert lake.keys() == [f"out/{key}" for key in keys]
+    assert not lake.system.exists(lake.path("in"))
+
+
+def test_rename_that_s3_has_not_is_refused(lake):
+    lake.put("a")
+    lake.put("b")
+    lake.put("in/c")
+
+    assert not lake.rename("a", "b")
+    assert not lake.rename("in", "in/below")
+    assert lake.rename("a", "a")
+    assert not lake.rename("in", "in")
+    lake.put("full/d")
+    assert not lake.rename("in", "full")
+    assert lake.rename("a", "full")
+    assert lake.keys() == ["b", "full/a", "full/d", "in/c"]
+
+
+def test_folder_is_deleted_object_by_object(lake):
+    lake.put("in/b")
+    lake.put("in/a/c")
+
+    with pytest.raises(Py4JJavaError, match="PathIsNotEmptyDirectoryException"):
+        lake.delete("in", recursive=False)
+    assert lake.delete("in")
+    assert not lake.delete("in")
+
+    assert lake.changes()[2:] == ["delete in/a/c", "delete in/b"]
+    assert not lake.system.exists(lake.path("in"))
+
+
+def test_empty_folder_stays_as_a_marker_of_s3a_does(lake):
+    assert lake.system.mkdirs(lake.path("in/empty"))
+    assert lake.system.exists(lake.path("in/empty"))
+    lake.put("in/empty/a")
+    assert lake.delete("in/empty/a")
+
+    assert lake.system.exists(lake.path("in/empty"))
+    assert lake.delete("in", recursive=True)
+    assert not lake.system.exists(lake.path("in"))
+    assert lake.changes() == ["put in/empty/a", "delete in/empty/a"]
+
+
+@pytest.mark.parametrize("stop_at", range(5))
+def test_rename_of_a_folder_that_dies_leaves_both_halves(lake, stop_at):
+    lake.put("in/a")
+    lake.put("in/b")
+    lake.recorder.stop_at = 2 + stop_at
+
+    if stop_at < 4:
+        with pytest.raises(Py4JJavaError, match=r"tidemark.edge\) is gone: .*; run the job again"):
+            lake.rename("in", "out")
+    else:
+        lake.rename("in", "out")
+
+    steps = [
+        ["in/a", "in/b"],
+        ["in/a", "in/b", "out/a"],
+        ["in/b", "out/a"],
+        ["in/b", "out/a", "out/b"],
+        ["out/a", "out/b"],
+    ]
+    assert lake.keys() == steps[stop_at]
+
+
+def test_links_are_copied_and_deleted_and_what_they_name_stays(lake):
+    lake.put("kept/a")
+    (lake.s3.folder / "in").mkdir()
+    (lake.s3.folder / "in" / "link").symlink_to(lake.s3.folder / "kept")
+
+    assert lake.rename("in", "out")
+    assert (lake.s3.folder / "out" / "link").is_symlink()
+    assert lake.delete("out")
+
+    assert lake.keys() == ["kept/a"]
+
+
+def test_changes_of_folders_are_announced_whole(folder_lake):
+    folder_lake.put("in/a")
+    folder_lake.put("in/b")
+
+    assert folder_lake.rename("in", "out")
+    assert folder_lake.delete("out")
+    assert not folder_lake.delete("out")
+
+    assert folder_lake.changes() == ["put in/a", "put in/b", "rename in out", "delete out"]
+    assert folder_lake.recorder.entered == 5  # the last one changed nothing
+
+
+def test_file_of_a_folder_grows_while_others_see_it(folder_lake):
+    out = folder_lake.system.create(folder_lake.path("a"), True)
+    out.write(b"{}")
+    out.hflush()
+
+    assert folder_lake.keys() == ["a"]
+    assert folder_lake.changes() == []
+    out.close()
+    out.close()
+    assert folder_lake.changes() == ["put a"]
+
+
+def test_key_with_a_tab_is_one_word_of_an_announcement(lake):
+    lake.put("a\tb\\c")
+
+    assert lake.changes() == [r"put a\tb\\c"]
+
+
+def test_changes_of_many_threads_are_made_one_after_the_other(lake):
+    threads = [
+        threading.Thread(target=lambda name=name: lake.put(f"{name}"), daemon=True)
+        for name in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(lake.changes()) == [f"put {name}" for name in range(8)]
+
+
+def test_semantics_that_nobody_knows_are_refused(spark, s3, recorder):
+    with pytest.raises(Py4JJavaError, match="is 'posix'; allowed: folder, s3"):
+        Lake(spark, s3, "posix", recorder)
