@@ -17,7 +17,7 @@ from tidemark.local_state.home import DATABASES, Home
 from tidemark.local_state.store.sqlite_files import SIDE_FILES, copy_database
 
 FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
-OBJECTS, STATES = "objects", "states"
+OBJECTS, STATES, OPENED = "objects", "states", "opened"
 PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
 """Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
 BOOKMARK, CATALOG, REQUEST = "bookmark", "catalog", "request"
@@ -67,6 +67,13 @@ def read_operations(home: Home) -> list[Operation]:
     return [Operation(**{**one, "places": tuple(one["places"])}) for one in found]
 
 
+def read_opened(home: Home) -> list[str]:
+    """Return the URIs of the objects that the JVMs of a home have read, in order."""
+    file = home.root / FOLDER / OPENED
+    found = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return list(dict.fromkeys(map(json.loads, found)))
+
+
 class Recorder:
     """Records the operations of one run, one at a time among all runs of the home."""
 
@@ -75,6 +82,14 @@ class Recorder:
         self._home = home
         self._run_id = run_id
         self._folder = home.root / FOLDER
+        self._opened = set[str]()
+
+    def note_opened(self, uri: str) -> None:
+        """Note that an object is read."""
+        if uri not in self._opened:
+            self._opened.add(uri)
+            with (self._folder / OPENED).open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(uri)}\n")
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -1,8 +1,9 @@
 """Takes the announcements of a run's JVM: a socket that only this user can reach.
 
-A connection sends `enter`, makes its change after the answer `go`, and sends `leave` with what it
-was: `leave<TAB>put<TAB>s3://bucket/key`, or nothing more if the change failed. A backslash, a tab
-and the ends of lines within a key are escaped as in Java.
+A connection sends `open<TAB>URI` for an object that it reads. Before a change it sends `enter`; it
+makes the change after the answer `go`, and sends what it was: `leave<TAB>put<TAB>s3://bucket/key`,
+or only `leave` if the change failed. A backslash, a tab and the ends of lines within a key are
+escaped as in Java.
 """
 
 import re
@@ -29,14 +30,26 @@ class _Connection(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         """Answer one connection until it ends."""
         edge = cast(_Server, self.server).edge
-        while self.rfile.readline() == b"enter\n":
-            with edge.recorder.alone():
-                self.wfile.write(GO)
-                _, *made = self.rfile.readline().decode().rstrip("\n").split("\t")
-                if made:
-                    kind, *places = map(_unescaped, made)
-                    edge.record(kind, tuple(places), line_of(edge.script))
+        while words := self._words():
+            if words[0] == "open":
+                edge.recorder.note_opened(words[1])
+            else:
+                self._change(edge)
             self.wfile.write(GO)
+
+    def _change(self, edge: Edge) -> None:
+        """Let the JVM make a change while nobody else does."""
+        with edge.recorder.alone():
+            self.wfile.write(GO)
+            _, *made = self._words()
+            if made:
+                kind, *places = made
+                edge.record(kind, tuple(places), line_of(edge.script))
+
+    def _words(self) -> list[str]:
+        """Return the words of the next line; none at the end of the connection."""
+        line = self.rfile.readline().decode().rstrip("\n")
+        return [_unescaped(word) for word in line.split("\t")] if line else []
 
 
 def _unescaped(word: str) -> str:

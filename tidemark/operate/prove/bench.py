@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.home import Home
 from tidemark.local_state.operations import Operation, record_operations
-from tidemark.local_state.store.sqlite_files import copy_database, delete_database
 from tidemark.operate.prove.experiments import Experiment, in_parts
-from tidemark.operate.prove.homes import home_after, linked_home
+from tidemark.operate.prove.homes import home_after, linked_home, put_databases
+from tidemark.operate.versions.targets import changed_targets, files_of
 from tidemark.operate.versions.trial import Observe, Start, Trial, run_trial
 
 
@@ -177,13 +177,19 @@ def _replaced(
 def _rewind(
     bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
 ) -> tuple[Home, list[Trial]]:
-    """Put bookmarks and watermarks back to before the run, as AWS's reset does; run again."""
+    """Take bookmarks, watermarks and catalog back to before the run, and run again.
+
+    Folders to which the run has only added files are cleared of these, as by `rewind --clear`.
+    """
     home = linked_home(baseline.outcome.home, folder)
-    for name in DATABASES:
-        if (home.root / name).is_file():
-            delete_database(home.root / name)
-        if (bench.base.root / name).is_file():
-            copy_database(bench.base.root / name, home.root / name)
+    put_databases(bench.base, home)
+    before, after = files_of(bench.base.lake), files_of(home.lake)
+    for target in changed_targets(before, after):
+        inside = f"{target.folder}/"
+        if all(after.get(path) == before[path] for path in before if path.startswith(inside)):
+            for path in after.keys() - before.keys():
+                if path.startswith(inside):
+                    (home.lake / path).unlink()
     return home, [bench.run(home)]
 
 

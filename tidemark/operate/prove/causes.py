@@ -36,6 +36,41 @@ ONLY_NEW = (
     "mode('overwrite')"
 )
 BY_KEY = "merge by a key (merge_window), or drop duplicates when reading"
+NOT_ALL = (
+    "a run that reads only what is new must not replace the whole target: append, overwrite only "
+    "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key"
+)
+LATE = (
+    "read files through a bookmark, which goes by the time of the file, or give the windows a "
+    "lookback that is longer than rows are late"
+)
+WHY: dict[object, tuple[str, str]] = {
+    ("again", "doubled"): (
+        "the next run reads the same data again, and {place} adds them to the target",
+        ONLY_NEW,
+    ),
+    ("parts", "doubled"): (
+        "each run reads what earlier runs have read, and {place} adds it to the target",
+        ONLY_NEW,
+    ),
+    ("order", "lost"): ("rows that arrive late are below the mark of an earlier run", LATE),
+    ("order", "changed"): (
+        "what arrives last wins at {place}, also if it is older",
+        "keep the newest row of each key by a column of the data: merge_window does",
+    ),
+    ("parts", "changed"): (
+        "{place} writes what depends on which rows arrive together",
+        "compute it from all rows that belong together, or merge it into what is there",
+    ),
+    ("rewind", "lost"): (
+        "what the run had read or merged is no longer there for a second time",
+        "keep the sources until a rewind is no longer wanted, and write so that a repeat is equal",
+    ),
+    "lost": ("{place} replaces the target with what its run has read, which is less", NOT_ALL),
+    "doubled": ("{place} adds rows that the target has already", BY_KEY),
+    "changed": ("{place} makes other rows than the baseline", BY_KEY),
+}
+"""The reason and the remedy for a kind of experiment and a verdict, or for a verdict."""
 
 
 def cause_of(
@@ -47,7 +82,7 @@ def cause_of(
     """Return the cause of a verdict other than equal."""
     if experiment.kind == "crash":
         return _of_crash(experiment, verdict, operations)
-    return _of_run(experiment, operations)
+    return _of_run(experiment, verdict, operations)
 
 
 def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
@@ -79,18 +114,12 @@ def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Ope
     return _at(written, text, REPEATABLE)
 
 
-def _of_run(experiment: Experiment, operations: Sequence[Operation]) -> Cause:
+def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
     written = _last(one for one in operations if one.kind in (PUT, COPY))
+    text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]
     if written is None:
-        return Cause("the next run does not make what the baseline made", REPEATABLE)
-    place = place_of(written)
-    if experiment.kind == "again":
-        text = f"the next run reads the same data again, and {place} adds them to the target"
-        return _at(written, text, ONLY_NEW)
-    if experiment.kind == "rewind":
-        text = f"the run reads again what is in the target, and {place} adds it"
-        return _at(written, text, REPEATABLE)
-    return _at(written, f"{place} adds rows that the target has already", BY_KEY)
+        return Cause(text.format(place="the job"), remedy)
+    return _at(written, text.format(place=place_of(written)), remedy)
 
 
 def _at(operation: Operation, text: str, remedy: str) -> Cause:

@@ -29,14 +29,21 @@ def linked_home(home: Home, folder: Path) -> Home:
     Both must be homes of experiments: their objects are replaced, and never changed in place.
     """
     made = Home.open(folder)
-    for name in DATABASES:
-        if (home.root / name).is_file():
-            (made.root / name).parent.mkdir(parents=True, exist_ok=True)
-            copy_database(home.root / name, made.root / name)
+    put_databases(home, made)
     for name in COPIED:
         shutil.copytree(home.root / name, made.root / name, dirs_exist_ok=True)
     shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
     return made
+
+
+def put_databases(source: Home, target: Home) -> None:
+    """Replace the databases of a home by copies of those of another one."""
+    for name in DATABASES:
+        if (target.root / name).is_file():
+            delete_database(target.root / name)
+        if (source.root / name).is_file():
+            (target.root / name).parent.mkdir(parents=True, exist_ok=True)
+            copy_database(source.root / name, target.root / name)
 
 
 def _linked(source: str, target: str) -> str:

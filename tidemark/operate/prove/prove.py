@@ -5,17 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.local_state.operations import Operation, read_operations
-from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.operate.prove.bench import Baseline, Bench, Outcome, carry_out, run_baseline
 from tidemark.operate.prove.causes import Cause, cause_of
-from tidemark.operate.prove.experiments import Experiment, crashes
+from tidemark.operate.prove.experiments import Experiment, crashes, is_state
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import TargetRows, Verdict, worst
+from tidemark.operate.prove.sources import sources_of
 from tidemark.operate.prove.tables import dump_tables
 
 AT_ONCE = 2
@@ -101,7 +99,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     for one in (outcome, control):
         if one.failure:
             raise TidemarkError(f"it fails without any experiment: {one.failure}")
-    baseline = Baseline(outcome, read_operations(outcome.home), _sources(outcome))
+    baseline = Baseline(outcome, read_operations(outcome.home), sources_of(bench.base, outcome))
     wanted = [one for one in planned(baseline) if not wish.only or one.kind in wish.only]
     outcomes, left = _all_carried_out(bench, baseline, wanted, wish, began, say)
     say("comparing the rows", len(outcomes), len(outcomes))
@@ -129,6 +127,9 @@ def _try(bench: Bench, baseline: Baseline, experiment: Experiment, number: int) 
 def planned(baseline: Baseline) -> list[Experiment]:
     """Return the experiments for a run, the most telling ones first."""
     found = crashes(baseline.operations)
+    no_state = (
+        "" if any(map(is_state, baseline.operations)) else "it keeps no bookmark or watermark"
+    )
     one_file = "" if len(baseline.sources) > 1 else "it needs two new files, and the run read fewer"
     no_file = "" if baseline.sources else "the run read no file as a new one"
     more = [
@@ -137,7 +138,11 @@ def planned(baseline: Baseline) -> list[Experiment]:
         Experiment("order", "new files in the reverse order", not_tried=one_file),
         Experiment("twice", "a file delivered twice", not_tried=no_file),
         Experiment("replaced", "a file overwritten with the same rows", not_tried=no_file),
-        Experiment("rewind", "the bookmark and the watermarks put back, and a run"),
+        Experiment(
+            "rewind",
+            "rewound with --clear, and run again",
+            not_tried="" if has_state else "it keeps no bookmark or watermark",
+        ),
     ]
     return [*found[:MOST_TELLING], *more, *found[MOST_TELLING:]]
 
@@ -194,14 +199,3 @@ def _finding(
     if verdict == "doubled" and cause and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
     return Finding(outcome.experiment, verdict, rows, reason, cause, outcome.seconds)
-
-
-def _sources(outcome: Outcome) -> list[str]:
-    """Return the URIs of the files that the runs read through bookmarks, the oldest first."""
-    home, found = outcome.home, set[str]()
-    with Store(home.database) as store:
-        for run in store.all_job_runs():
-            if run.started_at_ms >= outcome.trials[0].began_ms:
-                found |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
-    there = [uri for uri in found if home.local_path(uri).is_file()]
-    return sorted(there, key=lambda uri: (home.local_path(uri).stat().st_mtime_ns, uri))

@@ -13,8 +13,8 @@ import org.apache.hadoop.conf.Configuration;
 /**
  * Announces each change of the lake to who records it, one at a time: one connection for each JVM.
  *
- * A line goes out and `go` comes back: `enter` before a change, `leave` with what it was after it. If
- * no property names a socket, nothing is announced. A thread of its own talks, because an interrupt
+ * A line goes out and `go` comes back: `enter` before a change, `leave` with what it was after it, and
+ * `open` with an object that is read. If no property names a socket, nothing is announced. A thread of its own talks, because an interrupt
  * (of a task that Spark ends) would close the connection of all.
  */
 public class Edge {
@@ -78,6 +78,19 @@ public class Edge {
         }
         try {
             ask(line.append('\n').toString());
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Tells that an object is read. */
+    public void opened(String place) throws IOException {
+        if (path.isEmpty()) {
+            return;
+        }
+        turn.lock();
+        try {
+            ask("open\t" + escaped(place) + "\n");
         } finally {
             turn.unlock();
         }

@@ -155,6 +155,7 @@ public class LakeFileSystem extends FileSystem {
         if (file.isDirectory()) {
             throw new FileNotFoundException("Can't open " + makeQualified(path) + " because it is a directory");
         }
+        edge.opened(makeQualified(path).toString());
         return local.open(localPath(file), bufferSize);
     }
 

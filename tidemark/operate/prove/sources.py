@@ -1,0 +1,43 @@
+"""The files that a run reads as new ones, so that they may arrive in other ways."""
+
+from collections import defaultdict
+from pathlib import Path
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import read_opened
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.dataset_notes import noted_files
+from tidemark.operate.prove.bench import Outcome
+from tidemark.operate.versions.targets import SCRIPTS, changed_targets, files_of
+
+
+def sources_of(base: Home, outcome: Outcome) -> list[str]:
+    """Return the URIs of the files that were new to a run, the oldest first.
+
+    They are those that it read through bookmarks. Without any, they are all that it read of the
+    folders with several files: a folder with one is taken for a table that every run reads.
+    """
+    found = _bookmarked(outcome) or _of_large_folders(base, outcome)
+    there = [uri for uri in found if base.local_path(uri).is_file()]
+    return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
+
+
+def _bookmarked(outcome: Outcome) -> set[str]:
+    found = set[str]()
+    with Store(outcome.home.database) as store:
+        for run in store.all_job_runs():
+            if run.started_at_ms >= outcome.trials[0].began_ms:
+                found |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
+    return found
+
+
+def _of_large_folders(base: Home, outcome: Outcome) -> set[str]:
+    """Return what was read, but for targets, scripts and folders with one file."""
+    targets = changed_targets(files_of(base.lake), files_of(outcome.home.lake))
+    left_out = (f"s3://{SCRIPTS}/", *(target.uri for target in targets))
+    folders = defaultdict(set)
+    for uri in read_opened(outcome.home):
+        name = uri.rpartition("/")[2]
+        if not uri.startswith(left_out) and not name.startswith(("_", ".")):
+            folders[uri.rpartition("/")[0]].add(uri)
+    return {uri for files in folders.values() if len(files) > 1 for uri in files}
