@@ -17,8 +17,8 @@ from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
     from tidemark.operate.prove.causes import Cause
+    from tidemark.operate.prove.findings import Finding, Proof
     from tidemark.operate.prove.judged import TargetRows
-    from tidemark.operate.prove.prove import Finding, Proof
     from tidemark.operate.versions.trial import Start
 
 KINDS = ("crash", "again", "parts", "order", "twice", "replaced", "rewind")
@@ -76,7 +76,7 @@ def prove(
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
-    from tidemark.operate.prove.prove import Wish
+    from tidemark.operate.prove.findings import Wish
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.versions.compare import scratch_of
     from tidemark.operate.versions.copies import copy_home

@@ -1,6 +1,7 @@
 """Carries experiments out: each in a home of its own, with runs of the same script or app."""
 
 import shutil
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +11,11 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import Operation, record_operations
+from tidemark.local_state.store.database import JobRun
 from tidemark.operate.prove.experiments import Experiment, in_parts
 from tidemark.operate.prove.homes import home_after, linked_home, put_databases
 from tidemark.operate.versions.targets import changed_targets, files_of
-from tidemark.operate.versions.trial import Observe, Start, Trial, run_trial
+from tidemark.operate.versions.trial import Start, Trial, run_trial
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Bench:
         jvms: where the runs get their JVMs.
         scratch: the folder of the homes.
         base: the home before the runs.
-        observe: is called while runs go on; may raise, which stops them.
+        is_over: stops the runs of all threads once it is set.
     """
 
     start: Start
@@ -56,7 +58,12 @@ class Bench:
     jvms: Jvms
     scratch: Path
     base: Home
-    observe: Observe = lambda _: None
+    is_over: threading.Event = field(default_factory=threading.Event)
+
+    def observe(self, _: JobRun | None = None) -> None:
+        """Raise if all is over; runs call this."""
+        if self.is_over.is_set():
+            raise KeyboardInterrupt
 
     def run(self, home: Home) -> Trial:
         """Run once in a home of experiments."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.local_state.operations import COPY, PUT, Operation
 from tidemark.operate.prove.experiments import Experiment, is_state, place_of
-from tidemark.operate.prove.judged import TargetRows, Verdict
+from tidemark.operate.prove.judged import Verdict
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,6 @@ def cause_of(
     experiment: Experiment,
     verdict: Verdict,
     operations: Sequence[Operation],
-    rows: Sequence[TargetRows],
 ) -> Cause:
     """Return the cause of a verdict other than equal."""
     if experiment.kind == "crash":

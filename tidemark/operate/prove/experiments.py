@@ -19,6 +19,7 @@ KINDS: Sequence[Kind] = (
     "together",
 )
 MAX_PARTS = 3
+MOST_TELLING = 8  # crashes that are tried before anything else
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,28 @@ class Experiment:
     after: int = 0
     operation: Operation | None = None
     not_tried: str = ""
+
+
+def planned(operations: Sequence[Operation], new_files: int) -> list[Experiment]:
+    """Return the experiments for a run, the most telling ones first.
+
+    Args:
+        operations: what the run changed outside its processes.
+        new_files: how many files it read as new ones.
+    """
+    found = crashes(operations)
+    no_state = "" if any(map(is_state, operations)) else "it keeps no bookmark or watermark"
+    one_file = "" if new_files > 1 else "it needs two new files, and the run read fewer"
+    no_file = "" if new_files else "the run read no file as a new one"
+    more = [
+        Experiment("again", "a run with nothing new"),
+        Experiment("parts", "new files in parts, a run for each", not_tried=one_file),
+        Experiment("order", "new files in the reverse order", not_tried=one_file),
+        Experiment("twice", "a file delivered twice", not_tried=no_file),
+        Experiment("replaced", "a file overwritten with the same rows", not_tried=no_file),
+        Experiment("rewind", "rewound with --clear, and run again", not_tried=no_state),
+    ]
+    return [*found[:MOST_TELLING], *more, *found[MOST_TELLING:]]
 
 
 def crashes(operations: Sequence[Operation]) -> list[Experiment]:

@@ -1,0 +1,69 @@
+"""What a person asks for, and what is found, as plain data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tidemark.local_state.operations import Operation
+from tidemark.operate.prove.causes import Cause
+from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.judged import TargetRows, Verdict, worst
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asks for.
+
+    Attributes:
+        only: kinds of experiments; empty: all.
+        budget_s: seconds for all of it; None: as long as it takes.
+        key: columns that identify a row; empty: they are looked for.
+        accepted: why rows may be doubled, by the name of a script and its line.
+    """
+
+    only: Sequence[str] = ()
+    budget_s: float | None = None
+    key: Sequence[str] = ()
+    accepted: Mapping[tuple[str, int], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict of one experiment.
+
+    Attributes:
+        experiment: what was tried.
+        verdict: the worst of its targets.
+        targets: how the rows of each target differ.
+        reason: why it was not tried, or why the last run failed; empty otherwise.
+        cause: the line and the remedy; None if nothing went wrong.
+        seconds: how long it took.
+    """
+
+    experiment: Experiment
+    verdict: Verdict
+    targets: Sequence[TargetRows] = ()
+    reason: str = ""
+    cause: Cause | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Proof:
+    """All findings, in the order of what happens in a run.
+
+    Attributes:
+        operations: what the run changed outside its processes.
+        findings: one for each experiment.
+        by_time: columns of each target that differ between two equal runs, which are left out.
+        seconds: how long all of it took.
+    """
+
+    operations: Sequence[Operation]
+    findings: Sequence[Finding]
+    by_time: dict[str, list[str]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict."""
+        return worst([one.verdict for one in self.findings])
