@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
     from tidemark.operate.prove.judged import TargetRows
     from tidemark.operate.versions.trial import Start
 
-KINDS = ("crash", "again", "parts", "order", "twice", "replaced", "rewind")
+KINDS = (
+    "crash",
+    "again",
+    "parts",
+    "order",
+    "meanwhile",
+    "twice",
+    "replaced",
+    "rewind",
+    "together",
+)
 MARKS = {
     "equal": "✓",
     "accepted": "~",
@@ -84,9 +95,9 @@ def prove(
     os.environ[VARIABLE] = S3  # of the lake: what a rename leaves half done is what counts here
     home = Home.from_environment()
     console = Console(stderr=True)
-    start, version, scripts = _start(console, what, arguments, workflow, app, context)
-    wish = Wish(_names(only, KINDS), budget, _names(key), _accepted(scripts))
-    _refuse_shared(scripts)
+    subject = _subject(console, what, arguments, workflow, app, context)
+    _refuse_shared(subject.scripts)
+    wish = Wish(_names(only, KINDS), budget, _names(key), _accepted(subject.scripts))
     with scratch_of(home) as scratch:
         base = copy_home(home, scratch / "home")
         with jvms_of(base) as jvms, _progress(console) as progress:
@@ -95,7 +106,16 @@ def prove(
             def say(text: str, done: int, total: int) -> None:
                 progress.update(task, description=text, completed=done, total=total or None)
 
-            found = prove_it(Bench(start, version, jvms, scratch, base), wish, say)
+            bench = Bench(
+                subject.start,
+                subject.version,
+                jvms,
+                scratch,
+                base,
+                subject.both,
+                subject.not_both,
+            )
+            found = prove_it(bench, wish, say)
     if output == "json":
         click.echo(json.dumps(to_json(found), indent=2))
     else:
@@ -122,26 +142,38 @@ def _names(text: str | None, allowed: Sequence[str] = ()) -> list[str]:
     return names
 
 
-def _start(
+@dataclass(frozen=True)
+class Subject:
+    """What is proved: what runs it, its version of Glue, and its scripts by their names."""
+
+    start: "Start"
+    version: str
+    scripts: dict[str, Path]
+    both: "Start"
+    not_both: str
+
+
+def _subject(
     console: Console,
     what: str | None,
     arguments: tuple[str, ...],
     workflow: str | None,
     app: Path | None,
     context: tuple[str, ...],
-) -> "tuple[Start, str, dict[str, Path]]":
-    """Return what runs, its version of Glue, and its scripts by the names that messages use."""
+) -> Subject:
     from tidemark.glue_service.commands import load_app
     from tidemark.glue_service.submit import read_submission
     from tidemark.local_state.sparks.installed import own_glue_version
+    from tidemark.operate.prove.together import two_at_once, why_not_together
     from tidemark.operate.versions.trial import as_deployed, script_start
 
     if what is not None and what.endswith(".py"):
         if workflow or app or context:
             raise UsageError("--workflow, --app and --context are for an app; a script needs none")
         submission = read_submission(Path(what), arguments)
-        scripts = {submission.script.name: submission.script}
-        return script_start(submission), submission.glue_version, scripts
+        start, scripts = script_start(submission), {submission.script.name: submission.script}
+        why_not = why_not_together(None, None)
+        return Subject(start, submission.glue_version, scripts, start, why_not)
     if arguments:
         raise UsageError(
             f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
@@ -152,7 +184,9 @@ def _start(
         for one in loaded.assembly.assets
         if one.source.suffix == ".py"
     }
-    return as_deployed(loaded, workflow, what), own_glue_version(), scripts
+    start, why_not = as_deployed(loaded, workflow, what), why_not_together(loaded, what)
+    both = two_at_once(loaded, what) if what else start
+    return Subject(start, own_glue_version(), scripts, both, why_not)
 
 
 def _accepted(scripts: dict[str, Path]) -> dict[tuple[str, int], str]:

@@ -17,7 +17,7 @@ from tidemark.local_state.home import DATABASES, Home
 from tidemark.local_state.store.sqlite_files import SIDE_FILES, copy_database
 
 FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
-OBJECTS, STATES, OPENED = "objects", "states", "opened"
+OBJECTS, STATES, OPENED, ARRIVING = "objects", "states", "opened", "arriving"
 PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
 """Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
 BOOKMARK, CATALOG, REQUEST = "bookmark", "catalog", "request"
@@ -67,6 +67,13 @@ def read_operations(home: Home) -> list[Operation]:
     return [Operation(**{**one, "places": tuple(one["places"])}) for one in found]
 
 
+def let_arrive_meanwhile(home: Home, uri: str) -> None:
+    """Hold an object back until a run of the home, which records, has written its first one."""
+    held = home.root / FOLDER / ARRIVING / home.local_path(uri).relative_to(home.lake)
+    held.parent.mkdir(parents=True)
+    home.local_path(uri).replace(held)
+
+
 def read_opened(home: Home) -> list[str]:
     """Return the URIs of the objects that the JVMs of a home have read, in order."""
     file = home.root / FOLDER / OPENED
@@ -110,6 +117,19 @@ class Recorder:
         made = Operation(number, self._run_id, kind, places, script, line)
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")
+        if kind in (PUT, COPY):
+            self._arrive()
+
+    def _arrive(self) -> None:
+        """Let the objects appear that were held back, as new as they are now."""
+        held = self._folder / ARRIVING
+        for file in [one for one in held.rglob("*") if one.is_file()]:
+            target = self._home.lake / file.relative_to(held)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = held / f"{file.name}.now"
+            shutil.copyfile(file, unfinished)  # the file itself may be linked elsewhere
+            unfinished.replace(target)
+            file.unlink()
 
     def _keep_object(self, number: int, file: Path) -> None:
         """Keep an object as it is now: it may be deleted later, but is never changed in place."""

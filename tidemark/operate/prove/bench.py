@@ -7,14 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import Operation, record_operations
+from tidemark.local_state.operations import (
+    COPY,
+    PUT,
+    Operation,
+    let_arrive_meanwhile,
+    record_operations,
+)
 from tidemark.local_state.store.database import JobRun
 from tidemark.operate.prove.experiments import Experiment, in_parts
 from tidemark.operate.prove.homes import home_after, linked_home, put_databases
-from tidemark.operate.versions.targets import changed_targets, files_of
+from tidemark.operate.versions.targets import Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
 
@@ -50,6 +55,8 @@ class Bench:
         jvms: where the runs get their JVMs.
         scratch: the folder of the homes.
         base: the home before the runs.
+        both: starts two runs at once.
+        not_both: why it cannot; empty if it can.
         is_over: stops the runs of all threads once it is set.
     """
 
@@ -58,6 +65,8 @@ class Bench:
     jvms: Jvms
     scratch: Path
     base: Home
+    both: Start
+    not_both: str
     is_over: threading.Event = field(default_factory=threading.Event)
 
     def observe(self, _: JobRun | None = None) -> None:
@@ -163,12 +172,23 @@ def _arrive(file: Path, target: Path) -> None:
     unfinished.replace(target)
 
 
+def _meanwhile(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    """Let a file arrive when the run has written its first object; run again after it."""
+    home = linked_home(bench.base, folder)
+    record_operations(home)
+    let_arrive_meanwhile(home, baseline.sources[-1])
+    return home, [bench.run(home), bench.run(home)]
+
+
 def _twice(
     bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
 ) -> tuple[Home, list[Trial]]:
     home = linked_home(baseline.outcome.home, folder)
-    file = home.local_path(baseline.sources[-1])
-    _arrive(file, file.with_name(f"again-{file.name}"))
+    uri = baseline.sources[-1]
+    file = home.local_path(uri)
+    _arrive(bench.base.local_path(uri), file.with_name(f"again-{file.name}"))
     return home, [bench.run(home)]
 
 
@@ -176,8 +196,8 @@ def _replaced(
     bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
 ) -> tuple[Home, list[Trial]]:
     home = linked_home(baseline.outcome.home, folder)
-    file = home.local_path(baseline.sources[-1])
-    _arrive(file, file)
+    uri = baseline.sources[-1]
+    _arrive(bench.base.local_path(uri), home.local_path(uri))
     return home, [bench.run(home)]
 
 
@@ -191,19 +211,35 @@ def _rewind(
     home = linked_home(baseline.outcome.home, folder)
     put_databases(bench.base, home)
     before, after = files_of(bench.base.lake), files_of(home.lake)
-    for target in changed_targets(before, after):
-        inside = f"{target.folder}/"
-        if all(after.get(path) == before[path] for path in before if path.startswith(inside)):
-            for path in after.keys() - before.keys():
-                if path.startswith(inside):
-                    (home.lake / path).unlink()
+    cleared = tuple(
+        f"{target.uri}"
+        for target in changed_targets(before, after)
+        if _is_only_added_to(f"{target.folder}/", before, after)
+    )
+    for one in baseline.operations:
+        if one.kind in (PUT, COPY) and one.places[-1].startswith(cleared):
+            _clear(home.local_path(one.places[-1]), home.lake)
     return home, [bench.run(home)]
+
+
+def _is_only_added_to(folder: str, before: Files, after: Files) -> bool:
+    return all(after.get(path) == before[path] for path in before if path.startswith(folder))
+
+
+def _clear(file: Path, lake: Path) -> None:
+    """Delete a file, and the folders of its bucket that are empty then."""
+    file.unlink(missing_ok=True)
+    folder = file.parent
+    while folder.parent != lake and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 def _together(
     bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
 ) -> tuple[Home, list[Trial]]:
-    raise TidemarkError("two runs at once need a home that is served")
+    home = linked_home(bench.base, folder)
+    return home, [run_trial(home, bench.both, bench.version, bench.jvms, observe=bench.observe)]
 
 
 _PREPARED: dict[str, Callable[[Bench, Baseline, Experiment, Path], tuple[Home, list[Trial]]]] = {
@@ -211,6 +247,7 @@ _PREPARED: dict[str, Callable[[Bench, Baseline, Experiment, Path], tuple[Home, l
     "again": _again,
     "parts": _parts,
     "order": _order,
+    "meanwhile": _meanwhile,
     "twice": _twice,
     "replaced": _replaced,
     "rewind": _rewind,

@@ -49,6 +49,10 @@ WHY: dict[object, tuple[str, str]] = {
         "the next run reads the same data again, and {place} adds them to the target",
         ONLY_NEW,
     ),
+    ("together", "doubled"): (
+        "both runs read the same data, and {place} adds it twice",
+        "set MaxConcurrentRuns to 1, or write windows: the library gives each to one run",
+    ),
     ("parts", "doubled"): (
         "each run reads what earlier runs have read, and {place} adds it to the target",
         ONLY_NEW,
@@ -57,6 +61,11 @@ WHY: dict[object, tuple[str, str]] = {
     ("order", "changed"): (
         "what arrives last wins at {place}, also if it is older",
         "keep the newest row of each key by a column of the data: merge_window does",
+    ),
+    ("meanwhile", "lost"): (
+        "the run notes as read what arrived after it had read",
+        "take the high mark before the rows are read, and read up to it: windows do, with "
+        "high=newest(rows), and so do bookmarks",
     ),
     ("parts", "changed"): (
         "{place} writes what depends on which rows arrive together",

@@ -7,17 +7,9 @@ from typing import Literal
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
 from tidemark.local_state.operations import COPY, DELETE, PUT, RENAME, REQUEST, Operation
 
-Kind = Literal["crash", "again", "parts", "order", "twice", "replaced", "rewind", "together"]
-KINDS: Sequence[Kind] = (
-    "crash",
-    "again",
-    "parts",
-    "order",
-    "twice",
-    "replaced",
-    "rewind",
-    "together",
-)
+Kind = Literal[
+    "crash", "again", "parts", "order", "meanwhile", "twice", "replaced", "rewind", "together"
+]
 MAX_PARTS = 3
 MOST_TELLING = 8  # crashes that are tried before anything else
 
@@ -41,12 +33,13 @@ class Experiment:
     not_tried: str = ""
 
 
-def planned(operations: Sequence[Operation], new_files: int) -> list[Experiment]:
+def planned(operations: Sequence[Operation], new_files: int, not_together: str) -> list[Experiment]:
     """Return the experiments for a run, the most telling ones first.
 
     Args:
         operations: what the run changed outside its processes.
         new_files: how many files it read as new ones.
+        not_together: why two runs cannot go on at once; empty if they can.
     """
     found = crashes(operations)
     no_state = "" if any(map(is_state, operations)) else "it keeps no bookmark or watermark"
@@ -56,9 +49,11 @@ def planned(operations: Sequence[Operation], new_files: int) -> list[Experiment]
         Experiment("again", "a run with nothing new"),
         Experiment("parts", "new files in parts, a run for each", not_tried=one_file),
         Experiment("order", "new files in the reverse order", not_tried=one_file),
+        Experiment("meanwhile", "a file arrives while the run writes", not_tried=one_file),
         Experiment("twice", "a file delivered twice", not_tried=no_file),
         Experiment("replaced", "a file overwritten with the same rows", not_tried=no_file),
         Experiment("rewind", "rewound with --clear, and run again", not_tried=no_state),
+        Experiment("together", "two runs at once", not_tried=not_together),
     ]
     return [*found[:MOST_TELLING], *more, *found[MOST_TELLING:]]
 

@@ -1,0 +1,310 @@
+"""Small jobs, right and wrong by construction, and the verdict that each must get.
+
+Each reads four files, one for each day, of three rows each, and writes `s3://lake/out/`. The days
+of the rows go up with the times of the files; ids are unique; `customer` is the same in each file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+BOOKMARK = ("--job-bookmark-option", "job-bookmark-enable")
+HEAD = """
+import sys
+from awsglue.context import GlueContext
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+from pyspark.sql import functions as F
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME"])
+glue = GlueContext(SparkContext.getOrCreate())
+spark = glue.spark_session
+job = Job(glue)
+job.init(args["JOB_NAME"], args)
+OUT, SCHEMA = "s3://lake/out/", "id INT, day STRING, customer STRING, amount DOUBLE"
+"""
+NEW = (
+    HEAD
+    + """
+rows = glue.create_dynamic_frame.from_options(
+    "s3", {"paths": ["s3://lake/in/"]}, "json", transformation_ctx="rows"
+).toDF()
+"""
+)
+ALL = (
+    HEAD
+    + """
+rows = spark.read.schema(SCHEMA).json("s3://lake/in/")
+"""
+)
+WINDOWS = (
+    HEAD
+    + """
+from watermarks import Watermarks, newest, rows_of, write_window
+
+rows = spark.read.schema(SCHEMA).json("s3://lake/in/")
+marks = Watermarks()
+of_run = {"run_id": args["JOB_RUN_ID"], "cursor": "id"}
+"""
+)
+COMMIT = """
+job.commit()
+"""
+WHERE_ANY = """
+if rows.columns:
+    """
+CRASH_SAFE = {"crash": "equal"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A job and its verdicts.
+
+    Attributes:
+        name: of the case.
+        script: the program.
+        verdicts: the worst verdict of each kind of experiment.
+        arguments: of the run.
+        key: columns that identify a row, where the person gives them.
+    """
+
+    name: str
+    script: str
+    verdicts: dict[str, str]
+    arguments: tuple[str, ...] = field(default=BOOKMARK)
+    key: tuple[str, ...] = ()
+
+
+def case(name: str, script: str, verdicts: str, arguments: tuple[str, ...] = BOOKMARK) -> Case:
+    """Return a case; its verdicts are those of the kinds, in their order.
+
+    They are given by their first letters: e, l, d, c, f, a, and - for not tried. A file that
+    arrives meanwhile is `equal`, unless an eighth letter says otherwise.
+    """
+    kinds = ("crash", "again", "parts", "order", "twice", "replaced", "rewind")
+    words = {
+        "e": "equal",
+        "l": "lost",
+        "d": "doubled",
+        "c": "changed",
+        "f": "fails",
+        "a": "accepted",
+        "-": "not tried",
+    }
+    assert len(verdicts) == len(kinds)
+    return Case(
+        name, script, {k: words[v] for k, v in zip(kinds, verdicts, strict=True)}, arguments
+    )
+
+
+JSON = 'rows.write.mode("append").json("s3://lake/second/")'
+APPEND = 'rows.write.mode("append").parquet(OUT)'
+CATALOGUE = [
+    # Jobs with a bookmark.
+    case("append", NEW + WHERE_ANY + APPEND + COMMIT, "deeedde"),
+    case(
+        "append-json", NEW + WHERE_ANY + 'rows.write.mode("append").json(OUT)' + COMMIT, "deeedde"
+    ),
+    case(
+        "append-csv",
+        NEW + WHERE_ANY + 'rows.write.mode("append").option("header", True).csv(OUT)' + COMMIT,
+        "deeedde",
+    ),
+    case("append-orc", NEW + WHERE_ANY + 'rows.write.mode("append").orc(OUT)' + COMMIT, "deeedde"),
+    case(
+        "sink",
+        NEW.replace(".toDF()", "")
+        + """
+if rows.count():
+    glue.write_dynamic_frame.from_options(rows, "s3", {"path": OUT}, "parquet")
+"""
+        + COMMIT,
+        "deeedde",
+    ),
+    case(
+        "append-accepted",
+        NEW
+        + WHERE_ANY
+        + 'rows.write.mode("append").parquet(OUT)'
+        + "  # tidemark: ignore[retry-appends] readers keep the newest row"
+        + COMMIT,
+        "aeeeaae",
+    ),
+    case(
+        "commit-first",
+        NEW + "\nrows = rows.cache()\nrows.count()" + COMMIT + WHERE_ANY + APPEND,
+        "leeedde",
+    ),
+    case("no-commit", NEW + WHERE_ANY + APPEND, "dddddd-d"),
+    case(
+        "no-context",
+        NEW.replace(', transformation_ctx="rows"', "") + WHERE_ANY + APPEND + COMMIT,
+        "dddddddd",
+    ),
+    case(
+        "two-targets",
+        NEW
+        + WHERE_ANY
+        + APPEND
+        + '\n    rows.write.mode("append").json("s3://lake/second/")'
+        + COMMIT,
+        "deeedde",
+    ),
+    case(
+        "commit-between-targets",
+        NEW + WHERE_ANY + APPEND + COMMIT + f"if rows.columns:\n    {JSON}\n",
+        "leeedde",
+    ),
+    case(
+        "overwrite-what-is-new",
+        NEW + WHERE_ANY + 'rows.write.mode("overwrite").parquet(OUT)' + COMMIT,
+        "eellllel",
+    ),
+    case(
+        "partitions-by-day",
+        NEW
+        + 'spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")'
+        + WHERE_ANY
+        + 'rows.write.mode("overwrite").partitionBy("day").parquet(OUT)'
+        + COMMIT,
+        "eeeeeee",
+    ),
+    case(
+        "partitions-of-what-comes-in-parts",
+        NEW
+        + 'spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")'
+        + WHERE_ANY
+        + 'rows.write.mode("overwrite").partitionBy("customer").parquet(OUT)'
+        + COMMIT,
+        "eellllel",
+    ),
+    case(
+        "sums-of-what-is-new",
+        NEW
+        + WHERE_ANY
+        + 'rows.groupBy("customer").agg(F.sum("amount").alias("total"))'
+        + '.write.mode("append").parquet(OUT)'
+        + COMMIT,
+        "deccddec",
+    ),
+    case(
+        "error-if-exists",
+        NEW + WHERE_ANY + "rows.write.parquet(OUT)" + COMMIT,
+        "lellffel",
+    ),
+    case(
+        "with-time",
+        NEW
+        + WHERE_ANY
+        + 'rows.withColumn("at", F.current_timestamp()).write.mode("append").parquet(OUT)'
+        + COMMIT,
+        "deeedde",
+    ),
+    # Jobs that read everything.
+    case("all-overwrite", ALL + 'rows.write.mode("overwrite").parquet(OUT)', "eeeede-"),
+    case("all-append", ALL + APPEND, "dddddd-d"),
+    case(
+        "all-distinct",
+        ALL + 'rows.dropDuplicates(["id"]).write.mode("overwrite").parquet(OUT)',
+        "eeeeee-",
+    ),
+    case(
+        "all-sums",
+        ALL
+        + 'rows.dropDuplicates(["id"]).groupBy("customer").agg(F.sum("amount").alias("total"))'
+        + '.write.mode("overwrite").parquet(OUT)',
+        "eeeeee-",
+    ),
+    case(
+        "all-ignore",
+        ALL + 'rows.write.mode("ignore").parquet(OUT)',
+        "lellee-l",
+    ),
+    # Jobs with a watermark.
+    case(
+        "windows",
+        WINDOWS
+        + """
+for window in marks.windows(args["JOB_NAME"], high=newest(rows), **of_run):
+    write_window(rows_of(rows, window), OUT, window)
+""",
+        "eeeleee",
+    ),
+    case(
+        "windows-appended",
+        WINDOWS
+        + """
+for window in marks.windows(args["JOB_NAME"], high=newest(rows), **of_run):
+    rows_of(rows, window).write.mode("append").parquet(OUT)
+""",
+        "deeleee",
+    ),
+    case(
+        "watermark-before-the-write",
+        WINDOWS
+        + """
+head = marks.read(args["JOB_NAME"])
+low = head.values["id"] if head else 0
+new = rows.where(F.col("id") > low)
+high = new.agg(F.max("id")).first()[0]
+if high is not None:
+    marks.advance(job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], to={"id": high}, base=head)
+    new.write.mode("append").parquet(OUT)
+""",
+        "leeleee",
+    ),
+    case(
+        "watermark-after-the-write",
+        WINDOWS
+        + """
+head = marks.read(args["JOB_NAME"])
+low = head.values["id"] if head else 0
+new = rows.where(F.col("id") > low)
+high = new.agg(F.max("id")).first()[0]
+if high is not None:
+    new.write.mode("append").parquet(OUT)
+    marks.advance(job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], to={"id": high}, base=head)
+""",
+        "deeleee",
+    ),
+    case(
+        "watermark-last",
+        WINDOWS
+        + """
+head = marks.read(args["JOB_NAME"])
+new = rows.where(F.col("id") > (head.values["id"] if head else 0))
+if new.count():
+    new.write.mode("append").parquet(OUT)
+    now = spark.read.schema(SCHEMA).json("s3://lake/in/").agg(F.max("id")).first()[0]
+    marks.advance(job_id=args["JOB_NAME"], run_id=args["JOB_RUN_ID"], to={"id": now}, base=head)
+""",
+        "deeleeel",
+    ),
+    # Objects that boto3 writes.
+    case(
+        "boto3-fixed-key",
+        ALL
+        + """
+import boto3
+total = rows.agg(F.sum("amount")).first()[0]
+boto3.client("s3").put_object(Bucket="lake", Key="out/total.json", Body=f'{{"total": {total}}}')
+""",
+        "eeeece-",
+    ),
+    case(
+        "boto3-archive",
+        NEW
+        + WHERE_ANY
+        + APPEND
+        + COMMIT
+        + """
+import boto3
+s3 = boto3.client("s3")
+for one in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
+    s3.copy_object(Bucket="lake", Key="archive/" + one["Key"], CopySource="lake/" + one["Key"])
+    s3.delete_object(Bucket="lake", Key=one["Key"])
+""",
+        "deeeddll",
+    ),
+]

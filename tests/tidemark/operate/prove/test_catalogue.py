@@ -1,0 +1,93 @@
+"""Every job of the catalogue gets the verdict that reasoning gives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.tidemark.operate.prove.jobs import CATALOGUE, Case
+from tidemark.cli.main import main
+from tidemark.glue_service.commands import region
+from tidemark.glue_service.runs.jvms.supply import POOL_VARIABLE, jvms_of
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.watermark_tables import watermark_table
+
+pytestmark = pytest.mark.spark
+LIBS = Path(__file__).parents[4] / "libs"
+ALWAYS = ("append", "commit-first", "partitions-by-day")
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the file of a pool of warm JVMs for all cases."""
+    home = Home.open(tmp_path_factory.mktemp("pool") / "home")
+    with jvms_of(home) as jvms:
+        yield str(jvms.pool_file)
+
+
+@pytest.fixture
+def project(tmp_path: Path, pool: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(POOL_VARIABLE, pool)
+    monkeypatch.chdir(tmp_path)
+    home = Home.open(tmp_path / "home")
+    folder = home.lake / "lake" / "in"
+    folder.mkdir(parents=True)
+    for day in range(1, 5):
+        rows = [
+            {
+                "id": 10 * day + number,
+                "day": f"2026-11-2{day}",
+                "customer": f"c{number}",
+                "amount": 10.0 * day + number,
+            }
+            for number in range(3)
+        ]
+        file = folder / f"day{day}.json"
+        file.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+        os.utime(file, (1_790_000_000 + 86_400 * day,) * 2)
+    with (
+        dynamodb_endpoint(home) as endpoint,
+        dynamodb_client(endpoint, region()) as client,
+    ):
+        create_tables(client, [watermark_table("glue-watermarks")])
+    with zipfile.ZipFile(home.lake / "lake" / "libs.zip", "w") as archive:
+        for file in LIBS.rglob("*.py"):
+            archive.write(file, file.relative_to(LIBS))
+    return tmp_path
+
+
+def verdicts(project: Path, case: Case) -> dict[str, str]:
+    """Return the worst verdict of each kind of experiment."""
+    from tidemark.operate.prove.judged import worst
+
+    script = project / "job.py"
+    script.write_text(case.script, encoding="utf-8")
+    words = ["prove", "--format", "json", str(script), "--JOB_NAME", case.name, *case.arguments]
+    result = CliRunner().invoke(main, [*words, "--extra-py-files", "s3://lake/libs.zip"])
+    assert result.exit_code in (0, 1), result.output
+    found: dict[str, list[str]] = {}
+    document = json.loads(result.stdout)
+    for one in document["experiments"]:
+        found.setdefault(one["kind"], []).append(one["verdict"])
+    assert found.pop("together") == ["not tried"]
+    assert result.exit_code == (document["verdict"] in ("lost", "doubled", "changed", "fails"))
+    return {kind: worst(of_kind) for kind, of_kind in found.items()}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(one, id=one.name, marks=[] if one.name in ALWAYS else pytest.mark.nightly)
+        for one in CATALOGUE
+    ],
+)
+def test_a_job_gets_its_verdicts(case, project):
+    assert verdicts(project, case) == case.verdicts
