@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,19 +19,8 @@ if TYPE_CHECKING:
     from tidemark.operate.prove.causes import Cause
     from tidemark.operate.prove.findings import Finding, Proof
     from tidemark.operate.prove.judged import TargetRows
-    from tidemark.operate.versions.trial import Start
+    from tidemark.operate.prove.subject import Subject
 
-KINDS = (
-    "crash",
-    "again",
-    "parts",
-    "order",
-    "meanwhile",
-    "twice",
-    "replaced",
-    "rewind",
-    "together",
-)
 MARKS = {
     "equal": "✓",
     "accepted": "~",
@@ -45,7 +33,7 @@ MARKS = {
 BAD = ("changed", "doubled", "lost", "fails")
 MAX_EXAMPLES = 2
 ACCEPTS = "retry-appends"  # the rule of lint that a comment at a write acknowledges
-ONLY_HELP = f"Only these experiments, separated by commas: {', '.join(KINDS)}."
+ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
 BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
@@ -87,6 +75,7 @@ def prove(
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
+    from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.versions.compare import scratch_of
@@ -95,10 +84,10 @@ def prove(
     os.environ[VARIABLE] = S3  # of the lake: what a rename leaves half done is what counts here
     home = Home.from_environment()
     console = Console(stderr=True)
-    subject = _subject(console, what, arguments, workflow, app, context)
-    _refuse_shared(subject.scripts)
-    wish = Wish(_names(only, KINDS), budget, _names(key), _accepted(subject.scripts))
     with scratch_of(home) as scratch:
+        subject = _subject(console, what, arguments, workflow, app, context, scratch)
+        _refuse_shared(subject.scripts)
+        wish = Wish(_names(only, KINDS), budget, _names(key), _accepted(subject.scripts))
         base = copy_home(home, scratch / "home")
         with jvms_of(base) as jvms, _progress(console) as progress:
             task = progress.add_task("", total=None)
@@ -106,16 +95,7 @@ def prove(
             def say(text: str, done: int, total: int) -> None:
                 progress.update(task, description=text, completed=done, total=total or None)
 
-            bench = Bench(
-                subject.start,
-                subject.version,
-                jvms,
-                scratch,
-                base,
-                subject.both,
-                subject.not_both,
-            )
-            found = prove_it(bench, wish, say)
+            found = prove_it(Bench(subject, jvms, scratch, base), wish, say)
     if output == "json":
         click.echo(json.dumps(to_json(found), indent=2))
     else:
@@ -142,17 +122,6 @@ def _names(text: str | None, allowed: Sequence[str] = ()) -> list[str]:
     return names
 
 
-@dataclass(frozen=True)
-class Subject:
-    """What is proved: what runs it, its version of Glue, and its scripts by their names."""
-
-    start: "Start"
-    version: str
-    scripts: dict[str, Path]
-    both: "Start"
-    not_both: str
-
-
 def _subject(
     console: Console,
     what: str | None,
@@ -160,33 +129,22 @@ def _subject(
     workflow: str | None,
     app: Path | None,
     context: tuple[str, ...],
-) -> Subject:
+    scratch: Path,
+) -> "Subject":
     from tidemark.glue_service.commands import load_app
     from tidemark.glue_service.submit import read_submission
-    from tidemark.local_state.sparks.installed import own_glue_version
-    from tidemark.operate.prove.together import two_at_once, why_not_together
-    from tidemark.operate.versions.trial import as_deployed, script_start
+    from tidemark.operate.prove.subject import app_subject, script_subject
 
     if what is not None and what.endswith(".py"):
         if workflow or app or context:
             raise UsageError("--workflow, --app and --context are for an app; a script needs none")
-        submission = read_submission(Path(what), arguments)
-        start, scripts = script_start(submission), {submission.script.name: submission.script}
-        why_not = why_not_together(None, None)
-        return Subject(start, submission.glue_version, scripts, start, why_not)
+        return script_subject(read_submission(Path(what), arguments))
     if arguments:
         raise UsageError(
             f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
         )
     loaded = load_app(assembly_folder(console, app, context))
-    scripts = {
-        one.name or one.source.name: one.source
-        for one in loaded.assembly.assets
-        if one.source.suffix == ".py"
-    }
-    start, why_not = as_deployed(loaded, workflow, what), why_not_together(loaded, what)
-    both = two_at_once(loaded, what) if what else start
-    return Subject(start, own_glue_version(), scripts, both, why_not)
+    return app_subject(loaded, workflow, what, scratch)
 
 
 def _accepted(scripts: dict[str, Path]) -> dict[tuple[str, int], str]:

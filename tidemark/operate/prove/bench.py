@@ -19,6 +19,7 @@ from tidemark.local_state.operations import (
 from tidemark.local_state.store.database import JobRun
 from tidemark.operate.prove.experiments import Experiment, in_parts
 from tidemark.operate.prove.homes import home_after, linked_home, put_databases
+from tidemark.operate.prove.subject import Subject
 from tidemark.operate.versions.targets import Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
@@ -50,23 +51,17 @@ class Bench:
     """What all experiments share.
 
     Attributes:
-        start: what is run, as `script_start` or `app_start` returns it.
-        version: of Glue.
+        subject: what is run.
         jvms: where the runs get their JVMs.
         scratch: the folder of the homes.
         base: the home before the runs.
-        both: starts two runs at once.
-        not_both: why it cannot; empty if it can.
         is_over: stops the runs of all threads once it is set.
     """
 
-    start: Start
-    version: str
+    subject: Subject
     jvms: Jvms
     scratch: Path
     base: Home
-    both: Start
-    not_both: str
     is_over: threading.Event = field(default_factory=threading.Event)
 
     def observe(self, _: JobRun | None = None) -> None:
@@ -74,9 +69,15 @@ class Bench:
         if self.is_over.is_set():
             raise KeyboardInterrupt
 
-    def run(self, home: Home) -> Trial:
+    def run(self, home: Home, start: Start | None = None, version: str = "") -> Trial:
         """Run once in a home of experiments."""
-        return run_trial(home, self.start, self.version, self.jvms, observe=self.observe)
+        return run_trial(
+            home,
+            start or self.subject.start,
+            version or self.subject.version,
+            self.jvms,
+            observe=self.observe,
+        )
 
     def folder(self, name: str) -> Path:
         """Return the folder of a home."""
@@ -239,7 +240,14 @@ def _together(
     bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
 ) -> tuple[Home, list[Trial]]:
     home = linked_home(bench.base, folder)
-    return home, [run_trial(home, bench.both, bench.version, bench.jvms, observe=bench.observe)]
+    return home, [bench.run(home, bench.subject.both)]
+
+
+def _versions(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    home = linked_home(bench.base, folder)
+    return home, [bench.run(home, bench.subject.newer, bench.subject.newest)]
 
 
 _PREPARED: dict[str, Callable[[Bench, Baseline, Experiment, Path], tuple[Home, list[Trial]]]] = {
@@ -252,4 +260,5 @@ _PREPARED: dict[str, Callable[[Bench, Baseline, Experiment, Path], tuple[Home, l
     "replaced": _replaced,
     "rewind": _rewind,
     "together": _together,
+    "versions": _versions,
 }

@@ -44,6 +44,7 @@ LATE = (
     "read files through a bookmark, which goes by the time of the file, or give the windows a "
     "lookback that is longer than rows are late"
 )
+UPGRADE = "look at the columns and their causes: tidemark compare-versions"
 WHY: dict[object, tuple[str, str]] = {
     ("again", "doubled"): (
         "the next run reads the same data again, and {place} adds them to the target",
@@ -124,6 +125,8 @@ def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Ope
 
 def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
     written = _last(one for one in operations if one.kind in (PUT, COPY))
+    if experiment.kind == "versions":
+        return Cause("the newest version of Glue makes other rows", UPGRADE)
     text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]
     if written is None:
         return Cause(text.format(place="the job"), remedy)

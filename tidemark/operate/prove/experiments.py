@@ -1,15 +1,36 @@
 """Which experiments there are for a run, from what it changed; the most telling ones first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
 from tidemark.local_state.operations import COPY, DELETE, PUT, RENAME, REQUEST, Operation
 
 Kind = Literal[
-    "crash", "again", "parts", "order", "meanwhile", "twice", "replaced", "rewind", "together"
+    "crash",
+    "again",
+    "parts",
+    "order",
+    "meanwhile",
+    "twice",
+    "replaced",
+    "rewind",
+    "together",
+    "versions",
 ]
+KINDS: Sequence[str] = get_args(Kind)
+TITLES: Mapping[Kind, str] = {
+    "again": "a run with nothing new",
+    "parts": "new files in parts, a run for each",
+    "order": "new files in the reverse order",
+    "meanwhile": "a file arrives while the run writes",
+    "twice": "a file delivered twice",
+    "replaced": "a file overwritten with the same rows",
+    "rewind": "rewound with --clear, and run again",
+    "together": "two runs at once",
+    "versions": "the newest version of Glue",
+}
 MAX_PARTS = 3
 MOST_TELLING = 8  # crashes that are tried before anything else
 
@@ -33,28 +54,28 @@ class Experiment:
     not_tried: str = ""
 
 
-def planned(operations: Sequence[Operation], new_files: int, not_together: str) -> list[Experiment]:
+def planned(
+    operations: Sequence[Operation], new_files: int, impossible: Mapping[str, str]
+) -> list[Experiment]:
     """Return the experiments for a run, the most telling ones first.
 
     Args:
         operations: what the run changed outside its processes.
         new_files: how many files it read as new ones.
-        not_together: why two runs cannot go on at once; empty if they can.
+        impossible: kinds that cannot be tried, with the reason.
     """
     found = crashes(operations)
-    no_state = "" if any(map(is_state, operations)) else "it keeps no bookmark or watermark"
-    one_file = "" if new_files > 1 else "it needs two new files, and the run read fewer"
-    no_file = "" if new_files else "the run read no file as a new one"
-    more = [
-        Experiment("again", "a run with nothing new"),
-        Experiment("parts", "new files in parts, a run for each", not_tried=one_file),
-        Experiment("order", "new files in the reverse order", not_tried=one_file),
-        Experiment("meanwhile", "a file arrives while the run writes", not_tried=one_file),
-        Experiment("twice", "a file delivered twice", not_tried=no_file),
-        Experiment("replaced", "a file overwritten with the same rows", not_tried=no_file),
-        Experiment("rewind", "rewound with --clear, and run again", not_tried=no_state),
-        Experiment("together", "two runs at once", not_tried=not_together),
-    ]
+    has_state = any(map(is_state, operations))
+    why_not = dict(impossible)
+    if not has_state:
+        why_not["rewind"] = "it keeps no bookmark or watermark"
+    for kind in ("parts", "order", "meanwhile"):
+        if new_files < 2:
+            why_not[kind] = "it needs two new files, and the run read fewer"
+    for kind in ("twice", "replaced"):
+        if not new_files:
+            why_not[kind] = "the run read no file as a new one"
+    more = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
     return [*found[:MOST_TELLING], *more, *found[MOST_TELLING:]]
 
 

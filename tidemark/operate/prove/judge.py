@@ -84,7 +84,7 @@ def _answers(
     question, out = bench.scratch / "asked.json", bench.scratch / "judged.json"
     document = {"out": str(out), "key": list(key), "targets": asked}
     question.write_text(json.dumps(document), encoding="utf-8")
-    wanted = Submission(JUDGE_JOB, "judge-rows", {"--asked": str(question)}, bench.version)
+    wanted = Submission(JUDGE_JOB, "judge-rows", {"--asked": str(question)}, bench.subject.version)
     home = Home.open(bench.folder("of-rows"))
     run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)
     if run.state != "SUCCEEDED":

@@ -41,7 +41,9 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         if one.failure:
             raise TidemarkError(f"it fails without any experiment: {one.failure}")
     baseline = Baseline(outcome, read_operations(outcome.home), sources_of(bench.base, outcome))
-    plan = planned(baseline.operations, len(baseline.sources), bench.not_both)
+    subject = bench.subject
+    impossible = {"together": subject.not_both, "versions": subject.not_newer}
+    plan = planned(baseline.operations, len(baseline.sources), impossible)
     wanted = [one for one in plan if not wish.only or one.kind in wish.only]
     outcomes, left = _all_carried_out(bench, baseline, wanted, wish, began, say)
     say("comparing the rows", len(outcomes), len(outcomes))

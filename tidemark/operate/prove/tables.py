@@ -48,7 +48,7 @@ def dump_tables(bench: Bench, home: Home) -> None:
         "--datalake-formats": FORMAT,
         CONF: settings,
     }
-    wanted = Submission(DUMP_JOB, "dump-tables", arguments, bench.version)
+    wanted = Submission(DUMP_JOB, "dump-tables", arguments, bench.subject.version)
     run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)
     if run.state != "SUCCEEDED":
         raise TidemarkError(f"the tables of Iceberg could not be read: {run.error_message}")
