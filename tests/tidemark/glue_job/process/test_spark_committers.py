@@ -162,9 +162,7 @@ def test_second_algorithm_shows_the_files_of_a_task_when_it_is_committed(spark, 
 
 
 @pytest.mark.parametrize("committer", ["optimized", "v1"])
-def test_dynamic_overwrite_is_written_apart_deleted_and_renamed(
-    spark, s3, s3_semantics, committer
-):
+def test_dynamic_overwrite_is_written_apart_deleted_and_renamed(spark, s3, s3_semantics, committer):
     write(spark, s3.uri, {}, keys=("part",))
     before = len(s3_semantics.changes)
     dynamic = {**COMMITTERS[committer], "partitionOverwriteMode": "dynamic"}

@@ -29,7 +29,6 @@ import org.apache.hadoop.util.Progressable;
  * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
  */
 public class LakeFileSystem extends FileSystem {
-    public static final String SEMANTICS = "tidemark.lake.semantics";
     /** Suffix of the empty objects that EMR and Hadoop put next to folders: S3A and EMRFS list none. */
     private static final String MARKER = "_$folder$";
 
@@ -47,19 +46,8 @@ public class LakeFileSystem extends FileSystem {
         workingDirectory = new Path(bucket.uri + "/");
         local.initialize(URI.create("file:///"), conf);
         edge = Edge.of(conf);
-        if (wantsObjects(conf)) {
-            objects = new ObjectStore(edge, bucket.home);
-        }
+        objects = ObjectStore.wanted(conf) ? new ObjectStore(edge, bucket.home) : null;
         locate(workingDirectory);
-    }
-
-    private static boolean wantsObjects(Configuration conf) throws IOException {
-        String semantics = conf.getTrimmed(SEMANTICS, "folder");
-        if (!semantics.equals("s3") && !semantics.equals("folder") && !semantics.startsWith("${")) {
-            throw new IOException(
-                "the property " + SEMANTICS + " is '" + semantics + "'; allowed: folder, s3; correct it");
-        }
-        return semantics.equals("s3");
     }
 
     /** Returns the file of a path, inside an existing bucket. */
@@ -70,10 +58,6 @@ public class LakeFileSystem extends FileSystem {
 
     private static Path localPath(File file) {
         return new Path(file.toURI());
-    }
-
-    private boolean isBucket(File file) {
-        return file.equals(bucket.folder);
     }
 
     private File existing(Path path) throws IOException {
@@ -156,7 +140,7 @@ public class LakeFileSystem extends FileSystem {
     public boolean rename(Path source, Path target) throws IOException {
         File from = existing(source);
         File to = locate(target);
-        if (isBucket(from)) {
+        if (from.equals(bucket.folder)) {
             return false;
         }
         String[] names = {makeQualified(source).toString(), makeQualified(target).toString()};
@@ -175,7 +159,7 @@ public class LakeFileSystem extends FileSystem {
 
     public boolean delete(Path path, boolean recursive) throws IOException {
         File file = locate(path);
-        if (!isBucket(file)) {
+        if (!file.equals(bucket.folder)) {
             return deleteFile(file, makeQualified(path).toString(), recursive);
         }
         String[] names = file.list();
