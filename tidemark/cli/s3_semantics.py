@@ -9,8 +9,8 @@ import click
 from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
 
 S3_SEMANTICS_HELP = (
-    "Let s3:// be as S3 is: objects appear whole when their upload ends, and a rename is a copy and "
-    "a delete of each object. Without, a bucket is a folder of this machine."
+    "Let s3:// be as S3 is: objects appear whole when their upload ends, and a rename copies and "
+    "deletes each object. Without, a bucket is a folder of this machine."
 )
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ def s3_semantics_option(*, expose_value: bool) -> Callable[[Decorated], Decorate
     )
 
 
-def _set(ctx: click.Context, _: click.Parameter, asked: bool) -> bool:  # noqa: FBT001 (of click)
+def _set(ctx: click.Context, _: click.Parameter, asked: bool) -> bool:
     if asked:
         before = os.environ.get(VARIABLE)
         os.environ[VARIABLE] = S3

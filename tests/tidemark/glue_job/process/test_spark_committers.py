@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from itertools import product
 
 import pytest
 
+from tests import edge
 from tests.edge import Recorder, recording
-from tidemark.glue_job.process.lake_fs.semantics import (
-    COMMITTER,
-    COMMITTER_OF_PARQUET,
-    OPTIMIZED,
-    direct_options,
-)
+from tidemark.glue_job.process.lake_fs.semantics import OPTIMIZED, direct_options
 
 pytestmark = pytest.mark.spark
 
@@ -22,30 +18,15 @@ ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
 FORMATS = ("parquet", "orc", "json", "csv", "text")
 V1, V2 = {OPTIMIZED: "false", ALGORITHM: "1"}, {OPTIMIZED: "false", ALGORITHM: "2"}
 DIRECT = direct_options("s3")
+OF_EVERY_CHANGE = (("parquet", "optimized"), ("json", "v1"))
 COMMITTERS = {"v1": V1, "v2": V2, "optimized": {}, "direct": DIRECT}
 
 
 @pytest.fixture
-def recorder() -> Iterator[Recorder]:
-    with recording() as recorder:
-        yield recorder
-
-
-@pytest.fixture
-def s3_semantics(spark, recorder) -> Iterator[Recorder]:
+def s3_semantics(spark) -> Iterator[Recorder]:
     """Let all writes of the test have S3's semantics; return the recorder of their changes."""
-    conf: Any = spark.sparkContext._jsc.hadoopConfiguration()
-    given = {
-        "fs.s3.impl.disable.cache": "true",
-        "tidemark.lake.semantics": "s3",
-        "tidemark.edge": str(recorder.path),
-        COMMITTER_OF_PARQUET: COMMITTER,
-    }
-    for name, value in given.items():
-        conf.set(name, value)
-    yield recorder
-    for name in given:
-        conf.unset(name)
+    with recording() as recorder, edge.s3_semantics(spark, recorder):
+        yield recorder
 
 
 def write(spark, uri, options, name="parquet", mode="append", keys=(), first=0):
@@ -69,8 +50,13 @@ def steps(recorder: Recorder, uri: str) -> list[str]:
     return [re.sub(r"task_\d+_\d+_m_(\d{6})", r"task-\1", line) for line in lines]
 
 
-@pytest.mark.parametrize("committer", COMMITTERS)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("name", "committer"),
+    [
+        pytest.param(*pair, marks=() if pair in OF_EVERY_CHANGE else pytest.mark.nightly)
+        for pair in product(FORMATS, COMMITTERS)
+    ],
+)
 def test_rows_are_the_same_as_in_a_folder(spark, s3, s3_semantics, name, committer):
     uri, options = s3.uri, COMMITTERS[committer]
 
@@ -84,6 +70,7 @@ def test_rows_are_the_same_as_in_a_folder(spark, s3, s3_semantics, name, committ
     assert not (s3.folder / "_temporary").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("committer", COMMITTERS)
 def test_partitions_are_written_and_overwritten_as_in_a_folder(spark, s3, s3_semantics, committer):
     uri, options = s3.uri, COMMITTERS[committer]
@@ -161,7 +148,7 @@ def test_second_algorithm_shows_the_files_of_a_task_when_it_is_committed(spark, 
     )
 
 
-@pytest.mark.parametrize("committer", ["optimized", "v1"])
+@pytest.mark.parametrize("committer", ["optimized", pytest.param("v1", marks=pytest.mark.nightly)])
 def test_dynamic_overwrite_is_written_apart_deleted_and_renamed(spark, s3, s3_semantics, committer):
     write(spark, s3.uri, {}, keys=("part",))
     before = len(s3_semantics.changes)
