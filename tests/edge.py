@@ -9,6 +9,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+from tidemark.glue_job.process.lake_fs.semantics import (
+    COMMITTER,
+    COMMITTER_OF_PARQUET,
+    PROPERTY,
+    S3,
+)
 
 
 @dataclass
@@ -19,14 +27,14 @@ class Recorder:
         path: of the socket.
         changes: each as a line, ``put s3://bucket/key``, in the order of their announcements.
         entered: how often a change began; more than the changes if some failed.
-        stop_at: the number of the change that gets no answer, counted from 1; 0: none.
+        stop_after: how many changes are made, after which none is let begin; None: all.
         on_stop: called then, once.
     """
 
     path: Path
     changes: list[str] = field(default_factory=list)
     entered: int = 0
-    stop_at: int = 0
+    stop_after: int | None = None
     on_stop: Callable[[], None] = lambda: None
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _has_stopped: threading.Event = field(default_factory=threading.Event)
@@ -45,7 +53,7 @@ class Recorder:
 
     def _answer(self, lines) -> bool:
         self.entered += 1
-        if self.stop_at and self.entered > self.stop_at:
+        if self.stop_after is not None and len(self.changes) >= self.stop_after:
             return self._stop()
         _say(lines)
         words = lines.readline().rstrip("\n").split("\t")
@@ -60,6 +68,25 @@ class Recorder:
             self._has_stopped.set()
             self.on_stop()
         return False
+
+
+@contextmanager
+def s3_semantics(spark: Any, recorder: Recorder) -> Iterator[None]:
+    """Let Spark of this process have S3's semantics, and Glue's committer, as long as it runs."""
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    given = {
+        "fs.s3.impl.disable.cache": "true",  # each call gets a file system with these settings
+        PROPERTY: S3,
+        "tidemark.edge": str(recorder.path),
+        COMMITTER_OF_PARQUET: COMMITTER,
+    }
+    for name, value in given.items():
+        conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in given:
+            conf.unset(name)
 
 
 def _say(lines) -> None:

@@ -12,6 +12,7 @@ import click
 from tidemark.cli.bookmark import FORMAT, console_for_tables
 from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import watch
+from tidemark.cli.s3_semantics import s3_semantics_option
 from tidemark.cli.submit import ISOLATED_HELP
 from tidemark.cli.synth import assembly_folder
 from tidemark.cli.target import glue_of_stage
@@ -41,16 +42,18 @@ class Request:
     only: str | None
     begin: str | None
     isolated: bool
+    s3_semantics: bool
     skip_crawlers: bool
     lineage: str | None
     output: str
 
     def check_elsewhere(self, who: str, option: str) -> None:
         """Refuse what only an engine of this command's own can do."""
-        if self.isolated or self.skip_crawlers or self.lineage is not None:
+        own = (self.isolated, self.s3_semantics, self.skip_crawlers, self.lineage is not None)
+        if any(own):
             raise UsageError(
-                f"{who} runs the jobs: leave out --isolated, --lineage and --skip-crawlers, which "
-                "are for the runs of this command's own"
+                f"{who} runs the jobs: leave out --isolated, --lineage, --s3-semantics and "
+                "--skip-crawlers, which are for the runs of this command's own"
             )
         if self.begin is not None:
             raise UsageError(
@@ -63,6 +66,7 @@ class Request:
 @run_options
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+@s3_semantics_option(expose_value=True)
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
 @click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
 @click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
@@ -76,8 +80,8 @@ def run(where: Where, **options: Any) -> None:
     local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
 
     With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
-    ends; --from, --isolated, --lineage and --skip-crawlers are for this machine, as counts of rows
-    are. `tidemark run show ID` starts nothing: it shows a job run.
+    ends; --from, --isolated, --lineage, --s3-semantics and --skip-crawlers are for this machine, as
+    counts of rows are. `tidemark run show ID` starts nothing: it shows a job run.
     """
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_job.process.lake_fs.semantics import FOLDER, semantics_of
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.arguments import merge_arguments
 from tidemark.glue_service.runs.end_record import found_at_end, record_end
@@ -208,6 +209,8 @@ class GlueJob:
     ) -> str | None:
         if (spark := spark_for(self._test.version)) != own_spark():
             return f"Glue {self._test.version} has Spark {spark.version}, this Python has another"
+        if semantics_of(os.environ) != FOLDER:
+            return "the lake has S3's semantics, and that of this process is a folder"
         if isolated is not None:
             return "the test asks for it" if isolated else None
         if self._test.why_isolated:

@@ -1,4 +1,4 @@
-"""Reads ``@pytest.mark.glue(version=…, isolated=True)``."""
+"""Reads ``@pytest.mark.glue(version=…, isolated=True, s3_semantics=True)``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
 ISOLATED = "the test is marked isolated"
-ALLOWED = "@pytest.mark.glue(version='5.1', isolated=True), each left out or given by name"
+ALLOWED = (
+    "@pytest.mark.glue(version='5.1', isolated=True, s3_semantics=True), each left out or given by "
+    "name"
+)
+FLAGS = ("isolated", "s3_semantics")
 
 
 @dataclass(frozen=True)
@@ -21,10 +25,12 @@ class Settings:
     Attributes:
         version: of Glue.
         why_isolated: why runs get their own processes; None if they need not.
+        s3_semantics: whether the lake is as S3 is, and not as a folder.
     """
 
     version: str = field(default_factory=own_glue_version)
     why_isolated: str | None = None
+    s3_semantics: bool = False
 
 
 def settings_of(marks: Iterable[Any]) -> Settings:
@@ -35,16 +41,18 @@ def settings_of(marks: Iterable[Any]) -> Settings:
     """
     given: dict[str, Any] = {}
     for mark in marks:
-        if mark.args or set(mark.kwargs) - {"version", "isolated"}:
+        if mark.args or set(mark.kwargs) - {"version", *FLAGS}:
             raise UsageError(
                 f"@pytest.mark.glue has {[*mark.args, *sorted(mark.kwargs)]}; allowed: {ALLOWED}"
             )
         given = {**mark.kwargs, **given}
-    version, isolated = given.get("version") or own_glue_version(), given.get("isolated", False)
+    version = given.get("version") or own_glue_version()
     if str(version) not in RUN_HERE:
         raise UsageError(
             f"@pytest.mark.glue has version={version!r}; allowed: {', '.join(RUN_HERE)}"
         )
-    if not isinstance(isolated, bool):
-        raise UsageError(f"@pytest.mark.glue has isolated={isolated!r}; allowed: True, False")
-    return Settings(str(version), ISOLATED if isolated else None)
+    for name in FLAGS:
+        if not isinstance(value := given.get(name, False), bool):
+            raise UsageError(f"@pytest.mark.glue has {name}={value!r}; allowed: True, False")
+    why = ISOLATED if given.get("isolated") else None
+    return Settings(str(version), why, s3_semantics=given.get("s3_semantics", False))

@@ -19,6 +19,7 @@ from tidemark.glue_job.frames.csv_text import (
     with_plain_choices,
 )
 from tidemark.glue_job.frames.types import NESTED, types_in
+from tidemark.glue_job.process.lake_fs.semantics import FOLDER, PROPERTY, direct_options
 from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.glue_job.writers.avro_files import write_avro
 from tidemark.glue_job.writers.formats import WriteFormat, write_format
@@ -121,10 +122,16 @@ def write_files(
     if how.name == "csv" and not options["quote"]:
         frame = unquoted_lines(frame, partition_keys, options["sep"])
         options["sep"] = NO_SEPARATOR
-    writer = frame.write.mode("append").options(**options)
+    writer = frame.write.mode("append").options(**options, **_direct(frame))
     if partition_keys:
         writer = writer.partitionBy(*partition_keys)
     writer.save(path, format=format_name)
+
+
+def _direct(frame: DataFrame) -> dict[str, str]:
+    """Return the options by which an object is there when its task has written it, as on Glue."""
+    conf: Any = frame.sparkSession.sparkContext._jsc.hadoopConfiguration()
+    return direct_options(conf.get(PROPERTY, FOLDER))
 
 
 def _columns_of(frame: DataFrame, keys: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from tidemark.glue_job.process.borrow import (
 )
 from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.job_process import BOOKMARK_VARIABLE, SHELL_VARIABLE
-from tidemark.glue_job.process.lake_fs.semantics import semantics_of
+from tidemark.glue_job.process.lake_fs.semantics import FOLDER, OPTIMIZED, semantics_of
 from tidemark.glue_job.process.spark import write_spark_conf
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,
@@ -32,6 +32,7 @@ from tidemark.local_state.sparks.installed import Spark
 from tidemark.local_state.store.database import JobRun
 from tidemark.local_state.store.dataset_notes import FILES_VARIABLE
 from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
 from tidemark.sites import SITES
 
 PORT_SERVICES = ("GLUE", "CLOUDWATCH_LOGS", "S3", "STS", "IAM", "EVENTBRIDGE")
@@ -69,6 +70,7 @@ def spark_variables(
     copy_extra_files(machine.home, job, arguments, folder)
     jars = jars_of(machine.home, job, arguments, spark)
     settings = {
+        **_committer_settings(machine, job, arguments),
         **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
         **jar_settings(jars, arguments, spark_settings(arguments)),
     }
@@ -95,6 +97,17 @@ def _jvm_variables(jvms: Jvms, settings: Mapping[str, str], own_jvm: str) -> dic
     """Return the variables for borrowing a JVM, or for the reason to start one."""
     why = jvms.cold_reason or own_jvm or own_jvm_reason(settings, {}, {})
     return {COLD_VARIABLE: why} if why else {RUN_POOL_VARIABLE: str(jvms.pool_file)}
+
+
+def _committer_settings(
+    machine: Machine, job: JobDefinition, arguments: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the setting of a job whose argument turns the S3-optimized committer off."""
+    argument = GLUE_ARGUMENTS["--enable-s3-parquet-optimized-committer"]
+    is_off = arguments.get(argument.name, "").lower() == "false"
+    if machine.semantics == FOLDER or not is_off or not argument.is_known_by(job.glue_version):
+        return {}
+    return {OPTIMIZED: "false"}
 
 
 def _executor_variables(environment: Mapping[str, str]) -> dict[str, str]:

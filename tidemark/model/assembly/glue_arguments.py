@@ -130,6 +130,7 @@ _TABLE = (
     GlueArgument(
         "--enable-s3-parquet-optimized-committer",
         "s3_parquet_optimized_committer",
+        here=_HONOURED,
         since="2.0",
         until="5.1",  # of EMRFS, which Glue 6.0 no longer has
     ),

@@ -188,13 +188,13 @@ def test_empty_folder_stays_as_a_marker_of_s3a_does(lake):
     assert lake.changes() == ["put in/empty/a", "delete in/empty/a"]
 
 
-@pytest.mark.parametrize("stop_at", range(5))
-def test_rename_of_a_folder_that_dies_leaves_both_halves(lake, stop_at):
+@pytest.mark.parametrize("stop_after", range(5))
+def test_rename_of_a_folder_that_dies_leaves_both_halves(lake, stop_after):
     lake.put("in/a")
     lake.put("in/b")
-    lake.recorder.stop_at = 2 + stop_at
+    lake.recorder.stop_after = 2 + stop_after
 
-    if stop_at < 4:
+    if stop_after < 4:
         with pytest.raises(Py4JJavaError, match=r"tidemark.edge\) is gone: .*; run the job again"):
             lake.rename("in", "out")
     else:
@@ -207,7 +207,7 @@ def test_rename_of_a_folder_that_dies_leaves_both_halves(lake, stop_at):
         ["in/b", "out/a", "out/b"],
         ["out/a", "out/b"],
     ]
-    assert lake.keys() == steps[stop_at]
+    assert lake.keys() == steps[stop_after]
 
 
 def test_links_are_copied_and_deleted_and_what_they_name_stays(lake):

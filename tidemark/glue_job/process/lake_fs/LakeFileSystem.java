@@ -4,7 +4,6 @@ import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,7 +13,6 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.InvalidPathException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -31,15 +29,11 @@ import org.apache.hadoop.util.Progressable;
  * Written for the compiler that Spark ships (Janino), which has no generics and no lambdas.
  */
 public class LakeFileSystem extends FileSystem {
-    public static final String LAKE = "tidemark.lake";
-    public static final String SEMANTICS = "tidemark.lake.semantics";
     /** Suffix of the empty objects that EMR and Hadoop put next to folders: S3A and EMRFS list none. */
     private static final String MARKER = "_$folder$";
 
     private final RawLocalFileSystem local = new RawLocalFileSystem();
-    private URI uri;
-    private File lake;
-    private File bucket;
+    private Bucket bucket;
     private Path workingDirectory;
     private Edge edge;
     /** The objects of S3; null: files of a folder. */
@@ -48,66 +42,22 @@ public class LakeFileSystem extends FileSystem {
     public void initialize(URI name, Configuration conf) throws IOException {
         super.initialize(name, conf);
         setConf(conf);
-        String authority = name.getAuthority();
-        if (authority == null || !authority.matches("[A-Za-z0-9_-][A-Za-z0-9._-]*")) {
-            throw new InvalidPathException(name.toString(), "it names no bucket; write s3://bucket/key");
-        }
-        String folder = conf.get(LAKE);
-        if (folder == null) {
-            throw new IOException("the property " + LAKE + " is not set: only a local run has a lake");
-        }
-        uri = URI.create(name.getScheme() + "://" + authority);
-        lake = new File(folder).getCanonicalFile();
-        bucket = new File(lake, authority);
-        workingDirectory = new Path(uri.toString() + "/");
+        bucket = new Bucket(name, conf);
+        workingDirectory = new Path(bucket.uri + "/");
         local.initialize(URI.create("file:///"), conf);
         edge = Edge.of(conf);
-        if (wantsObjects(conf)) {
-            objects = new ObjectStore(edge, new File(folder).getAbsoluteFile().getParentFile());
-        }
+        objects = ObjectStore.wanted(conf) ? new ObjectStore(edge, bucket.home) : null;
         locate(workingDirectory);
-    }
-
-    private static boolean wantsObjects(Configuration conf) throws IOException {
-        String semantics = conf.getTrimmed(SEMANTICS, "folder");
-        if (!semantics.equals("s3") && !semantics.equals("folder") && !semantics.startsWith("${")) {
-            throw new IOException(
-                "the property " + SEMANTICS + " is '" + semantics + "'; allowed: folder, s3; correct it");
-        }
-        return semantics.equals("s3");
     }
 
     /** Returns the file of a path, inside an existing bucket. */
     private File locate(Path path) throws IOException {
         checkPath(path);
-        if (!bucket.isDirectory()) {
-            throw new NoSuchBucketException(uri, lake);
-        }
-        String key = makeQualified(path).toUri().getPath();
-        if (key.equals("/..") || key.startsWith("/../")) {
-            throw new InvalidPathException(path.toString(), "it leads out of its bucket");
-        }
-        File file = key.length() > 1 ? new File(bucket, key) : bucket;
-        // The canonical name of a dangling link is its own, but a write would follow it.
-        if (Files.isSymbolicLink(file.toPath()) && !file.exists()) {
-            throw new InvalidPathException(
-                path.toString(), "a symbolic link there leads nowhere; delete it: " + file);
-        }
-        File real = file.getCanonicalFile();
-        if (!real.toPath().startsWith(lake.toPath())) {
-            throw new InvalidPathException(
-                path.toString(),
-                "a symbolic link leads out of the lake, to " + real + "; copy the files into the lake");
-        }
-        return file;
+        return bucket.locate(makeQualified(path).toUri().getPath(), path.toString());
     }
 
     private static Path localPath(File file) {
         return new Path(file.toURI());
-    }
-
-    private boolean isBucket(File file) {
-        return file.equals(bucket);
     }
 
     private File existing(Path path) throws IOException {
@@ -138,6 +88,9 @@ public class LakeFileSystem extends FileSystem {
         String[] names = folder.list();
         if (names == null) {
             throw new IOException("cannot list " + qualified + ": " + folder + " is not readable");
+        }
+        if (objects != null) {
+            Arrays.sort(names);  // as S3 lists them
         }
         List found = new ArrayList();
         for (int i = 0; i < names.length; i++) {
@@ -173,7 +126,7 @@ public class LakeFileSystem extends FileSystem {
         }
         String name = makeQualified(path).toString();
         if (objects != null) {
-            ObjectStore.checkAbove(file, bucket, name);
+            ObjectStore.checkAbove(file, bucket.folder, name);
             return new FSDataOutputStream(new Upload(objects, file, name, bufferSize), statistics);
         }
         FSDataOutputStream out =
@@ -188,7 +141,7 @@ public class LakeFileSystem extends FileSystem {
     public boolean rename(Path source, Path target) throws IOException {
         File from = existing(source);
         File to = locate(target);
-        if (isBucket(from)) {
+        if (from.equals(bucket.folder)) {
             return false;
         }
         String[] names = {makeQualified(source).toString(), makeQualified(target).toString()};
@@ -207,16 +160,16 @@ public class LakeFileSystem extends FileSystem {
 
     public boolean delete(Path path, boolean recursive) throws IOException {
         File file = locate(path);
-        if (!isBucket(file)) {
+        if (!file.equals(bucket.folder)) {
             return deleteFile(file, makeQualified(path).toString(), recursive);
         }
         String[] names = file.list();
         if (names.length > 0 && !recursive) {
-            throw new IOException("the bucket " + uri + " is not empty");
+            throw new IOException("the bucket " + bucket.uri + " is not empty");
         }
         Arrays.sort(names);
         for (int i = 0; i < names.length; i++) {
-            deleteFile(new File(file, names[i]), uri + "/" + names[i], true);
+            deleteFile(new File(file, names[i]), bucket.uri + "/" + names[i], true);
         }
         return true;
     }
@@ -270,11 +223,11 @@ public class LakeFileSystem extends FileSystem {
     }
 
     public URI getUri() {
-        return uri;
+        return bucket.uri;
     }
 
     public String getScheme() {
-        return uri.getScheme();
+        return bucket.uri.getScheme();
     }
 
     public String getCanonicalServiceName() {
@@ -290,16 +243,6 @@ public class LakeFileSystem extends FileSystem {
     }
 
     public Path getHomeDirectory() {
-        return new Path(uri.toString() + "/");
-    }
-
-    /** What S3 answers for a bucket that does not exist. */
-    public static class NoSuchBucketException extends IOException {
-        public NoSuchBucketException(URI uri, File lake) {
-            super(
-                "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error Code: "
-                + "NoSuchBucket): " + uri + " has no folder in the local lake " + lake
-                + "; create it with `tidemark local bucket " + uri.getAuthority() + "`");
-        }
+        return new Path(bucket.uri + "/");
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 
@@ -22,6 +23,7 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
  * A folder without objects stays for as long as a directory marker of S3A would.
  */
 public class ObjectStore {
+    private static final String SEMANTICS = "tidemark.lake.semantics";
     /** Folder of the home; those in it are named after the JVM that writes them. */
     private static final String UPLOADS = "uploads";
     private static final AtomicLong count = new AtomicLong();
@@ -35,6 +37,17 @@ public class ObjectStore {
         this.edge = edge;
         long process = ManagementFactory.getRuntimeMXBean().getPid();
         uploads = new File(new File(home, UPLOADS), "jvm-" + process);
+    }
+
+    /** Tells whether a configuration asks for S3's semantics. */
+    public static boolean wanted(Configuration conf) throws IOException {
+        String semantics = conf.getTrimmed(SEMANTICS, "folder");
+        // A variable that has no value counts as none.
+        if (!semantics.equals("s3") && !semantics.equals("folder") && !semantics.startsWith("${")) {
+            throw new IOException(
+                "the property " + SEMANTICS + " is '" + semantics + "'; allowed: folder, s3; correct it");
+        }
+        return semantics.equals("s3");
     }
 
     /** Returns a new place for bytes that are no object yet. */

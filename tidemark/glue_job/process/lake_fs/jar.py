@@ -15,6 +15,7 @@ from tidemark.local_state.sparks.installed import Spark, own_spark
 FOLDER_OF_CLASSES = Path(__file__).parent
 # Those that others use first.
 LAKE_CLASSES = (
+    "Bucket",
     "Edge",
     "ObjectStore",
     "Upload",

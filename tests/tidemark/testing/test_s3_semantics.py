@@ -1,0 +1,106 @@
+"""A run has S3's semantics if its command asks for them, and the next one in its JVM has not."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.tidemark.cli.processes import started
+from tidemark.errors import UsageError
+from tidemark.glue_job.process.lake_fs.semantics import (
+    OPTIMIZED,
+    delete_dead_uploads,
+    semantics_of,
+)
+
+pytestmark = pytest.mark.spark
+
+SCRIPT = (
+    """
+import os
+from awsglue.context import GlueContext
+from awsglue.dynamicframe import DynamicFrame
+from pyspark.context import SparkContext
+
+context = SparkContext()
+glue = GlueContext(context)
+spark = glue.spark_session
+hadoop = context._jvm.org.apache.hadoop
+path = hadoop.fs.Path("s3://raw/open.txt")
+system = path.getFileSystem(context._jsc.hadoopConfiguration())
+out = system.create(path, True)
+print("sees what grows:", system.exists(path))
+out.close()
+own = path.getFileSystem(hadoop.conf.Configuration())
+print("sees it whole:", system.exists(path), own.exists(path))
+rows = spark.range(4)
+rows.write.mode("append").parquet("s3://raw/frame/")
+glue.write_dynamic_frame.from_options(
+    DynamicFrame.fromDF(rows, glue, "rows"), "s3", {"path": "s3://raw/sink/"}, "json"
+)
+print("success files:", sorted(
+    name for name in ("frame", "sink")
+    if system.exists(hadoop.fs.Path(f"s3://raw/{name}/_SUCCESS"))
+))
+print("optimized:", spark.conf.get("OPTIMIZED", "true"))
+""".replace("OPTIMIZED", OPTIMIZED)
+)
+
+
+@pytest.fixture
+def script(tmp_path):
+    file = tmp_path / "write_both.py"
+    file.write_text(SCRIPT, encoding="utf-8")
+    return file
+
+
+@pytest.mark.glue(s3_semantics=True)
+def test_runs_of_a_marked_test_have_objects(glue_job, script, lake):
+    run = glue_job(script, enable_s3_parquet_optimized_committer="false").check()
+
+    assert run.stdout.splitlines() == [
+        "sees what grows: False",
+        "sees it whole: True True",
+        "success files: ['frame']",  # the sinks of DynamicFrames commit nothing
+        "optimized: false",
+    ]
+    assert "S3's semantics" in run.where
+    assert lake.names("raw/sink/")
+
+
+@pytest.mark.nightly
+@pytest.mark.glue(s3_semantics=True)
+def test_next_run_of_the_jvm_has_a_folder_again(glue_job, script, lake, monkeypatch):
+    glue_job(script).check()
+    monkeypatch.delenv("TIDEMARK_LAKE_SEMANTICS")
+
+    again = glue_job(script, isolated=True).check()
+
+    assert again.stdout.splitlines()[0] == "sees what grows: True"
+    assert "success files: ['frame', 'sink']" in again.stdout
+
+
+@pytest.mark.nightly
+def test_submit_takes_the_option(home, script):
+    (home / "lake" / "raw").mkdir(parents=True)
+
+    with started("submit", "--s3-semantics", str(script)) as process:
+        output, errors = process.communicate(timeout=200)
+
+    assert b"sees what grows: False\n" in output, errors
+
+
+def test_semantics_that_nobody_knows_are_refused():
+    assert semantics_of({}) == "folder"
+    with pytest.raises(UsageError, match=r"is 'posix'; allowed: folder, s3; set one of them"):
+        semantics_of({"TIDEMARK_LAKE_SEMANTICS": "posix"})
+
+
+def test_uploads_of_jvms_that_have_ended_are_deleted(tmp_path):
+    for name in (f"jvm-{os.getpid()}", "jvm-999999999", "mpu-1"):
+        (tmp_path / name).mkdir()
+
+    delete_dead_uploads(tmp_path)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"jvm-{os.getpid()}", "mpu-1"]
