@@ -78,6 +78,7 @@ def verdicts(project: Path, case: Case) -> dict[str, str]:
     for one in document["experiments"]:
         found.setdefault(one["kind"], []).append(one["verdict"])
     assert found.pop("together") == ["not tried"]
+    found.pop("versions")  # whether Glue 6.0 is there depends on the machine
     assert result.exit_code == (document["verdict"] in ("lost", "doubled", "changed", "fails"))
     return {kind: worst(of_kind) for kind, of_kind in found.items()}  # type: ignore[arg-type]
 

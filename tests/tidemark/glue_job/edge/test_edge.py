@@ -1,0 +1,125 @@
+"""What a job changes outside its process is announced, with the line of the script."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tidemark.glue_job.edge import announce
+from tidemark.glue_job.edge.announce import Edge, announced, line_of
+from tidemark.glue_job.edge.hooks import _changes
+from tidemark.glue_job.edge.jvm import JvmEdge
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import (
+    Recorder,
+    read_opened,
+    read_operations,
+    record_operations,
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home.open(tmp_path / "home")
+    (home.lake / "lake").mkdir()
+    (home.lake / "lake" / "a\tb").write_text("rows", encoding="utf-8")
+    record_operations(home)
+    return home
+
+
+@pytest.fixture
+def edge(home: Home, monkeypatch: pytest.MonkeyPatch) -> Edge:
+    edge = Edge(Recorder(home, "jr_1"), __file__)
+    monkeypatch.setattr(announce, "_edge", edge)
+    return edge
+
+
+def test_changes_are_announced_with_the_line_that_runs(home, edge):
+    with announced(("bookmark", ""), ("request", "sns Publish topic")):
+        pass
+
+    one, other = read_operations(home)
+    assert (one.run_id, one.kind, one.script) == ("jr_1", "bookmark", "test_edge.py")
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    assert "with announced" in lines[(one.line or 0) - 1]
+    assert other.places == ("sns Publish topic",)
+
+
+def test_a_change_that_fails_is_not_announced(home, edge):
+    with pytest.raises(ValueError, match="refused"), announced(("bookmark", "")):
+        raise ValueError("refused")
+
+    assert read_operations(home) == []
+
+
+def test_without_anybody_who_records_nothing_happens():
+    with announced(("bookmark", "")):
+        pass
+    assert line_of("/no/script/runs/that/has/this/name.py") is None
+
+
+def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
+    jvm = JvmEdge(edge)
+    with socket.socket(socket.AF_UNIX) as one, socket.socket(socket.AF_UNIX) as other:
+        for client in (one, other):
+            client.connect(str(jvm.path))
+            client.settimeout(60)
+        ask(one, b"enter\n")
+        other.sendall(b"enter\n")
+        other.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            other.recv(3)
+        other.settimeout(60)
+        ask(one, rb"leave" + b"\tput\t" + rb"s3://lake/a\tb" + b"\n")
+        assert other.recv(3) == b"go\n"
+        ask(other, b"leave\n")
+        ask(one, b"open\ts3://lake/in\n")
+    jvm.close()
+
+    (found,) = read_operations(home)
+    assert (found.kind, found.places) == ("put", ("s3://lake/a\tb",))
+    assert read_opened(home) == ["s3://lake/in"]
+    assert not jvm.path.parent.exists()
+
+
+def ask(client: socket.socket, line: bytes) -> None:
+    client.sendall(line)
+    assert client.recv(3) == b"go\n"
+
+
+@pytest.mark.parametrize(
+    ("service", "name", "parameters", "changes"),
+    [
+        ("s3", "GetObject", {"Bucket": "b", "Key": "k"}, []),
+        ("s3", "UploadPart", {"Bucket": "b", "Key": "k"}, []),
+        ("s3", "PutObject", {"Bucket": "b", "Key": "k"}, [("put", "s3://b/k")]),
+        ("s3", "CompleteMultipartUpload", {"Bucket": "b", "Key": "k"}, [("put", "s3://b/k")]),
+        ("s3", "DeleteObject", {"Bucket": "b", "Key": "k"}, [("delete", "s3://b/k")]),
+        (
+            "s3",
+            "DeleteObjects",
+            {"Bucket": "b", "Delete": {"Objects": [{"Key": "k"}, {"Key": "l"}]}},
+            [("delete", "s3://b/k"), ("delete", "s3://b/l")],
+        ),
+        ("dynamodb", "Query", {"TableName": "t"}, []),
+        ("dynamodb", "UpdateItem", {"TableName": "t"}, [("request", "dynamodb UpdateItem t")]),
+        (
+            "dynamodb",
+            "TransactWriteItems",
+            {"TransactItems": [{"Put": {"TableName": "t"}}, {"Update": {"TableName": "t"}}]},
+            [("request", "dynamodb TransactWriteItems t")],
+        ),
+        (
+            "dynamodb",
+            "BatchWriteItem",
+            {"RequestItems": {"t": []}},
+            [("request", "dynamodb BatchWriteItem t")],
+        ),
+        ("sts", "AssumeRole", {}, []),
+        ("glue", "StartJobRun", {"JobName": "j"}, [("request", "glue StartJobRun j")]),
+    ],
+)
+def test_requests_of_boto3_that_change_something_are_announced(service, name, parameters, changes):
+    assert _changes(service, name, parameters) == changes

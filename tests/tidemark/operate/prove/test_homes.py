@@ -1,0 +1,152 @@
+"""A home that is put together from operations is the home in which they were carried out."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import (
+    Recorder,
+    let_arrive_meanwhile,
+    read_opened,
+    read_operations,
+    record_operations,
+)
+from tidemark.operate.prove.homes import home_after, linked_home
+
+KEYS = ("in/a", "out/a", "out/b", "out/deep/c")
+
+
+def new_home(folder: Path) -> Home:
+    home = Home.open(folder)
+    for key in KEYS[:2]:
+        file = home.lake / "lake" / key
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"first {key}", encoding="utf-8")
+    return home
+
+
+def content_of(home: Home) -> dict[str, str]:
+    """Return what is in the lake, and the state in its database."""
+    files = {
+        str(file.relative_to(home.lake)): file.read_text(encoding="utf-8")
+        for file in home.lake.rglob("*")
+        if file.is_file()
+    }
+    if home.database.is_file():
+        with sqlite3.connect(home.database) as connection:
+            files["state"] = str(connection.execute("SELECT n FROM t").fetchall())
+    return files
+
+
+def change(home: Home, recorder: Recorder, step: tuple[str, str, str], number: int) -> None:
+    """Carry an operation out as the edge of a job does, and record it."""
+    kind, key, other = step
+    place, target = f"s3://lake/{key}", f"s3://lake/{other}"
+    with recorder.alone():
+        if kind == "put":
+            unfinished = home.root / "unfinished"
+            unfinished.write_text(f"{number}", encoding="utf-8")
+            home.local_path(place).parent.mkdir(parents=True, exist_ok=True)
+            unfinished.replace(home.local_path(place))
+            recorder.record("put", (place,))
+        elif kind == "delete" and home.local_path(place).is_file():
+            home.local_path(place).unlink()
+            recorder.record("delete", (place,))
+        elif kind == "rename" and home.local_path(place).is_file():
+            home.local_path(target).parent.mkdir(parents=True, exist_ok=True)
+            home.local_path(place).replace(home.local_path(target))
+            recorder.record("rename", (place, target))
+        elif kind == "state":
+            with sqlite3.connect(home.database) as connection:
+                connection.execute("CREATE TABLE IF NOT EXISTS t (n INT)")
+                connection.execute("INSERT INTO t VALUES (?)", (number,))
+            recorder.record("bookmark", ("",))
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "delete", "rename", "state"]),
+        st.sampled_from(KEYS),
+        st.sampled_from(KEYS),
+    ),
+    max_size=12,
+)
+
+
+@given(steps=STEPS)
+def test_every_state_between_two_operations_comes_back(steps, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("homes")
+    base = new_home(folder / "base")
+    home = linked_home(base, folder / "home")
+    record_operations(home)
+    recorder = Recorder(home, "jr_1")
+    states = [content_of(home)]
+    for number, step in enumerate(steps):
+        before = len(read_operations(home))
+        change(home, recorder, step, number)
+        states += [content_of(home)] * (len(read_operations(home)) - before)
+
+    operations = read_operations(home)
+
+    assert [one.number for one in operations] == list(range(1, len(operations) + 1))
+    for count, state in enumerate(states):
+        again = home_after(base, home, operations[:count], folder / f"after-{count}")
+        assert content_of(again) == state
+    assert content_of(base) == states[0]
+
+
+def test_objects_are_linked_and_keep_their_times(tmp_path):
+    base = new_home(tmp_path / "base")
+    os.utime(base.lake / "lake" / "in" / "a", (1_700_000_000, 1_700_000_000))
+
+    made = linked_home(base, tmp_path / "made")
+
+    own, other = base.lake / "lake" / "in" / "a", made.lake / "lake" / "in" / "a"
+    assert own.samefile(other)
+    assert other.stat().st_mtime == 1_700_000_000
+
+
+def test_an_object_that_is_held_back_arrives_with_the_first_write(tmp_path):
+    base = new_home(tmp_path / "base")
+    home = linked_home(base, tmp_path / "home")
+    record_operations(home)
+    let_arrive_meanwhile(home, "s3://lake/in/a")
+    assert not (home.lake / "lake" / "in" / "a").exists()
+
+    change(home, Recorder(home, "jr_1"), ("state", "", ""), 1)
+    assert not (home.lake / "lake" / "in" / "a").exists()
+    change(home, Recorder(home, "jr_1"), ("put", "out/b", ""), 2)
+
+    arrived = home.lake / "lake" / "in" / "a"
+    assert arrived.read_text(encoding="utf-8") == "first in/a"
+    assert not arrived.samefile(base.lake / "lake" / "in" / "a")
+    assert arrived.stat().st_mtime_ns > (base.lake / "lake" / "in" / "a").stat().st_mtime_ns
+
+
+def test_objects_that_are_read_are_noted_once(tmp_path):
+    home = new_home(tmp_path / "home")
+    record_operations(home)
+
+    for run in ("jr_1", "jr_2"):
+        recorder = Recorder(home, run)
+        recorder.note_opened("s3://lake/in/a\n")
+        recorder.note_opened("s3://lake/in/a\n")
+
+    assert read_opened(home) == ["s3://lake/in/a\n"]
+
+
+def test_nothing_is_recorded_of_what_failed(tmp_path):
+    home = new_home(tmp_path / "home")
+    record_operations(home)
+
+    with pytest.raises(OSError, match="disk"), Recorder(home, "jr_1").alone():
+        raise OSError("the disk is full")
+
+    assert read_operations(home) == []

@@ -1,0 +1,33 @@
+"""The verdict on rows that differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.operate.prove.judged import TargetRows, worst
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        ({}, "equal"),
+        ({"lost": 1}, "lost"),
+        ({"doubled": 1}, "doubled"),
+        ({"lost": 1, "doubled": 1}, "lost"),
+        ({"added": 1}, "changed"),
+        # Without a key nobody knows whether a row is lost or has other values.
+        ({"lost": 1, "added": 1}, "changed"),
+        ({"lost": 1, "added": 1, "same_key": 1, "key": ("id",)}, "changed"),
+        ({"lost": 2, "added": 1, "same_key": 1, "key": ("id",)}, "lost"),
+        ({"added": 1, "second_key": 1, "key": ("id",)}, "doubled"),
+        ({"problem": "not a Parquet file", "lost": 1}, "not tried"),
+    ],
+)
+def test_a_verdict_follows_from_the_rows(rows, verdict):
+    assert TargetRows("s3://lake/out/", **rows).verdict == verdict
+
+
+def test_the_worst_verdict_counts():
+    assert worst(["equal", "doubled", "lost", "not tried"]) == "lost"
+    assert worst(["equal", "accepted"]) == "accepted"
+    assert worst([]) == "equal"
