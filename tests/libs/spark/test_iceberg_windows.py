@@ -192,3 +192,21 @@ def test_changes_of_maps_are_told_by_their_entries(facts):
         [2, {"b": 3}, None, "INSERT"],
         [3, None, None, "DELETE"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("case", "error", "remedy"),
+    [
+        ("a column that the table lacks", "WatermarkValueError", "frame.drop('op')"),
+        ("appended with a column that the table lacks", "AnalysisException", "op"),
+        ("appended to a table of any schema", "IllegalArgumentException", "op"),
+    ],
+)
+def test_columns_that_the_table_lacks_are_never_lost(facts, case, error, remedy):
+    assert facts[case].startswith(f"{error}: ")
+    assert remedy in facts[case]
+
+
+def test_a_window_over_everything_is_merged_and_supersedes_none(facts):
+    assert facts["whole"] == [[1, "a", 5], [2, "b", 5], [3, "c", 9]]
+    assert facts["whole leaves the notes"] is True

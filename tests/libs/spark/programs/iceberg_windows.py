@@ -30,6 +30,10 @@ def orders(*values):
     return spark.createDataFrame(values, "id INT, name STRING, at BIGINT, op STRING")
 
 
+def rows_of(*values):
+    return orders(*values).drop("op")
+
+
 # Appends
 spark.sql("CREATE TABLE s.log (id INT) USING iceberg")
 one = spark.range(3).selectExpr("CAST(id AS INT) AS id")
@@ -122,7 +126,7 @@ def made_before_another(target, branch, base):
 
 
 iceberg.Target._is_made = made_before_another
-merge_window(orders((1, "new", 5, "U"), (3, "mine", 5, "I")), "s.race", window(1), ["id"])
+merge_window(rows_of((1, "new", 5, "U"), (3, "mine", 5, "I")), "s.race", window(1), ["id"])
 iceberg.Target._is_made = made
 facts["beside another writer"] = rows("s.race")
 facts["branches left"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
@@ -141,21 +145,46 @@ def made_before_a_later_window(target, branch, base):
 
 iceberg.Target._is_made = made_before_a_later_window
 facts["overtaken merge"] = error_of(
-    lambda: merge_window(orders((1, "back", 7, "U")), "s.race", window(2), ["id"])
+    lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )
 iceberg.Target._is_made = made
 facts["superseded merge"] = error_of(
-    lambda: merge_window(orders((1, "back", 7, "U")), "s.race", window(2), ["id"])
+    lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )
-merge_window(orders((4, "x", 10, "I")), "s.race", window(3, attempt=4), ["id"])
+merge_window(rows_of((4, "x", 10, "I")), "s.race", window(3, attempt=4), ["id"])
 facts["after a later window"] = rows("s.race")
 facts["a column that is wrong"] = error_of(
     lambda: merge_window(orders((4, "x", 10, "I")), "s.race", window(5), ["id"], deleted="nope = 1")
 )
 facts["a cursor that the table lacks"] = error_of(
-    lambda: merge_window(orders((4, "x", 10, "I")), "s.log", window(5), ["id"])
+    lambda: merge_window(rows_of((4, "x", 10, "I")).drop("name"), "s.log", window(5), ["id"])
 )
+facts["a column that the table lacks"] = error_of(
+    lambda: merge_window(orders((4, "x", 10, "I")), "s.race", window(5), ["id"])
+)
+facts["appended with a column that the table lacks"] = error_of(
+    lambda: append_window(orders((4, "x", 10, "I")), "s.race", window(5))
+)
+spark.sql("ALTER TABLE s.race SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+facts["appended to a table of any schema"] = error_of(
+    lambda: append_window(orders((4, "x", 10, "I")), "s.race", window(5))
+)
+spark.sql("ALTER TABLE s.race UNSET TBLPROPERTIES ('write.spark.accept-any-schema')")
 facts["branches after an error"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
+
+# A window that no table of watermarks keeps is merged, and noted nowhere.
+spark.sql("CREATE TABLE s.whole (id INT, name STRING, at BIGINT) USING iceberg")
+merge_window(rows_of((1, "a", 5, "I"), (2, "b", 5, "I")), "s.whole", window(7), ["id"])
+notes = spark.sql("SHOW TBLPROPERTIES s.whole").collect()
+whole = window(0, window_id="disabled-ab", job_bookmark_option="job-bookmark-disable")
+for _ in range(2):
+    merge_window(rows_of((1, "old", 4, "I"), (3, "c", 9, "I")), "s.whole", whole, ["id"])
+facts["whole"] = rows("s.whole")
+facts["whole leaves the notes"] = [
+    row for row in spark.sql("SHOW TBLPROPERTIES s.whole").collect()
+    if row.key.startswith("tidemark")
+] == [row for row in notes if row.key.startswith("tidemark")]
+merge_window(rows_of((4, "d", 9, "I")), "s.whole", window(7, attempt=8), ["id"])
 
 # A history of changes, in any order of its windows, ends in the same table.
 changes = [(1, "a", 10, "I"), (1, "b", 20, "U"), (1, "", 30, "D"), (1, "c", 40, "I")]
