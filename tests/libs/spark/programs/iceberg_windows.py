@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from watermarks import Window, append_window, merge_window, newest_snapshot, read_snapshots
 
-facts = {}
+facts = {"metadata": {}}
 
 
 def rows(table):
@@ -19,6 +19,15 @@ def error_of(call):
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def refused(case, call, table="s.src"):
+    """Note how a call is refused, and the metadata from which that can be told without Iceberg."""
+    facts[case] = error_of(call)
+    java = newest_snapshot(spark, table).table.java
+    place = java.operations().current().metadataFileLocation().removeprefix("file:")
+    with open(place) as file:
+        facts["metadata"][case] = [json.load(file), low]
 
 
 def window(number, attempt=None, **others):
@@ -113,7 +122,7 @@ facts["not staged"] = append_window(one, "s.branch_a", window(2))
 # Another writer commits while the window is written: the window is written again.
 spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
 spark.sql("INSERT INTO s.race VALUES (1, 'old', 1)")
-from watermarks.spark import iceberg
+from watermarks.spark import iceberg, snapshots
 
 made, others = iceberg.Target._is_made, iter([True, False])
 
@@ -253,26 +262,32 @@ spark.sql("INSERT INTO lake.s.src.branch_audit VALUES (99, 'z', 1)")
 facts["written to a branch"] = read()
 spark.sql("DELETE FROM s.src WHERE id = 1")
 spark.sql("UPDATE s.src SET title = 'B' WHERE id = 2")
-facts["appends of changes"] = error_of(read)
+refused("appends of changes", read)
+facts["unread rows"] = [
+    [one.operation(), one.summary().get("added-records"), one.summary().get("deleted-records")]
+    for one in snapshots._between(
+        newest_snapshot(spark, "s.src").table, snapshots.Snapshot.of(low), None
+    )
+]
 facts["changes"] = read(move=False, read="changes")
 facts["changes by key"] = read(read="changes", keys=["id"])
 before = low
 spark.sql("INSERT INTO s.src VALUES (7, 'g', 1)")
 read()
 spark.sql(f"CALL lake.system.rollback_to_snapshot('s.src', {before.split('/')[1]})")
-facts["rolled back"] = error_of(read)
+refused("rolled back", read)
 low = before
 spark.sql("INSERT INTO s.src VALUES (8, 'h', 1)")
 spark.sql(
     "CALL lake.system.expire_snapshots(table => 's.src', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
 )
-facts["expired"] = error_of(read)
+refused("expired", read)
 spark.sql("INSERT INTO s.src VALUES (9, 'i', 1)")
 read_to = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
 spark.sql("INSERT INTO s.src VALUES (10, 'j', 1)")
 low = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
 spark.sql(f"CALL lake.system.rollback_to_snapshot('s.src', {read_to.split('/')[1]})")
-facts["rolled back after others expired"] = error_of(read)
+refused("rolled back after others expired", read)
 low = read_to
 spark.sql("ALTER TABLE s.src CREATE TAG kept")
 spark.sql("INSERT INTO s.src VALUES (11, 'k', 1)")
@@ -280,20 +295,20 @@ spark.sql("INSERT INTO s.src VALUES (12, 'l', 1)")
 spark.sql(
     "CALL lake.system.expire_snapshots(table => 's.src', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
 )
-facts["expired after a tag"] = error_of(read)
+refused("expired after a tag", read)
 low = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
 spark.sql("CREATE OR REPLACE TABLE s.src USING iceberg AS SELECT 1 AS id")
-facts["replaced in place"] = error_of(read)
+refused("replaced in place", read)
 spark.sql("CREATE OR REPLACE TABLE s.src (id INT) USING iceberg")
-facts["replaced by nothing"] = error_of(read)
+refused("replaced by nothing", read)
 spark.sql("DROP TABLE s.src PURGE")
 spark.sql("CREATE TABLE s.src (id INT) USING iceberg")
-facts["replaced"] = error_of(read)
+refused("replaced", read)
 low = None
 spark.sql("CREATE TABLE s.old (id INT) USING iceberg TBLPROPERTIES ('format-version' = '1')")
 spark.sql("INSERT INTO s.old VALUES (1)")
-facts["version 1"] = error_of(
-    lambda: newest_snapshot(spark, "s.old").newest("snapshot", None, "raise")
+refused(
+    "version 1", lambda: newest_snapshot(spark, "s.old").newest("snapshot", None, "raise"), "s.old"
 )
 spark.sql("INSERT INTO s.old VALUES (2)")
 spark.sql("ALTER TABLE s.old SET TBLPROPERTIES ('format-version' = '2')")
