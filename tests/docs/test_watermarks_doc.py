@@ -187,6 +187,39 @@ def test_recipes_for_iceberg_write_each_row_once_and_delete_what_is_deleted(s3, 
     }
 
 
+PAUSED = """
+from watermarks import Watermarks, append_window, newest_snapshot, read_snapshots
+
+for table in ("source", "target"):
+    spark.sql(f"CREATE TABLE s.{table} (id INT) USING iceberg")
+watermarks, found = Watermarks("glue-watermarks"), []
+for number, option in enumerate(("pause", "pause", "enable", "disable", "enable")):
+    spark.sql(f"INSERT INTO s.source VALUES ({number})")
+    for window in watermarks.windows(
+        sys.argv[2], run_id=f"jr_{number}", cursor="snapshot",
+        high=newest_snapshot(spark, "s.source"), job_bookmark_option=f"job-bookmark-{option}",
+    ):
+        try:
+            append_window(read_snapshots(spark, "s.source", window), "s.target", window)
+        except Exception as error:
+            found.append(f"{type(error).__name__}: {error}")
+    found.append(sorted(row["id"] for row in spark.table("s.target").collect()))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.nightly
+def test_windows_over_snapshots_are_paused_and_disabled_as_a_bookmark(s3, dynamodb, tmp_path):
+    *rows, refused, disabled, enabled = json.loads(
+        run_with_iceberg(PAUSED, tmp_path, s3.folder.name)[-1]
+    )
+
+    assert rows == [[0], [0], [0, 1, 2]]
+    assert "append_window cannot write window disabled-" in refused
+    assert disabled == [0, 1, 2]
+    assert enabled == [0, 1, 2, 3, 4]
+
+
 def test_a_row_of_the_v1_class_is_adopted_with_the_type_that_windows_need(s3, dynamodb):
     from watermarks import WatermarkAdmin
 
@@ -222,6 +255,22 @@ def names(spark, s3, dynamodb):
         "datetime": datetime,
         "UTC": UTC,
     }
+
+
+def test_recipe_for_an_option_pauses_and_refuses_to_write_everything(spark, s3, names):
+    from watermarks import WatermarksError
+
+    job, names = f"option-{s3.folder.name}", names | {"orders": spark.sql(ORDERS)}
+    options = [{"job_bookmark_option": f"job-bookmark-{it}"} for it in ("pause", "enable")]
+    seen = []
+    for number, args in enumerate(options):
+        run("option recipe", {**names, "args": args, "run_id": f"jr_{number}"}, job)
+        seen.append((names["watermarks"].latest(job) is None, spark.read.parquet(s3.uri).count()))
+
+    assert seen == [(True, 3), (False, 3)]
+    args = {"job_bookmark_option": "job-bookmark-disable"}
+    with pytest.raises(WatermarksError, match="write_window cannot write window disabled-"):
+        run("option recipe", {**names, "args": args}, job)
 
 
 def test_recipe_for_files_reads_what_landed_since(spark, s3, names):

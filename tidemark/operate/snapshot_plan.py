@@ -11,7 +11,7 @@ from typing import Any
 
 from tidemark.local_state.catalog.iceberg import REPLACE, line_of
 from watermarks import WatermarksError
-from watermarks.windows.snapshots import (
+from watermarks.windows.snapshot_cursors import (
     READ_AS_NOTHING,
     Snapshot,
     has_no_order,

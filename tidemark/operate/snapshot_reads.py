@@ -15,7 +15,7 @@ from watermarks import (
     WatermarkTableError,
     WatermarkValueError,
 )
-from watermarks.windows.snapshots import Snapshot
+from watermarks.windows.snapshot_cursors import Snapshot
 
 MetadataOf: TypeAlias = Callable[[str], Mapping[str, Any] | None]
 """Returns the metadata of a table of Iceberg; None without one of this name."""

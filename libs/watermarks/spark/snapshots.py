@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
-from watermarks.windows.snapshots import (
+from watermarks.windows.snapshot_cursors import (
     READ_AS_NOTHING,
     Snapshot,
     has_no_order,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.iceberg import run_with_iceberg
 from tidemark.operate.snapshot_plan import plan_of
-from watermarks.windows.snapshots import Snapshot
+from watermarks.windows.snapshot_cursors import Snapshot
 
 pytestmark = pytest.mark.spark
 

@@ -19,7 +19,7 @@ from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.catalog_databases import CatalogDatabase
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from watermarks import Watermarks, run_notes
-from watermarks.windows.snapshots import Snapshot
+from watermarks.windows.snapshot_cursors import Snapshot
 
 JOB, PLACE = "clean-orders", "s3://landing/log/metadata/v1.metadata.json"
 SALES = CatalogDatabase("sales", {"Name": "sales"})

@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.operate.snapshot_plan import plan_of
 from tidemark.operate.snapshot_reads import Cursor, reads_of
-from watermarks.windows.snapshots import Snapshot
+from watermarks.windows.snapshot_cursors import Snapshot
 
 
 def metadata(*operations, uuid="u-1", **others):

@@ -12,7 +12,7 @@ from tidemark.model.messages import plural
 from tidemark.operate.snapshot_plan import Commit, Plan
 from tidemark.operate.snapshot_reads import Cursor, SnapshotRead
 from watermarks import WatermarksError
-from watermarks.windows.snapshots import Snapshot
+from watermarks.windows.snapshot_cursors import Snapshot
 
 SHOWN_COMMITS = 20
 
