@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import uuid
 from collections import Counter
@@ -119,6 +120,16 @@ def test_a_disabled_run_needs_no_table(client, job):
     )
 
     assert window == (None, datetime(2013, 1, 1, tzinfo=UTC))
+
+
+def test_a_disabled_loop_that_is_left_promises_no_run_that_reads_its_window_again(
+    watermarks, job, caplog
+):
+    given = {"cursor": "id", "high": 10, "job_bookmark_option": DISABLE}
+    assert next(watermarks.windows(job, run_id="jr", **given)).high == 10
+    gc.collect()
+
+    assert caplog.records == []
 
 
 def test_a_disabled_run_without_rows_has_no_window(read):

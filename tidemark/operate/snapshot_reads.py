@@ -21,6 +21,7 @@ MetadataOf: TypeAlias = Callable[[str], Mapping[str, Any] | None]
 """Returns the metadata of a table of Iceberg; None without one of this name."""
 
 _TABLE = "table:"
+_GONE = "the Data Catalog has no table of Iceberg {}: it was dropped, or is in another catalog"
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,12 @@ def _read(
     of_others = {one.table_uuid for one in cursors if one is not cursor}
     left = own or [name for name in names if uuids.get(name) not in of_others]
     if len(left) != 1:
-        why = f"which one is not known: noted are {', '.join(left)}" if left else "not noted"
-        return SnapshotRead(cursor, unknown=f"the table {cursor.table_uuid} is {why}")
+        noted = f"runs have noted {', '.join(left)}" if left else "no committed run has noted it"
+        why = f"which table has the UUID {cursor.table_uuid} is not known: {noted}"
+        return SnapshotRead(cursor, unknown=why)
     (name,) = left
     if name not in tables:
-        return SnapshotRead(
-            cursor, name, unknown=f"the Data Catalog has no table of Iceberg {name}"
-        )
+        return SnapshotRead(cursor, name, unknown=_GONE.format(name))
     return SnapshotRead(
         cursor, name, plan=plan_of(name, tables[name], cursor.read_to, cursor.until)
     )

@@ -102,7 +102,7 @@ def test_what_would_be_refused_is_told_as_the_library_does(explained):
 @pytest.mark.stress
 def test_a_stage_tells_the_same(stage):
     stage.deploy({JOB: ""})
-    arguments = {"--watermark_table": TABLE.name}
+    arguments = {"--watermark_table": TABLE.name, "--job-bookmark-option": "job-bookmark-enable"}
     stage.edit(lambda it: it["Properties"].setdefault("DefaultArguments", {}).update(arguments))
     stage.port.engine.ask(lambda glue: deploy_on_port(glue, stage.app))
     stage.port.engine.ask(lambda glue: put_databases(glue.store, [SALES]))
@@ -117,4 +117,5 @@ def test_a_stage_tells_the_same(stage):
     found = json.loads(stage.ask("explain", JOB, "--format", "json").stdout)
 
     assert "would read 2 snapshots (5 rows added, 2 deleted) of sales.log" in text.stdout, text
+    assert "bookmark" not in text.stdout
     assert [one["snapshot"] for one in found["snapshots"][0]["snapshots"]] == ["3", "4"]

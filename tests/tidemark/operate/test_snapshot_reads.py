@@ -98,8 +98,8 @@ def test_a_table_that_was_made_again_is_the_one_that_no_other_cursor_has():
 @pytest.mark.parametrize(
     ("names", "table", "told"),
     [
-        ((), "", "the table u-old is not noted"),
-        (("s.a", "s.b"), "", "which one is not known: noted are s.a, s.b"),
+        ((), "", "which table has the UUID u-old is not known: no committed run has noted it"),
+        (("s.a", "s.b"), "", "is not known: runs have noted s.a, s.b"),
         (("s.gone",), "s.gone", "the Data Catalog has no table of Iceberg s.gone"),
     ],
     ids=["none", "several", "dropped"],

@@ -61,6 +61,8 @@ def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
     if not status.has_bookmark:
         return DeployedInput(job, None, watermark, {}, snapshots)
     states = states_of(target.bookmark_entry(job) or {})
+    if snapshots and not states:  # its bookmark is enabled for its windows
+        return DeployedInput(job, None, watermark, {}, snapshots)
     band = band_of(states.values()) if states else NOTHING_READ
     folders = _folders(target, job)
     if uri and not any(map(uri.startswith, folders)):
