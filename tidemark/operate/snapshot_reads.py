@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from tidemark.errors import TidemarkError
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
@@ -13,7 +14,6 @@ from watermarks import (
     WatermarkAdmin,
     WatermarksError,
     WatermarkTableError,
-    WatermarkValueError,
 )
 from watermarks.windows.snapshot_cursors import Snapshot
 
@@ -73,7 +73,7 @@ def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:
         return []
     try:
         with target.watermarks(name) as admin:
-            found = list(_cursors(admin, job))
+            found = list(cursors_of_job(admin, job))
             names = _noted_tables(admin, job) if found else []
     except WatermarksError as error:
         if isinstance(error, WatermarkTableError) and error.reason == "not_found":
@@ -82,12 +82,18 @@ def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:
     return reads_of(found, names, target.iceberg_metadata)
 
 
-def _cursors(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
+def cursors_of_job(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
+    """Yield the cursors of a job whose values are snapshots."""
     for source in ["", *admin.sources(job)]:
         latest = admin.latest(job, source=source)
-        ends = {one.cursor: _snapshot(one.high) for one in admin.open_windows(job, source=source)}
         read = {
             name: _snapshot(value) for name, value in (latest.watermarks if latest else {}).items()
+        }
+        ends = {
+            one.cursor: _snapshot(one.high)
+            for one in admin.open_windows(job, source=source)
+            # One that does not start at the watermark is not taken over.
+            if read.get(one.cursor) in (None, _snapshot(one.low))
         }
         for name in dict.fromkeys([*read, *ends]):
             cursor = Cursor(source, name, read.get(name), ends.get(name))
@@ -96,10 +102,13 @@ def _cursors(admin: WatermarkAdmin, job: str) -> Iterable[Cursor]:
 
 
 def _snapshot(value: object) -> Snapshot | None:
+    """Return the snapshot that a watermark is; None for another one, such as 01/02/2013."""
     try:
-        return Snapshot.of(value)
-    except WatermarkValueError:
+        found = Snapshot.of(value)
+        UUID(found.table_uuid)
+    except ValueError:  # of the library's, too
         return None
+    return found
 
 
 def _noted_tables(admin: WatermarkAdmin, job: str) -> list[str]:

@@ -18,7 +18,8 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.catalog_databases import CatalogDatabase
 from tidemark.model.assembly.catalog_tables import CatalogTable
-from watermarks import Watermarks, run_notes
+from tidemark.operate.snapshot_reads import cursors_of_job
+from watermarks import WatermarkAdmin, Watermarks, run_notes
 from watermarks.windows.snapshot_cursors import Snapshot
 
 JOB, PLACE = "clean-orders", "s3://landing/log/metadata/v1.metadata.json"
@@ -28,13 +29,18 @@ LOG = CatalogTable(
     "log",
     {"Name": "log", "Parameters": {"table_type": "ICEBERG", "metadata_location": PLACE}},
 )
-SINCE = metadata("append", "append", "overwrite", "replace")
+UUID = "deee9cd3-a039-465f-a5e4-7645bfba693a"
+SINCE = metadata("append", "append", "overwrite", "replace", uuid=UUID)
 
 
-def have_read(dynamodb, number: int, uuid: str = "u-1") -> None:
+def at(number: int, uuid: str = UUID) -> str:
+    return str(Snapshot(number, number, uuid))
+
+
+def have_read(dynamodb, number: int, uuid: str = UUID) -> None:
     """Let a run have read the table up to a snapshot."""
     create_tables(dynamodb, [TABLE])
-    high = str(Snapshot(number, number, uuid))
+    high = at(number, uuid)
     windows = Watermarks(TABLE.name, dynamodb)
     with windows.window(JOB, run_id="jr_1", source="log", cursor="snapshot", high=high) as one:
         run_notes.note_read(one, run_notes.table("glue_catalog.sales.log"))
@@ -51,7 +57,7 @@ def explained(home):
             JobRun("jr_1", JOB, None, None, 0, "SUCCEEDED", 7, "stderr.log", "job-bookmark-disable")
         )
 
-    def explained(table, *options, uuid="u-1"):
+    def explained(table, *options, uuid=UUID):
         file = place.lake / "landing" / "log" / "metadata" / "v1.metadata.json"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(table), encoding="utf-8")
@@ -93,10 +99,42 @@ def test_json_has_every_snapshot(explained):
 
 
 def test_what_would_be_refused_is_told_as_the_library_does(explained):
-    result = explained(metadata("append"), uuid="u-0")
+    result = explained(metadata("append", uuid=UUID), uuid="00000000-0000-4000-8000-000000000000")
 
     assert "would be refused, sales.log" in result.stdout
     assert "TableReplacedError: the table sales.log was dropped and created again" in result.stdout
+
+
+@pytest.fixture
+def dynamodb(home):
+    """A DynamoDB of the home, with the table."""
+    with (
+        dynamodb_endpoint(Home.open(home)) as endpoint,
+        dynamodb_client(endpoint, region()) as client,
+    ):
+        create_tables(client, [TABLE])
+        yield client
+
+
+def cursors_of(dynamodb, job):
+    admin = WatermarkAdmin(TABLE.name, dynamodb)
+    return [
+        (it.read_to and it.read_to.id, it.until and it.until.id)
+        for it in cursors_of_job(admin, job)
+    ]
+
+
+def test_only_cursors_of_snapshots_count_and_windows_that_are_taken_over(dynamodb):
+    windows, one, two, three = Watermarks(TABLE.name, dynamodb), *map(at, (1, 2, 3))
+    for cursor, high in (("day", "01/02/2013"), ("snapshot", one)):
+        with windows.window(JOB, run_id="jr_1", cursor=cursor, high=high) as window:
+            assert window.high == high
+    assert cursors_of(dynamodb, JOB) == [(1, None)]
+    windows.open_window(JOB, run_id="jr_2", cursor="snapshot", high=two)
+    assert cursors_of(dynamodb, JOB) == [(1, 2)]
+    windows.advance(job_id=JOB, run_id="jr_3", to={"snapshot": three}, base=windows.latest(JOB))
+
+    assert cursors_of(dynamodb, JOB) == [(3, None)]
 
 
 @pytest.mark.stress

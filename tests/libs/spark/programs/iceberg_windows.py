@@ -193,7 +193,6 @@ facts["whole leaves the notes"] = [
     row for row in spark.sql("SHOW TBLPROPERTIES s.whole").collect()
     if row.key.startswith("tidemark")
 ] == [row for row in notes if row.key.startswith("tidemark")]
-merge_window(rows_of((4, "d", 9, "I")), "s.whole", window(7, attempt=8), ["id"])
 
 # A history of changes, in any order of its windows, ends in the same table.
 changes = [(1, "a", 10, "I"), (1, "b", 20, "U"), (1, "", 30, "D"), (1, "c", 40, "I")]
