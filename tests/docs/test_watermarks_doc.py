@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from datetime import UTC, datetime, timedelta
 
 import boto3
@@ -193,31 +194,55 @@ from watermarks import Watermarks, append_window, newest_snapshot, read_snapshot
 for table in ("source", "target"):
     spark.sql(f"CREATE TABLE s.{table} (id INT) USING iceberg")
 watermarks, found = Watermarks("glue-watermarks"), []
-for number, option in enumerate(("pause", "pause", "enable", "disable", "enable")):
+for number, (option, dies) in enumerate(json.loads(sys.argv[3])):
     spark.sql(f"INSERT INTO s.source VALUES ({number})")
-    for window in watermarks.windows(
-        sys.argv[2], run_id=f"jr_{number}", cursor="snapshot",
+    windows = watermarks.windows(
+        sys.argv[2], run_id=f"jr_{number}", cursor="snapshot", max_rows=2,
         high=newest_snapshot(spark, "s.source"), job_bookmark_option=f"job-bookmark-{option}",
-    ):
-        try:
+    )
+    try:
+        for window in windows:
+            assert dies != "before"
             append_window(read_snapshots(spark, "s.source", window), "s.target", window)
-        except Exception as error:
-            found.append(f"{type(error).__name__}: {error}")
+            assert dies != "after"
+    except AssertionError:
+        pass
+    except Exception as error:
+        found.append(f"{type(error).__name__}: {error}")
     found.append(sorted(row["id"] for row in spark.table("s.target").collect()))
 print(json.dumps(found))
 """
 
 
-@pytest.mark.nightly
-def test_windows_over_snapshots_are_paused_and_disabled_as_a_bookmark(s3, dynamodb, tmp_path):
-    *rows, refused, disabled, enabled = json.loads(
-        run_with_iceberg(PAUSED, tmp_path, s3.folder.name)[-1]
+@pytest.fixture
+def targets(s3, dynamodb, tmp_path):
+    """Return a function: the rows of a table after each of these runs into it."""
+    return lambda runs: json.loads(
+        run_with_iceberg(PAUSED, tmp_path, s3.folder.name, json.dumps(runs))[-1]
     )
+
+
+@pytest.mark.nightly
+def test_windows_over_snapshots_are_paused_and_disabled_as_a_bookmark(targets):
+    options = ("pause", "pause", "enable", "disable", "enable")
+
+    *rows, refused, disabled, enabled = targets([(option, "") for option in options])
 
     assert rows == [[0], [0], [0, 1, 2]]
     assert "append_window cannot write window disabled-" in refused
     assert disabled == [0, 1, 2]
     assert enabled == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.nightly
+def test_snapshots_are_appended_once_whatever_runs_are_paused_or_killed(targets):
+    choose = random.Random(2013).choice  # noqa: S311 (no secret)
+    runs = [(choose(["enable", "pause"]), choose(["", "before", "after"])) for _ in range(20)]
+
+    found = targets([*runs, ("enable", "")])
+
+    assert all(len(rows) == len(set(rows)) for rows in found)
+    assert found[-1] == list(range(21))
 
 
 def test_a_row_of_the_v1_class_is_adopted_with_the_type_that_windows_need(s3, dynamodb):
