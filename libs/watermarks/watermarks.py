@@ -19,13 +19,14 @@ from .table.names import check_job, check_name, check_run_id, check_source
 from .table.requests import IS_NOT_OURS, number, put_request
 from .table.schema import EXPIRES_AT, TABLE_NAME, Owner, Row
 from .v1 import V1Methods
+from .windows.bookmark_option import plan_whole
 from .windows.commit import Commit, RunConflictError
 from .windows.cursors import check_forward
 from .windows.days import FUTURE, check_none_ahead
 from .windows.loop import WindowLoop
 from .windows.opening import Opening, plan_opening
 from .windows.request import WindowOptions, WindowRequest
-from .windows.window import OpenWindow, Window, leave
+from .windows.window import DISABLE, ENABLE, OpenWindow, Window, leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -110,7 +111,8 @@ class Watermarks(V1Methods):
 
         Each is committed when the loop comes back for the next; a body that raises leaves its
         window open for the next run. New rows are one window, or with `max_span` or `max_rows` as
-        many as needed. To stop early, call `commit_window(window)` before `break`.
+        many as needed. To stop early, call `commit_window(window)` before `break`. With another
+        `job_bookmark_option` than enable the loop has one window, and commits nothing.
 
         Takes the arguments of `open_window`; raises the errors of it and of `commit_window`, and
         WatermarksError if the body does not use its window, as in `list(windows())`: nothing is
@@ -186,6 +188,11 @@ class Watermarks(V1Methods):
                 max_span: the longest range of a window: a timedelta or a number.
                 max_rows: approximate number of rows of a window: rows with equal values stay
                     together. `high` must be `newest(frame)` or `newest_jdbc(...)`.
+                job_bookmark_option: that of the run, as `args["job_bookmark_option"]` of
+                    getResolvedOptions. "job-bookmark-enable"; "job-bookmark-pause": the next window
+                    is not committed, and the next run takes it over; "job-bookmark-disable": one
+                    window over everything there is, from `initial`, if given, to the bound, and the
+                    table of watermarks is neither read nor written.
 
         Returns:
             The window, empty if there is nothing new.
@@ -206,6 +213,9 @@ class Watermarks(V1Methods):
             {'id': 100}
             >>> watermarks.open_window("orders", run_id="jr_2", cursor="id", high=150).low
             100
+
+        Source:
+            https://docs.aws.amazon.com/glue/latest/dg/monitor-continuations.html
         """
         return self._open(self._request(job_id, options)).window
 
@@ -213,10 +223,12 @@ class Watermarks(V1Methods):
         """Make the end of a window the watermark, close it and record the run: all at once.
 
         Call it after the data is durable. Calling it again, from another process too, changes
-        nothing and returns the result of the first call.
+        nothing and returns the result of the first call. A window of a run with job-bookmark-pause
+        or job-bookmark-disable is left as it is, as `Job.commit` leaves a bookmark.
 
         Returns:
-            The watermarks as stored; for an empty window those of its opening.
+            The watermarks as stored; for a window that is empty or left as it is those of its
+            opening.
 
         Raises:
             WatermarkSupersededError: another run took the window over, or a rewind discarded it.
@@ -231,6 +243,9 @@ class Watermarks(V1Methods):
             watermarks.errors.WatermarkSupersededError: ...
         """
         if window.is_empty:
+            return window.base
+        if window.job_bookmark_option != ENABLE:
+            leave(window, "committed")
             return window.base
         base = window.base
         key = base.key if base else DEFAULT_KEY
@@ -483,6 +498,8 @@ class Watermarks(V1Methods):
 
     def _open(self, request: WindowRequest) -> Opening:
         """Write the next window, or the bound to remember, and return it."""
+        if request.job_bookmark_option == DISABLE:
+            return plan_whole(request)
         owner, high = request.owner, request.high
         for attempt in range(_RACES):
             request.high = high  # asked for again, if another run has moved the watermark

@@ -3,7 +3,8 @@
 Source: Parquet under ``source_path``; the bookmark of context ``flights`` yields the files that are
         new. curate-flights writes whole days again, so a flight may come again.
 Target: ``target_table``, which the first run creates. A window is merged by one commit that names
-        it: repeated after a crash at any point, it changes nothing.
+        it: repeated after a crash at any point, it changes nothing. A column that the table lacks
+        fails the run.
 """
 
 import sys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from datetime import UTC, datetime, timedelta
 
 import boto3
@@ -187,6 +188,63 @@ def test_recipes_for_iceberg_write_each_row_once_and_delete_what_is_deleted(s3, 
     }
 
 
+PAUSED = """
+from watermarks import Watermarks, append_window, newest_snapshot, read_snapshots
+
+for table in ("source", "target"):
+    spark.sql(f"CREATE TABLE s.{table} (id INT) USING iceberg")
+watermarks, found = Watermarks("glue-watermarks"), []
+for number, (option, dies) in enumerate(json.loads(sys.argv[3])):
+    spark.sql(f"INSERT INTO s.source VALUES ({number})")
+    windows = watermarks.windows(
+        sys.argv[2], run_id=f"jr_{number}", cursor="snapshot", max_rows=2,
+        high=newest_snapshot(spark, "s.source"), job_bookmark_option=f"job-bookmark-{option}",
+    )
+    try:
+        for window in windows:
+            assert dies != "before"
+            append_window(read_snapshots(spark, "s.source", window), "s.target", window)
+            assert dies != "after"
+    except AssertionError:
+        pass
+    except Exception as error:
+        found.append(f"{type(error).__name__}: {error}")
+    found.append(sorted(row["id"] for row in spark.table("s.target").collect()))
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture
+def targets(s3, dynamodb, tmp_path):
+    """Return a function: the rows of a table after each of these runs into it."""
+    return lambda runs: json.loads(
+        run_with_iceberg(PAUSED, tmp_path, s3.folder.name, json.dumps(runs))[-1]
+    )
+
+
+@pytest.mark.nightly
+def test_windows_over_snapshots_are_paused_and_disabled_as_a_bookmark(targets):
+    options = ("pause", "pause", "enable", "disable", "enable")
+
+    *rows, refused, disabled, enabled = targets([(option, "") for option in options])
+
+    assert rows == [[0], [0], [0, 1, 2]]
+    assert "append_window cannot write window disabled-" in refused
+    assert disabled == [0, 1, 2]
+    assert enabled == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.nightly
+def test_snapshots_are_appended_once_whatever_runs_are_paused_or_killed(targets):
+    choose = random.Random(2013).choice  # noqa: S311 (no secret)
+    runs = [(choose(["enable", "pause"]), choose(["", "before", "after"])) for _ in range(20)]
+
+    found = targets([*runs, ("enable", "")])
+
+    assert all(len(rows) == len(set(rows)) for rows in found)
+    assert found[-1] == list(range(21))
+
+
 def test_a_row_of_the_v1_class_is_adopted_with_the_type_that_windows_need(s3, dynamodb):
     from watermarks import WatermarkAdmin
 
@@ -222,6 +280,22 @@ def names(spark, s3, dynamodb):
         "datetime": datetime,
         "UTC": UTC,
     }
+
+
+def test_recipe_for_an_option_pauses_and_refuses_to_write_everything(spark, s3, names):
+    from watermarks import WatermarksError
+
+    job, names = f"option-{s3.folder.name}", names | {"orders": spark.sql(ORDERS)}
+    options = [{"job_bookmark_option": f"job-bookmark-{it}"} for it in ("pause", "enable")]
+    seen = []
+    for number, args in enumerate(options):
+        run("option recipe", {**names, "args": args, "run_id": f"jr_{number}"}, job)
+        seen.append((names["watermarks"].latest(job) is None, spark.read.parquet(s3.uri).count()))
+
+    assert seen == [(True, 3), (False, 3)]
+    args = {"job_bookmark_option": "job-bookmark-disable"}
+    with pytest.raises(WatermarksError, match="write_window cannot write window disabled-"):
+        run("option recipe", {**names, "args": args}, job)
 
 
 def test_recipe_for_files_reads_what_landed_since(spark, s3, names):

@@ -36,6 +36,8 @@ def stored(server, table):
 def upsert(spark, server, table):
     def upsert(rows, window, **options):
         frame = spark.createDataFrame(rows, "id INT, status STRING, updated_at BIGINT, op STRING")
+        if not options:
+            frame = frame.drop("op")
         return upsert_jdbc(frame, server.options, table, window, ["id"], **options)
 
     return upsert

@@ -135,11 +135,15 @@ def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: 
 def explain(job: str, uri: str | None, run: str | None, where: Where, output: str) -> None:
     """Tell what the next run of JOB would read, without running it.
 
-    With --deployed what AWS tells: how far the bookmark of each source has come, the watermarks,
-    and which objects of the sources that the app declares are newer than the bookmark.
+    Of tables of Iceberg that are read from snapshot to snapshot: the snapshots that came since the
+    last window, their rows, and what would be refused. With --deployed what AWS tells: these, how
+    far the bookmark of each source has come, the watermarks, and which objects of the sources that
+    the app declares are newer than the bookmark.
     """
     from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
+    from tidemark.cli.views.snapshots import snapshot_lines
     from tidemark.local_state.home import Home
+    from tidemark.operate.snapshot_reads import snapshot_reads
 
     if where.stage is not None:
         if run is not None:
@@ -152,12 +156,21 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
     with open_target(where) as target:
         known("job", job, target.known_jobs)
         run_id = _run_of(target, job, run) if run else None
-    explanations = explain_job(Home.from_environment(), job, run_id, uri)
+        snapshots = [] if run_id or uri else snapshot_reads(target, job)
+    try:
+        explanations = explain_job(Home.from_environment(), job, run_id, uri)
+    except EntityNotFoundError:
+        if not snapshots:
+            raise
+        explanations = []
     if output == "json":
-        click.echo(json.dumps(explanation_json(job, run_id, explanations), indent=2))
+        click.echo(json.dumps(explanation_json(job, run_id, explanations, snapshots), indent=2))
         return
     console = console_for_tables()
-    for part in explanation_tables(job, run_id, explanations):
+    for part in (
+        *explanation_tables(job, run_id, explanations),
+        *snapshot_lines(job, snapshots),
+    ):
         console.print(part, highlight=False, soft_wrap=True)
 
 

@@ -13,9 +13,11 @@ from functools import cached_property, partial
 from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.local_state.catalog.iceberg import DEFAULT, parsed_metadata
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.definitions import SHELL
+from tidemark.model.assembly.iceberg import METADATA
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
@@ -193,6 +195,19 @@ class Account(Target):
     def watermarks(self, table: str) -> Iterator[WatermarkAdmin]:
         """Open a table of watermarks of the account."""
         yield WatermarkAdmin(table, self.dynamodb)
+
+    def iceberg_metadata(self, table: str) -> Mapping[str, Any] | None:
+        """Return the metadata of a table of the Data Catalog of the account."""
+        database, _, name = table.rpartition(".")
+        names = {"DatabaseName": database or DEFAULT, "Name": name}
+        with translated(self.where):
+            answer = or_none(self.glue.glue.get_table, **names)
+            place = (answer or {}).get("Table", {}).get("Parameters", {}).get(METADATA)
+            if not place:
+                return None
+            bucket, _, key = place.partition("://")[2].partition("/")
+            found = self.glue.client("s3").get_object(Bucket=bucket, Key=key)
+            return parsed_metadata(found["Body"].read())
 
     def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
         """Return the bookmarks of the stage, and the triggers that start a job of it."""

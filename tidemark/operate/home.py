@@ -27,6 +27,7 @@ from tidemark.local_state.bookmarks.versions import (
     latest_bookmark,
     successful_runs,
 )
+from tidemark.local_state.catalog.iceberg import metadata_or_none
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
@@ -251,6 +252,10 @@ class HomeTarget(Target):
             dynamodb_client(endpoint, self.region) as dynamodb,
         ):
             yield WatermarkAdmin(table, dynamodb)
+
+    def iceberg_metadata(self, table: str) -> Mapping[str, Any] | None:
+        """Return the metadata of a table of the Data Catalog of the home."""
+        return metadata_or_none(self.home, self.store, table)
 
     def warnings(self) -> list[RunWarning]:
         """Return the warnings that no later run has resolved."""

@@ -159,6 +159,9 @@ class Target(Protocol):
     def watermarks(self, table: str) -> AbstractContextManager[WatermarkAdmin]:
         """Open a table of watermarks; its errors are those of the library."""
 
+    def iceberg_metadata(self, table: str) -> Mapping[str, Any] | None:
+        """Return the metadata of `database.table`; None if it is no table of Iceberg there."""
+
     def warnings(self) -> list[RunWarning] | None:
         """Return the open warnings of runs; None if they are not kept."""
         return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkValueError
+from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
 from .iceberg import Target
@@ -36,12 +37,16 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
     Raises:
         ValueError: the window is empty.
         WatermarkValueError: the table is not one of Iceberg.
-        WatermarksError: this run has appended the window with this part before.
+        WatermarksError: this run has appended the window with this part before; or the window is
+            that of a run with job-bookmark-disable.
         WatermarkSupersededError: a later attempt or window of the job is in the table; nothing was
             changed.
         WatermarkConflictError: other writers of the table were faster, time and again.
     """
     edges(window)
+    check_is_kept(
+        window, "append_window", "overwrite the table with spark.table(...) of the source"
+    )
     iceberg = iceberg_table(frame.sparkSession, table)
     if iceberg is None:
         raise WatermarkValueError(

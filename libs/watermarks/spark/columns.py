@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,6 @@ from watermarks.errors import WatermarkValueError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_LOG = logging.getLogger("watermarks")
 _REMEDIES = {
     "frame": "give the columns of the table, and the cursor",
     "table": "add it, or name the column that is there",
@@ -31,17 +28,35 @@ def check_columns(frame: DataFrame, names: Sequence[str], *, of: str = "frame") 
         )
 
 
-def warn_of_others(frame: DataFrame, names: Sequence[str], used: str) -> None:
-    """Log which columns of a frame a table lacks, and no expression uses: they are not written."""
-    there = {name.lower() for name in names}
-    words = {word.lower() for word in re.findall(r"\w+", used)}
-    others = [name for name in frame.columns if name.lower() not in there | words]
-    if others:
-        _LOG.warning(
-            "the frame has columns that the table lacks, and they are not written: %s; add them to "
-            "the table, or leave them out of the frame",
-            ", ".join(others),
-        )
+def check_no_others(
+    frame: DataFrame,
+    names: Sequence[str],
+    table: str,
+    *,
+    known: Sequence[str],
+    condition: str | None,
+) -> None:
+    """Raise a WatermarkValueError for a column that is not written and says nothing of the rows.
+
+    `names` are the columns of the table; `known` ones, and those of the condition, are used.
+    """
+    used = {*names, *known, *(_columns_of(frame, condition) if condition else ())}
+    there = {name.lower() for name in used}
+    others = [name for name in frame.columns if name.lower() not in there]
+    if not others:
+        return
+    raise WatermarkValueError(
+        f"the frame has columns that the table {table} lacks, and they would be lost: "
+        f"{', '.join(others)}; add them to the table (ALTER TABLE {table} ADD COLUMN "
+        f"{escaped(others[0])} ...), or leave them out: frame.drop({', '.join(map(repr, others))})"
+    )
+
+
+def _columns_of(frame: DataFrame, condition: str) -> list[str]:
+    """Return the columns of a frame that an SQL condition names."""
+    plan = frame.selectExpr(condition)._jdf.queryExecution().analyzed()
+    found = plan.references().toSeq()
+    return [found.apply(number).name() for number in range(found.length())]
 
 
 def escaped(name: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkSupersededError
+from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import edges
 
 from .columns import escaped
@@ -78,6 +79,8 @@ def write_window(
     Raises:
         ValueError: the window is empty, the format is not allowed, or the frame has a column
             named like the folders.
+        WatermarksError: the window is that of a run with job-bookmark-disable: no reader of
+            committed windows would find it.
         WatermarkSupersededError: a later attempt at this window has written already; nothing was
             written.
 
@@ -88,6 +91,9 @@ def write_window(
         True
     """
     edges(window)
+    check_is_kept(
+        window, "write_window", 'write the frame with mode("overwrite") to another folder'
+    )
     _check_format(file_format)
     _check_columns(frame.columns)
     folder = _folder(path, window.window_id, window.attempt)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from watermarks import run_notes
 from watermarks.errors import WatermarkValueError
-from watermarks.windows.window import Window, edges
+from watermarks.windows.bookmark_option import check_is_kept
+from watermarks.windows.window import DISABLE, Window, edges
 
-from .columns import DELETED, check_columns, escaped, warn_of_others
+from .columns import DELETED, check_columns, check_no_others, escaped
 from .history import history_of
 from .iceberg import Target
 from .iceberg_tables import iceberg_table, with_summary
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _RANK = "_tidemark_rank"
+_INSTEAD = (
+    "overwrite the table with spark.table(...) of the source, or merge with keep_deleted= or "
+    "history=, which no repetition can undo"
+)
 
 
 def latest_by_key(frame: DataFrame, keys: Sequence[str], order_by: str) -> DataFrame:
@@ -66,9 +71,8 @@ def merge_window(
     replaces none.
 
     Args:
-        frame: the rows of the window; columns as in the table, and maybe that of a `deleted`
-            condition, which is not written if the table does not have it. Others are not written
-            either, and the log names them.
+        frame: the rows of the window; columns as in the table, and maybe those of a `deleted`
+            condition, which are not written if the table does not have them.
         table: name of the table, as SQL takes it, such as `glue_catalog.sales.orders`.
         window: the window that the run holds; commit it afterwards.
         keys: the columns that identify a row.
@@ -85,7 +89,9 @@ def merge_window(
 
     Raises:
         ValueError: the window is empty, or there is no key.
-        WatermarkValueError: a column is missing.
+        WatermarkValueError: a column is missing, or the table lacks one of the frame.
+        WatermarksError: the window is that of a run with job-bookmark-disable, and `deleted` is
+            given without `keep_deleted` or `history`.
         WatermarkSupersededError: the table is one of Iceberg, and a later attempt or window of the
             job is in it; nothing was changed.
         WatermarkConflictError: other writers of the table were faster, time and again.
@@ -93,11 +99,13 @@ def merge_window(
     edges(window)
     check_keys(keys)
     versions = None if history is None else history_of(keys, history)
+    if deleted is not None and keep_deleted is None and versions is None:
+        check_is_kept(window, "merge_window with deleted=", _INSTEAD)
     spark, cursor = frame.sparkSession, column or window.cursor
-    used = f"{deleted or ''} {cursor}"
+    names = spark.table(table).columns
+    check_no_others(frame, names, table, known=[*keys, cursor], condition=deleted)
     if keep_deleted is not None:
         frame, deleted = _with_flag(frame, keep_deleted, deleted, history), None
-    warn_of_others(frame, spark.table(table).columns, used)
 
     def into(place: str) -> None:
         target = spark.table(place)
@@ -111,8 +119,9 @@ def merge_window(
             merge = _Merge(changes, target.columns, keys, cursor)
         merge.into(place, window)
 
-    if (iceberg := iceberg_table(spark, table)) is None:
-        into(table)
+    iceberg = iceberg_table(spark, table)
+    if iceberg is None or window.job_bookmark_option == DISABLE:
+        into(table)  # noted nowhere: it supersedes no window, and merging it again changes nothing
     else:
         one = Target(iceberg, window, is_merge=True)
         one.write(

@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from watermarks import run_notes
-from watermarks.errors import (
-    SnapshotExpiredError,
-    SnapshotRewrittenError,
-    SnapshotRolledBackError,
-    TableReplacedError,
-    WatermarkValueError,
+from watermarks.errors import WatermarkValueError
+from watermarks.windows.snapshot_cursors import (
+    READ_AS_NOTHING,
+    Snapshot,
+    has_no_order,
+    is_another_table,
+    is_expired,
+    is_replaced,
+    is_rewritten,
+    is_rolled_back,
 )
 from watermarks.windows.window import Nulls, Window, edges
 
@@ -28,32 +32,6 @@ from .snapshot_changes import CHANGE, all_inserted, net_changes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
-
-_DIGITS = 12
-_READ_AS_NOTHING = ("append", "replace")  # a compaction changes no row
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A snapshot of a table, as a cursor holds it."""
-
-    sequence: int
-    id: int
-    table_uuid: str
-
-    def __str__(self) -> str:
-        return f"{self.sequence:0{_DIGITS}d}/{self.id}/{self.table_uuid}"
-
-    @classmethod
-    def of(cls, value: object) -> Snapshot:
-        """Return the snapshot of a cursor's value."""
-        parts = value.split("/") if isinstance(value, str) else []
-        if len(parts) != 3 or not (parts[0].isdecimal() and parts[1].lstrip("-").isdecimal()):
-            raise WatermarkValueError(
-                f"{value!r} is not a snapshot: open the window with "
-                "high=newest_snapshot(spark, table), and give the cursor to no other source"
-            )
-        return cls(int(parts[0]), int(parts[1]), parts[2])
 
 
 def newest_snapshot(spark: SparkSession, table: str) -> SnapshotBound:
@@ -186,10 +164,7 @@ def _found(spark: SparkSession, table: str) -> LoadedTable:
 
 def _snapshot(table: LoadedTable, name: str, java: Any) -> Snapshot:
     if not java.sequenceNumber() and _has_version_1(table):
-        raise WatermarkValueError(
-            f"the table {name} has format-version 1, whose snapshots have no order: run ALTER "
-            f"TABLE {name} SET TBLPROPERTIES ('format-version' = '2')"
-        )
+        raise has_no_order(name)
     return Snapshot(java.sequenceNumber(), java.snapshotId(), str(table.java.uuid()))
 
 
@@ -200,19 +175,10 @@ def _has_version_1(table: LoadedTable) -> bool:
 def _check_is_before(table: LoadedTable, name: str, snapshot: Snapshot) -> None:
     """Raise unless a snapshot is one of the table's own, or the current one's ancestor."""
     java = table.java
-    again = "rewind the watermark to the beginning, and replace what was loaded from it"
     if (uuid := str(java.uuid())) != snapshot.table_uuid:
-        raise TableReplacedError(
-            f"the table {name} was dropped and created again (its UUID is {uuid}, and was "
-            f"{snapshot.table_uuid}): its snapshots are not those that were read; {again}"
-        )
-    expired = SnapshotExpiredError(
-        f"the snapshot {snapshot.id} of {name}, up to which was read, has expired, or one after "
-        f"it: what came after it cannot be told from what was before; {again}, and keep snapshots "
-        "longer than the longest pause of the job (history.expire.max-snapshot-age-ms)"
-    )
+        raise is_another_table(name, uuid, snapshot)
     if java.snapshot(snapshot.id) is None:
-        raise expired
+        raise is_expired(name, snapshot)
     head = java.currentSnapshot()
     util: Any = table.spark._jvm.org.apache.iceberg.util.SnapshotUtil  # type: ignore[union-attr]
     if head is not None and util.isAncestorOf(java, head.snapshotId(), snapshot.id):
@@ -220,17 +186,8 @@ def _check_is_before(table: LoadedTable, name: str, snapshot: Snapshot) -> None:
     oldest = None if head is None else util.oldestAncestorOf(java, head.snapshotId())
     is_all_later = oldest is None or oldest.sequenceNumber() > snapshot.sequence
     if is_all_later and oldest is not None and oldest.parentId() is not None:
-        raise expired
-    if is_all_later:
-        raise TableReplacedError(
-            f"the table {name} was replaced (CREATE OR REPLACE TABLE), and nothing of the snapshot "
-            f"{snapshot.id}, up to which was read, is in it: {again}"
-        )
-    raise SnapshotRolledBackError(
-        f"the table {name} was rolled back to before the snapshot {snapshot.id}, up to which "
-        "was read: rows that were loaded are there no more; rewind the watermark to a run "
-        "that read up to a snapshot before it, and clear what was loaded since"
-    )
+        raise is_expired(name, snapshot)
+    raise is_replaced(name, snapshot) if is_all_later else is_rolled_back(name, snapshot)
 
 
 def _between(table: LoadedTable, low: Snapshot | None, high: Snapshot | None) -> Iterator[Any]:
@@ -247,12 +204,8 @@ def _between(table: LoadedTable, low: Snapshot | None, high: Snapshot | None) ->
 
 def _check_appends(table: LoadedTable, name: str, low: Snapshot, high: Snapshot) -> None:
     for one in _between(table, low, high):
-        if one.operation() not in _READ_AS_NOTHING:
-            raise SnapshotRewrittenError(
-                f"the snapshot {one.snapshotId()} of {name} has the operation "
-                f"{one.operation()}: rows were changed or deleted, and appends would leave that "
-                'out; read read="changes", with keys= for rows that are updated'
-            )
+        if one.operation() not in READ_AS_NOTHING:
+            raise is_rewritten(name, one.snapshotId(), one.operation())
 
 
 def _between_ids(spark: SparkSession, start: Snapshot, end: Snapshot) -> DataFrameReader:

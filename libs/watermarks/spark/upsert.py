@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from watermarks import run_notes
 from watermarks.errors import WatermarksError, WatermarkSupersededError, WatermarkValueError
+from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
-from .columns import DELETED
+from .columns import DELETED, check_no_others
 from .dialects import Dialect, literal, quoted
 from .merge import changes_of, check_keys
 from .sql import source_of
@@ -54,7 +55,7 @@ def upsert_jdbc(
     for the rows on their way.
 
     Args:
-        frame: the rows of the window; columns as in the table, and maybe others for `deleted`. A
+        frame: the rows of the window; columns as in the table, and maybe those of `deleted`. A
             row without a cursor value replaces none.
         options: of Spark's JDBC source: url, driver, user, password.
         table: the table, dotted if it is in a schema, each part quoted exactly as given. It has a
@@ -70,11 +71,15 @@ def upsert_jdbc(
 
     Raises:
         ValueError: the window is empty, there is no key, or the URL is not one of PostgreSQL.
-        WatermarkValueError: the table, its unique index or a column is missing; a column name is
-            not valid; a key is NULL.
+        WatermarkValueError: the table, its unique index or a column is missing; the table lacks a
+            column of the frame; a column name is not valid; a key is NULL.
+        WatermarksError: the window is that of a run with job-bookmark-disable.
         WatermarkSupersededError: a later attempt has already written; nothing was changed.
     """
     edges(window)  # refuses an empty one
+    check_is_kept(
+        window, "upsert_jdbc", 'write the frame by Spark\'s JDBC writer with mode("overwrite")'
+    )
     check_keys(keys)
     if Dialect.of(options.get("url", "")) is not Dialect.POSTGRESQL:
         raise ValueError("the URL is not one of PostgreSQL: upsert_jdbc writes its SQL only")
@@ -92,6 +97,7 @@ def upsert_jdbc(
             ) from error
         raise
     target.check(schema.names, frame.columns)
+    check_no_others(frame, schema.names, table, known=[*keys, cursor], condition=deleted)
     rows = changes_of(frame, schema.names, keys, cursor, deleted)
     database.make_tables()
     try:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from .window import Window, check_looked_at, give_to_loop, is_left_open, leave
+from .window import (
+    DISABLE,
+    ENABLE,
+    PAUSE,
+    Window,
+    check_looked_at,
+    give_to_loop,
+    is_left_open,
+    leave,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +52,14 @@ class WindowLoop:
         window = opening.window
         if window.is_empty:
             raise StopIteration
-        self._is_over = opening.is_last
+        self._is_over = opening.is_last or window.job_bookmark_option != ENABLE
+        if window.job_bookmark_option == PAUSE and not opening.is_last:
+            _LOG.warning(
+                "job-bookmark-pause: this run gets window %s of %s only; what comes after it is "
+                "read once a run with job-bookmark-enable has committed it",
+                opening.window.window_id,
+                window.owner,
+            )
         self._window = give_to_loop(window)
         return window
 
@@ -52,6 +68,8 @@ class WindowLoop:
         if window is None or not is_left_open(window):
             return
         leave(window, "abandoned")
+        if window.__dict__["job_bookmark_option"] == DISABLE:
+            return  # no run reads it again
         _LOG.warning(
             "window %s of %s was left open, because its loop ended before it came back for the "
             "next window (an error, break, return or next()): the next run reads it again. To stop "

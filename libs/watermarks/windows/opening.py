@@ -67,6 +67,7 @@ class Opening:
             bounds=request.bounds or "(]",
             nulls=request.nulls,
             source=request.source,
+            job_bookmark_option=request.job_bookmark_option,
             base=base,
         )
         if self.opened is None:

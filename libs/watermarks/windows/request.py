@@ -15,7 +15,7 @@ from watermarks.table.values import is_nat
 
 from .cursors import Cursor, Distance, check_distance, family
 from .days import FUTURE, check_future
-from .window import BOUNDS, NULLS, Bounds, Nulls
+from .window import BOOKMARK_OPTIONS, BOUNDS, ENABLE, NULLS, BookmarkOption, Bounds, Nulls
 
 if TYPE_CHECKING:
     from typing import Required, TypeGuard
@@ -56,6 +56,7 @@ class WindowOptions(TypedDict, total=False):
     max_span: Distance | None
     max_rows: int | None
     future: timedelta
+    job_bookmark_option: BookmarkOption
 
 
 class _Now:
@@ -82,6 +83,7 @@ class WindowRequest:
     max_span: Distance | None = None
     max_rows: int | None = None
     future: timedelta = FUTURE
+    job_bookmark_option: BookmarkOption = ENABLE
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
 
     def aware_now(self) -> datetime:
@@ -108,6 +110,7 @@ class WindowRequest:
         for name, value, allowed in (
             ("bounds", self.bounds, (None, *BOUNDS)),
             ("nulls", self.nulls, NULLS),
+            ("job_bookmark_option", self.job_bookmark_option, BOOKMARK_OPTIONS),
         ):
             if value not in allowed:
                 raise ValueError(

@@ -32,6 +32,15 @@ Ends: TypeAlias = Literal["(]", "[)", "[]"]
 Nulls: TypeAlias = Literal["raise", "include", "exclude"]
 """What to do with rows whose cursor is NULL: they belong to no window."""
 
+BookmarkOption: TypeAlias = Literal[
+    "job-bookmark-enable", "job-bookmark-pause", "job-bookmark-disable"
+]
+"""What a run does with its windows; the values of Glue's `--job-bookmark-option`."""
+
+ENABLE: BookmarkOption = "job-bookmark-enable"
+PAUSE: BookmarkOption = "job-bookmark-pause"
+DISABLE: BookmarkOption = "job-bookmark-disable"
+BOOKMARK_OPTIONS = (ENABLE, PAUSE, DISABLE)
 BOUNDS = ("(]", "[)")
 NULLS = ("raise", "include", "exclude")
 
@@ -55,6 +64,7 @@ class Window:
         read_low: where reading starts: `low`, or earlier by the lookback.
         is_recovered: whether it was taken over from a run that had not committed.
         source: the source of the job, empty if the job has only one.
+        job_bookmark_option: that of the run: with pause or disable the window is not committed.
         base: the watermarks when it was opened.
     """
 
@@ -70,6 +80,7 @@ class Window:
     read_low: Any = None
     is_recovered: bool = False
     source: str = ""
+    job_bookmark_option: BookmarkOption = ENABLE
     base: Latest | None = field(default=None, repr=False)
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute

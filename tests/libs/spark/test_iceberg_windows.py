@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.iceberg import run_with_iceberg
+from tidemark.operate.snapshot_plan import plan_of
+from watermarks.windows.snapshot_cursors import Snapshot
 
 pytestmark = pytest.mark.spark
 
@@ -191,4 +193,60 @@ def test_changes_of_maps_are_told_by_their_entries(facts):
     assert facts["changes of maps"] == [
         [2, {"b": 3}, None, "INSERT"],
         [3, None, None, "DELETE"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("case", "error", "remedy"),
+    [
+        ("a column that the table lacks", "WatermarkValueError", "frame.drop('op')"),
+        ("appended with a column that the table lacks", "AnalysisException", "op"),
+        ("appended to a table of any schema", "IllegalArgumentException", "op"),
+    ],
+)
+def test_columns_that_the_table_lacks_are_never_lost(facts, case, error, remedy):
+    assert facts[case].startswith(f"{error}: ")
+    assert remedy in facts[case]
+
+
+def test_a_window_over_everything_is_merged_and_supersedes_none(facts):
+    assert facts["whole"] == [[1, "a", 5], [2, "b", 5], [3, "c", 9]]
+    assert facts["whole leaves the notes"] is True
+
+
+REFUSED = (
+    "rolled back",
+    "expired",
+    "rolled back after others expired",
+    "expired after a tag",
+    "replaced",
+    "replaced in place",
+    "replaced by nothing",
+    "version 1",
+)
+
+
+def plan(facts, case):
+    """Return what `tidemark explain` makes of the metadata that the library met."""
+    metadata, low = facts["metadata"][case]
+    name = "s.old" if case == "version 1" else "lake.s.src"
+    return plan_of(name, metadata, Snapshot.of(low) if low else None, None)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_metadata_alone_tells_what_the_library_refuses(facts, case):
+    refused = plan(facts, case).refused
+
+    assert f"{type(refused).__name__}: {refused}" == facts[case]
+
+
+def test_metadata_alone_tells_what_only_a_read_of_appends_refuses(facts):
+    found = plan(facts, "appends of changes")
+
+    assert found.refused is None
+    assert f"SnapshotRewrittenError: {found.refused_appends}" == facts["appends of changes"]
+    assert [
+        [one.operation, str(one.added or None), str(one.deleted or None)] for one in found.commits
+    ] == [
+        [operation, str(added), str(deleted)] for operation, added, deleted in facts["unread rows"]
     ]

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.iceberg import run_with_iceberg
-from watermarks import Window, latest_by_key, merge_window
-from watermarks.spark.columns import warn_of_others
+from watermarks import WatermarkValueError, Window, latest_by_key, merge_window
+from watermarks.spark.columns import check_no_others
 
 pytestmark = pytest.mark.spark
 
@@ -20,6 +20,8 @@ for number, (rows, options) in enumerate(json.loads(sys.argv[2])):
     frame = spark.createDataFrame(
         [tuple(row) for row in rows], "id INT, status STRING, updated_at BIGINT, op STRING"
     )
+    if not options:
+        frame = frame.drop("op")
     window = Window("j", "jr", "updated_at", f"{number}-ab", 1, None, 99)
     merge_window(frame, "lake.sales.orders", window, ["id"], **options)
     found = spark.table("sales.orders").orderBy("id").collect()
@@ -76,12 +78,22 @@ def test_a_column_that_is_missing_is_named(spark):
         latest_by_key(spark.range(1), ["id"], "at")
 
 
-def test_columns_that_are_not_written_are_named(spark, caplog):
-    frame = spark.createDataFrame([(1, 2, 3, "D")], "id INT, at INT, added INT, op STRING")
+@pytest.fixture
+def frame(spark):
+    columns = "id INT, at INT, `added on` INT, D INT, op STRING, before STRUCT<op: STRING>"
+    return spark.createDataFrame([], columns)
 
-    warn_of_others(frame, ["ID", "at"], "op = 'D'")
-    (record,) = caplog.records
-    warn_of_others(frame.drop("added"), ["id", "at"], "`op` = 'D'")
 
-    assert "not written: added;" in record.getMessage()
-    assert caplog.records == [record]
+def test_columns_that_would_be_lost_are_refused(frame):
+    with pytest.raises(WatermarkValueError, match="lacks, and they would be lost") as refused:
+        check_no_others(frame, ["ID", "before"], "s.t", known=["at"], condition="op = 'D'")
+
+    assert "would be lost: added on, D; add them" in str(refused.value)
+    assert "ALTER TABLE s.t ADD COLUMN `added on` ..." in str(refused.value)
+    assert "frame.drop('added on', 'D')" in str(refused.value)
+
+
+def test_columns_that_say_which_rows_are_deleted_need_not_be_in_the_table(frame):
+    condition = "`added on` > 1 OR upper(before.OP) = 'X' OR d = 1 OR op IN ('D')"
+
+    check_no_others(frame, ["id"], "s.t", known=["At"], condition=condition)

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from tidemark.cli.views.bookmarks import contexts_table
 from tidemark.cli.views.listing import Sentence
+from tidemark.cli.views.snapshots import snapshot_lines, snapshots_json
 from tidemark.cli.views.status import read_watermarks
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.files import FileVersion, with_one_scheme
@@ -15,6 +16,7 @@ from tidemark.local_state.bookmarks.hidden import is_hidden
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.model.messages import plural
 from tidemark.operate.bookmark_states import Place, State, band_of, place_of, states_of
+from tidemark.operate.snapshot_reads import SnapshotRead, snapshot_reads
 from tidemark.operate.statuses import statuses_of
 from tidemark.operate.target import Target
 from tidemark.report.gather import jobs_of
@@ -35,12 +37,14 @@ class DeployedInput:
         states: of its bookmark, by transformation_ctx; None if bookmarks are not enabled for it.
         watermark: its watermarks as a string; empty without.
         objects: by declared source of S3 with a bookmark, each with its place.
+        snapshots: what is read of tables of Iceberg, from snapshot to snapshot.
     """
 
     job: str
     states: Mapping[str, State] | None
     watermark: str
     objects: Mapping[str, Sequence[tuple[FileVersion, Place]]]
+    snapshots: Sequence[SnapshotRead] = ()
 
 
 def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
@@ -53,9 +57,12 @@ def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
             f"job {job} keeps neither a bookmark nor a watermark in {target.where}: its script "
             "alone says what the next run reads"
         )
+    snapshots = snapshot_reads(target, job) if watermark and not uri else []
     if not status.has_bookmark:
-        return DeployedInput(job, None, watermark, {})
+        return DeployedInput(job, None, watermark, {}, snapshots)
     states = states_of(target.bookmark_entry(job) or {})
+    if snapshots and not states:  # its bookmark is enabled for its windows
+        return DeployedInput(job, None, watermark, {}, snapshots)
     band = band_of(states.values()) if states else NOTHING_READ
     folders = _folders(target, job)
     if uri and not any(map(uri.startswith, folders)):
@@ -68,7 +75,7 @@ def deployed_input(target: Target, name: str, uri: str | None) -> DeployedInput:
         for folder in folders
         if band and (uri or folder).startswith(folder)
     }
-    return DeployedInput(job, states, watermark, objects)
+    return DeployedInput(job, states, watermark, objects, snapshots)
 
 
 def _folders(target: Target, job: str) -> list[str]:
@@ -112,6 +119,7 @@ def input_json(found: DeployedInput) -> dict[str, Any]:
         "contexts": found.states,
         "watermark": found.watermark or None,
         "sources": sources,
+        "snapshots": snapshots_json(found.snapshots),
         "untold": UNTOLD,
     }
 
@@ -124,6 +132,7 @@ def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
         yield Sentence(f"the bookmark of {found.job} is at the beginning, or it has none")
     if found.watermark:
         yield Sentence(f"watermark of {found.job}: {found.watermark}")
+    yield from snapshot_lines(found.job, found.snapshots)
     for uri, objects in found.objects.items():
         counts = [
             f"{len(sizes):,} {place.value} ({plural(sum(sizes), 'byte')})"

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from tidemark.cli.views.listing import Listing, Sentence
+from tidemark.cli.views.snapshots import snapshots_json
 from tidemark.glue_job.readers.tables.explained_predicates import predicates_of
 from tidemark.local_state.bookmarks.explain import (
     Explanation,
@@ -24,12 +25,13 @@ from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
+from tidemark.operate.snapshot_reads import SnapshotRead
 
 SHOWN_FILES = 20
 
 
 def explain_job(home: Home, job: str, run_id: str | None, uri: str | None) -> list[Explanation]:
-    """Return an explanation per source, of a run or of the next one."""
+    """Return an explanation per source of files or rows, of a run or of the next one."""
     with Store(home.database) as store:
         if run_id:
             sources = sources_of_run(store, job, run_id)
@@ -51,10 +53,18 @@ def _explain(
 
 
 def explanation_json(
-    job: str, run_id: str | None, explanations: Sequence[Explanation]
+    job: str,
+    run_id: str | None,
+    explanations: Sequence[Explanation],
+    snapshots: Sequence[SnapshotRead] = (),
 ) -> dict[str, Any]:
     """Return the explanations as plain JSON values: every file with its reason."""
-    return {"JobName": job, "RunId": run_id, "sources": [_source_json(e) for e in explanations]}
+    return {
+        "JobName": job,
+        "RunId": run_id,
+        "sources": [_source_json(e) for e in explanations],
+        "snapshots": snapshots_json(snapshots),
+    }
 
 
 def _source_json(explanation: Explanation) -> dict[str, Any]:

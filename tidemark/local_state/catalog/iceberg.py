@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tidemark.errors import UsageError
-from tidemark.local_state.catalog.tables import find_table, put_tables
+from tidemark.local_state.catalog.tables import find_table, put_tables, table_or_none
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_tables import CatalogTable
@@ -17,6 +17,7 @@ from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
 
 REPLACE = "replace"  # the operation of a compaction, which changes no row
 NO_SNAPSHOT = -1
+DEFAULT = "default"  # the database of a name without one
 
 
 def table_of(store: Store, name: str) -> CatalogTable:
@@ -33,7 +34,19 @@ def table_of(store: Store, name: str) -> CatalogTable:
 
 def read_metadata(home: Home, place: str) -> dict[str, Any]:
     """Return the metadata of a table at a place."""
-    content = home.existing_path(place).read_bytes()
+    return parsed_metadata(home.existing_path(place).read_bytes())
+
+
+def metadata_or_none(home: Home, store: Store, name: str) -> dict[str, Any] | None:
+    """Return the metadata of the table that ``database.table`` names; None without it."""
+    database, _, table = name.rpartition(".")
+    found = table_or_none(store, database or DEFAULT, table)
+    place = found.parameters.get(METADATA) if found and found.is_iceberg else None
+    return read_metadata(home, place) if place else None
+
+
+def parsed_metadata(content: bytes) -> dict[str, Any]:
+    """Return the metadata that the contents of a file are, compressed or not."""
     text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
     found: dict[str, Any] = json.loads(text)
     return found
@@ -48,7 +61,7 @@ def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str
     Raises:
         UsageError: another writer has changed rows since, or snapshots have expired.
     """
-    line = list(_line(metadata))
+    line = list(line_of(metadata))
     at_table = [one for one in line if str(one["snapshot-id"]) in undone]
     oldest = line[-1].get("parent-snapshot-id") if line else None
     if len(at_table) < len(set(undone)) and oldest is not None:
@@ -65,7 +78,7 @@ def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str
     return "" if before is None else str(before)
 
 
-def _line(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def line_of(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the current snapshot, the one before it, and so on, as far as they are kept."""
     by_id = {one["snapshot-id"]: one for one in metadata.get("snapshots", [])}
     at = by_id.get(metadata.get("current-snapshot-id"))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from watermarks import Window, append_window, merge_window, newest_snapshot, read_snapshots
 
-facts = {}
+facts = {"metadata": {}}
 
 
 def rows(table):
@@ -21,6 +21,15 @@ def error_of(call):
     return None
 
 
+def refused(case, call, table="s.src"):
+    """Note how a call is refused, and the metadata from which that can be told without Iceberg."""
+    facts[case] = error_of(call)
+    java = newest_snapshot(spark, table).table.java
+    place = java.operations().current().metadataFileLocation().removeprefix("file:")
+    with open(place) as file:
+        facts["metadata"][case] = [json.load(file), low]
+
+
 def window(number, attempt=None, **others):
     one = Window("j", f"jr_{number}", "at", f"{number:010d}-ab", attempt or number, None, 99)
     return replace(one, **others)
@@ -28,6 +37,10 @@ def window(number, attempt=None, **others):
 
 def orders(*values):
     return spark.createDataFrame(values, "id INT, name STRING, at BIGINT, op STRING")
+
+
+def rows_of(*values):
+    return orders(*values).drop("op")
 
 
 # Appends
@@ -109,7 +122,7 @@ facts["not staged"] = append_window(one, "s.branch_a", window(2))
 # Another writer commits while the window is written: the window is written again.
 spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
 spark.sql("INSERT INTO s.race VALUES (1, 'old', 1)")
-from watermarks.spark import iceberg
+from watermarks.spark import iceberg, snapshots
 
 made, others = iceberg.Target._is_made, iter([True, False])
 
@@ -122,7 +135,7 @@ def made_before_another(target, branch, base):
 
 
 iceberg.Target._is_made = made_before_another
-merge_window(orders((1, "new", 5, "U"), (3, "mine", 5, "I")), "s.race", window(1), ["id"])
+merge_window(rows_of((1, "new", 5, "U"), (3, "mine", 5, "I")), "s.race", window(1), ["id"])
 iceberg.Target._is_made = made
 facts["beside another writer"] = rows("s.race")
 facts["branches left"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
@@ -141,21 +154,45 @@ def made_before_a_later_window(target, branch, base):
 
 iceberg.Target._is_made = made_before_a_later_window
 facts["overtaken merge"] = error_of(
-    lambda: merge_window(orders((1, "back", 7, "U")), "s.race", window(2), ["id"])
+    lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )
 iceberg.Target._is_made = made
 facts["superseded merge"] = error_of(
-    lambda: merge_window(orders((1, "back", 7, "U")), "s.race", window(2), ["id"])
+    lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )
-merge_window(orders((4, "x", 10, "I")), "s.race", window(3, attempt=4), ["id"])
+merge_window(rows_of((4, "x", 10, "I")), "s.race", window(3, attempt=4), ["id"])
 facts["after a later window"] = rows("s.race")
 facts["a column that is wrong"] = error_of(
     lambda: merge_window(orders((4, "x", 10, "I")), "s.race", window(5), ["id"], deleted="nope = 1")
 )
 facts["a cursor that the table lacks"] = error_of(
-    lambda: merge_window(orders((4, "x", 10, "I")), "s.log", window(5), ["id"])
+    lambda: merge_window(rows_of((4, "x", 10, "I")).drop("name"), "s.log", window(5), ["id"])
 )
+facts["a column that the table lacks"] = error_of(
+    lambda: merge_window(orders((4, "x", 10, "I")), "s.race", window(5), ["id"])
+)
+facts["appended with a column that the table lacks"] = error_of(
+    lambda: append_window(orders((4, "x", 10, "I")), "s.race", window(5))
+)
+spark.sql("ALTER TABLE s.race SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+facts["appended to a table of any schema"] = error_of(
+    lambda: append_window(orders((4, "x", 10, "I")), "s.race", window(5))
+)
+spark.sql("ALTER TABLE s.race UNSET TBLPROPERTIES ('write.spark.accept-any-schema')")
 facts["branches after an error"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
+
+# A window that no table of watermarks keeps is merged, and noted nowhere.
+spark.sql("CREATE TABLE s.whole (id INT, name STRING, at BIGINT) USING iceberg")
+merge_window(rows_of((1, "a", 5, "I"), (2, "b", 5, "I")), "s.whole", window(7), ["id"])
+notes = spark.sql("SHOW TBLPROPERTIES s.whole").collect()
+whole = window(0, window_id="disabled-ab", job_bookmark_option="job-bookmark-disable")
+for _ in range(2):
+    merge_window(rows_of((1, "old", 4, "I"), (3, "c", 9, "I")), "s.whole", whole, ["id"])
+facts["whole"] = rows("s.whole")
+facts["whole leaves the notes"] = [
+    row for row in spark.sql("SHOW TBLPROPERTIES s.whole").collect()
+    if row.key.startswith("tidemark")
+] == [row for row in notes if row.key.startswith("tidemark")]
 
 # A history of changes, in any order of its windows, ends in the same table.
 changes = [(1, "a", 10, "I"), (1, "b", 20, "U"), (1, "", 30, "D"), (1, "c", 40, "I")]
@@ -224,26 +261,32 @@ spark.sql("INSERT INTO lake.s.src.branch_audit VALUES (99, 'z', 1)")
 facts["written to a branch"] = read()
 spark.sql("DELETE FROM s.src WHERE id = 1")
 spark.sql("UPDATE s.src SET title = 'B' WHERE id = 2")
-facts["appends of changes"] = error_of(read)
+refused("appends of changes", read)
+facts["unread rows"] = [
+    [one.operation(), one.summary().get("added-records"), one.summary().get("deleted-records")]
+    for one in snapshots._between(
+        newest_snapshot(spark, "s.src").table, snapshots.Snapshot.of(low), None
+    )
+]
 facts["changes"] = read(move=False, read="changes")
 facts["changes by key"] = read(read="changes", keys=["id"])
 before = low
 spark.sql("INSERT INTO s.src VALUES (7, 'g', 1)")
 read()
 spark.sql(f"CALL lake.system.rollback_to_snapshot('s.src', {before.split('/')[1]})")
-facts["rolled back"] = error_of(read)
+refused("rolled back", read)
 low = before
 spark.sql("INSERT INTO s.src VALUES (8, 'h', 1)")
 spark.sql(
     "CALL lake.system.expire_snapshots(table => 's.src', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
 )
-facts["expired"] = error_of(read)
+refused("expired", read)
 spark.sql("INSERT INTO s.src VALUES (9, 'i', 1)")
 read_to = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
 spark.sql("INSERT INTO s.src VALUES (10, 'j', 1)")
 low = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
 spark.sql(f"CALL lake.system.rollback_to_snapshot('s.src', {read_to.split('/')[1]})")
-facts["rolled back after others expired"] = error_of(read)
+refused("rolled back after others expired", read)
 low = read_to
 spark.sql("ALTER TABLE s.src CREATE TAG kept")
 spark.sql("INSERT INTO s.src VALUES (11, 'k', 1)")
@@ -251,20 +294,20 @@ spark.sql("INSERT INTO s.src VALUES (12, 'l', 1)")
 spark.sql(
     "CALL lake.system.expire_snapshots(table => 's.src', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
 )
-facts["expired after a tag"] = error_of(read)
+refused("expired after a tag", read)
 low = newest_snapshot(spark, "s.src").newest("snapshot", None, "raise")
 spark.sql("CREATE OR REPLACE TABLE s.src USING iceberg AS SELECT 1 AS id")
-facts["replaced in place"] = error_of(read)
+refused("replaced in place", read)
 spark.sql("CREATE OR REPLACE TABLE s.src (id INT) USING iceberg")
-facts["replaced by nothing"] = error_of(read)
+refused("replaced by nothing", read)
 spark.sql("DROP TABLE s.src PURGE")
 spark.sql("CREATE TABLE s.src (id INT) USING iceberg")
-facts["replaced"] = error_of(read)
+refused("replaced", read)
 low = None
 spark.sql("CREATE TABLE s.old (id INT) USING iceberg TBLPROPERTIES ('format-version' = '1')")
 spark.sql("INSERT INTO s.old VALUES (1)")
-facts["version 1"] = error_of(
-    lambda: newest_snapshot(spark, "s.old").newest("snapshot", None, "raise")
+refused(
+    "version 1", lambda: newest_snapshot(spark, "s.old").newest("snapshot", None, "raise"), "s.old"
 )
 spark.sql("INSERT INTO s.old VALUES (2)")
 spark.sql("ALTER TABLE s.old SET TBLPROPERTIES ('format-version' = '2')")

@@ -3,7 +3,8 @@
 Source:  Parquet under ``source_path``; the bookmark of context ``source`` yields the new files.
 Target:  the table of Iceberg ``target_table`` with one row per KEY, the newest by VERSION. One
          MERGE in a window of the watermark table: it has the same effect when it is repeated after
-         a crash at any point.
+         a crash at any point. A column that the table lacks fails the run, until ALTER TABLE adds
+         it or ``rows.drop`` leaves it out.
 """
 
 import sys

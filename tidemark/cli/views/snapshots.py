@@ -1,0 +1,112 @@
+"""Shows what the next run of a job would read of the snapshots of tables of Iceberg."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from tidemark.cli.views.listing import Listing, Sentence
+from tidemark.local_state.bookmarks.verdicts import moment
+from tidemark.model.messages import plural
+from tidemark.operate.snapshot_plan import Commit, Plan
+from tidemark.operate.snapshot_reads import Cursor, SnapshotRead
+from watermarks import WatermarksError
+from watermarks.windows.snapshot_cursors import Snapshot
+
+SHOWN_COMMITS = 20
+
+
+def snapshots_json(reads: Sequence[SnapshotRead]) -> list[dict[str, Any]]:
+    """Return what is read as plain JSON values: every snapshot with its rows."""
+    return [
+        {
+            "source": read.cursor.source,
+            "cursor": read.cursor.name,
+            "table": read.table or None,
+            "table_uuid": read.cursor.table_uuid,
+            "read_to": _snapshot_json(read.cursor.read_to),
+            "open_window_to": _snapshot_json(read.cursor.until),
+            "unknown": read.unknown or None,
+            "refused": _refusal_json(read.plan.refused),
+            "refused_for_appends": _refusal_json(read.plan.refused_appends),
+            "rows_added": sum(one.added for one in _changing(read.plan)),
+            "rows_deleted": sum(one.deleted for one in _changing(read.plan)),
+            "snapshots": [
+                {
+                    "snapshot": str(one.id),
+                    "at": moment(one.at_ms),
+                    "operation": one.operation,
+                    "rows_added": one.added,
+                    "rows_deleted": one.deleted,
+                }
+                for one in read.plan.commits
+            ],
+        }
+        for read in reads
+    ]
+
+
+def _snapshot_json(snapshot: Snapshot | None) -> dict[str, Any] | None:
+    # A string: an id has more digits than a number of JavaScript.
+    return {"snapshot": str(snapshot.id), "sequence": snapshot.sequence} if snapshot else None
+
+
+def _refusal_json(refused: WatermarksError | None) -> dict[str, str] | None:
+    return {"error": type(refused).__name__, "text": str(refused)} if refused else None
+
+
+def snapshot_lines(job: str, reads: Sequence[SnapshotRead]) -> Iterator[RenderableType]:
+    """Yield what `tidemark explain` prints of them."""
+    for read in reads:
+        plan, cursor = read.plan, read.cursor
+        source = f", source {cursor.source}" if cursor.source else ""
+        subject = f"{job}, the next run{source}, cursor {cursor.name}"
+        if read.unknown:
+            yield Sentence(Text(f"{subject}: {read.unknown}", style="bold"))
+        elif plan.refused:
+            yield Sentence(Text(f"{subject}: would be refused, {read.table}", style="bold"))
+            yield Sentence(_refusal(plan.refused))
+        else:
+            yield Sentence(Text(f"{subject}: would read {_counts(plan)} of {read.table}", "bold"))
+        yield Sentence(_reach(cursor))
+        yield from _commits(plan.commits)
+        if plan.refused_appends:
+            yield Sentence(f'with read="appends": {_refusal(plan.refused_appends)}')
+
+
+def _changing(plan: Plan) -> list[Commit]:
+    return [one for one in plan.commits if one.changes_rows]
+
+
+def _counts(plan: Plan) -> str:
+    if not plan.commits:
+        return "nothing new"
+    added, deleted = (sum(getattr(it, of) for it in _changing(plan)) for of in ("added", "deleted"))
+    counted = plural(len(plan.commits), "snapshot")
+    return f"{counted} ({plural(added, 'row')} added, {deleted:,} deleted)"
+
+
+def _refusal(refused: WatermarksError) -> str:
+    return f"{type(refused).__name__}: {refused}"
+
+
+def _reach(cursor: Cursor) -> str:
+    begin = f"after snapshot {cursor.read_to.id}" if cursor.read_to else "from the first row"
+    if cursor.until is None:
+        return begin
+    return f"{begin}; first the window that a run has left open, up to snapshot {cursor.until.id}"
+
+
+def _commits(commits: Sequence[Commit]) -> Iterator[RenderableType]:
+    """Yield the list of the snapshots, the newest first."""
+    if not commits:
+        return
+    shown = commits[: -SHOWN_COMMITS - 1 : -1]
+    rows = [
+        (str(one.id), moment(one.at_ms), one.operation, f"{one.added:,}", f"{one.deleted:,}")
+        for one in shown
+    ]
+    yield Listing(("snapshot", "at", "operation", "rows added", "rows deleted"), rows)
+    if more := len(commits) - len(shown):
+        yield Text(f"and {plural(more, 'more snapshot')}; --format json lists all")

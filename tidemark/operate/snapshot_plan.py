@@ -1,0 +1,122 @@
+"""What the next run of a job reads from the snapshots of a table of Iceberg, from its metadata.
+
+The decisions are those of the library, which asks Iceberg itself: `watermarks.spark.snapshots`.
+
+Source: https://iceberg.apache.org/spec/#table-metadata-fields
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.local_state.catalog.iceberg import REPLACE, line_of
+from watermarks import WatermarksError
+from watermarks.windows.snapshot_cursors import (
+    READ_AS_NOTHING,
+    Snapshot,
+    has_no_order,
+    is_another_table,
+    is_expired,
+    is_replaced,
+    is_rewritten,
+    is_rolled_back,
+)
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A snapshot that a run is going to read.
+
+    Attributes:
+        id: of the snapshot.
+        at_ms: when it was committed, epoch milliseconds.
+        operation: Iceberg's word, such as `append`.
+        added: how many rows it has added; those of rewritten files, too, that stay as they were.
+        deleted: how many rows it has deleted, likewise.
+    """
+
+    id: int
+    at_ms: int
+    operation: str
+    added: int
+    deleted: int
+
+    @property
+    def changes_rows(self) -> bool:
+        """Whether it is more than a compaction."""
+        return self.operation != REPLACE
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is read next.
+
+    Attributes:
+        commits: the snapshots, the oldest first.
+        refused: why a run is refused; None if it is not.
+        refused_appends: why only a run that reads appends is refused; None if it is not.
+    """
+
+    commits: tuple[Commit, ...] = ()
+    refused: WatermarksError | None = None
+    refused_appends: WatermarksError | None = None
+
+
+def plan_of(
+    name: str, metadata: Mapping[str, Any], read_to: Snapshot | None, until: Snapshot | None
+) -> Plan:
+    """Return what the next run reads from a table.
+
+    Args:
+        name: the table, for people.
+        metadata: its metadata, as the file has it.
+        read_to: the snapshot at which the last window ended; None for the first window.
+        until: the end of a window that a run has left open; None without one.
+    """
+    for one in (until, read_to):
+        if one is not None and (refused := _refusal(name, metadata, one)):
+            return Plan(refused=refused)
+    found = list(line_of(metadata))
+    ids = [one["snapshot-id"] for one in found]
+    new = found[: ids.index(read_to.id)] if read_to else found
+    new.reverse()
+    commits = tuple(map(_commit, new))
+    if new and not _sequence(new[-1]) and metadata.get("format-version") == 1:
+        return Plan(commits, refused=has_no_order(name))
+    changing = (one for one in commits if one.operation not in READ_AS_NOTHING)
+    first = next(changing, None) if read_to else None  # a first window has every row, however made
+    appends = is_rewritten(name, first.id, first.operation) if first else None
+    return Plan(commits, refused_appends=appends)
+
+
+def _refusal(name: str, metadata: Mapping[str, Any], read_to: Snapshot) -> WatermarksError | None:
+    """Return why a window cannot start or end at a snapshot; None if it can."""
+    if (uuid := str(metadata.get("table-uuid"))) != read_to.table_uuid:
+        return is_another_table(name, uuid, read_to)
+    if all(one["snapshot-id"] != read_to.id for one in metadata.get("snapshots") or ()):
+        return is_expired(name, read_to)
+    line = list(line_of(metadata))
+    if any(one["snapshot-id"] == read_to.id for one in line):
+        return None
+    oldest = line[-1] if line else None
+    is_all_later = oldest is None or _sequence(oldest) > read_to.sequence
+    if is_all_later and oldest is not None and oldest.get("parent-snapshot-id") is not None:
+        return is_expired(name, read_to)
+    return is_replaced(name, read_to) if is_all_later else is_rolled_back(name, read_to)
+
+
+def _commit(snapshot: Mapping[str, Any]) -> Commit:
+    summary = snapshot.get("summary") or {}
+    gone = ("deleted-records", "added-position-deletes", "added-equality-deletes")
+    return Commit(
+        id=snapshot["snapshot-id"],
+        at_ms=snapshot["timestamp-ms"],
+        operation=summary.get("operation", "unknown"),
+        added=int(summary.get("added-records", 0)),
+        deleted=sum(int(summary.get(one, 0)) for one in gone),
+    )
+
+
+def _sequence(snapshot: Mapping[str, Any]) -> int:
+    """Return the sequence number of a snapshot; 0 for one of format-version 1."""
+    return int(snapshot.get("sequence-number") or 0)
