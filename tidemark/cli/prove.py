@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
+from tidemark.extras import require
 from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ MAX_EXAMPLES = 2
 ACCEPTS = "retry-appends"  # the rule of lint that a comment at a write acknowledges
 ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
 BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
+HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
 
@@ -47,6 +49,7 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help=HTML_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -57,6 +60,7 @@ def prove(
     key: str | None,
     app: Path | None,
     context: tuple[str, ...],
+    page: Path | None,
     output: str,
     what: str | None,
     arguments: tuple[str, ...],
@@ -81,6 +85,8 @@ def prove(
     from tidemark.operate.versions.compare import scratch_of
     from tidemark.operate.versions.copies import copy_home
 
+    if page is not None:
+        require("jinja2")
     os.environ[VARIABLE] = S3  # of the lake: what a rename leaves half done is what counts here
     home = Home.from_environment()
     console = Console(stderr=True)
@@ -96,6 +102,10 @@ def prove(
                 progress.update(task, description=text, completed=done, total=total or None)
 
             found = prove_it(Bench(subject, jvms, scratch, base), wish, say)
+    if page is not None:
+        from tidemark.report.prove_page import proof_page
+
+        page.write_text(proof_page(found, what or workflow or "the workflow"), encoding="utf-8")
     if output == "json":
         click.echo(json.dumps(to_json(found), indent=2))
     else:

@@ -3,13 +3,14 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
+    CATALOG,
     COPY,
     PUT,
     Operation,
@@ -92,11 +93,23 @@ class Baseline:
         outcome: of the run whose operations were recorded.
         operations: what it changed outside its processes, in order.
         sources: URIs of the files that it read as new ones, the oldest first.
+        jobs: the job of each run, by its id.
     """
 
     outcome: Outcome
     operations: Sequence[Operation]
-    sources: Sequence[str] = field(default_factory=list)
+    sources: Sequence[str]
+    jobs: Mapping[str, str]
+
+    def job_of(self, experiment: Experiment) -> str | None:
+        """Return the job that a crash ends; None for other experiments."""
+        operation = experiment.operation
+        return self.jobs.get(operation.run_id) if operation else None
+
+    def written_by(self, job: str) -> list[str]:
+        """Return the places that a job changed: URIs of objects, and tables of the catalog."""
+        own = [one for one in self.operations if self.jobs.get(one.run_id) == job]
+        return [f"table {one.places[0]}" if one.kind == CATALOG else one.places[-1] for one in own]
 
 
 def run_baseline(bench: Bench, name: str, *, is_recorded: bool) -> Outcome:
@@ -122,7 +135,8 @@ def _crash(
 ) -> tuple[Home, list[Trial]]:
     done = [one for one in baseline.operations if one.number <= experiment.after]
     home = home_after(bench.base, baseline.outcome.home, done, folder)
-    return home, [bench.run(home)]
+    job = baseline.job_of(experiment)
+    return home, [bench.run(home, bench.subject.only(job) if job else None)]
 
 
 def _again(

@@ -9,6 +9,7 @@ from itertools import islice
 
 from tidemark.errors import TidemarkError
 from tidemark.local_state.operations import read_operations
+from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Baseline, Bench, Outcome, carry_out, run_baseline
 from tidemark.operate.prove.causes import cause_of
 from tidemark.operate.prove.experiments import Experiment, planned
@@ -40,7 +41,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     for one in (outcome, control):
         if one.failure:
             raise TidemarkError(f"it fails without any experiment: {one.failure}")
-    baseline = Baseline(outcome, read_operations(outcome.home), sources_of(bench.base, outcome))
+    baseline = _baseline(bench, outcome)
     subject = bench.subject
     impossible = {"together": subject.not_both, "versions": subject.not_newer}
     plan = planned(baseline.operations, len(baseline.sources), impossible)
@@ -53,6 +54,13 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     findings += [Finding(one, "not tried", reason=one.not_tried) for one in left]
     findings.sort(key=lambda one: (one.experiment.kind != "crash", one.experiment.after))
     return Proof(baseline.operations, findings, by_time, time.monotonic() - began)
+
+
+def _baseline(bench: Bench, outcome: Outcome) -> Baseline:
+    with Store(outcome.home.database) as store:
+        jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
+    sources = sources_of(bench.base, outcome)
+    return Baseline(outcome, read_operations(outcome.home), sources, jobs)
 
 
 @contextmanager
@@ -118,6 +126,9 @@ def _out_of_time(queue: Iterator[Experiment], wish: Wish) -> Iterator[Experiment
 def _finding(
     baseline: Baseline, outcome: Outcome, rows: Sequence[TargetRows], wish: Wish
 ) -> Finding:
+    if job := baseline.job_of(outcome.experiment):  # the other jobs of a workflow did not run
+        written = baseline.written_by(job)
+        rows = [one for one in rows if any(place.startswith(one.target) for place in written)]
     verdict = worst([one.verdict for one in rows])
     reason = outcome.failure or next((one.problem for one in rows if one.problem), "") or ""
     cause = None

@@ -1,5 +1,6 @@
 """What is proved: a script, or a part of an app, and in which ways it can be run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ class Subject:
 
     Attributes:
         start: runs it once.
+        only: returns what runs one of its jobs once.
         version: of Glue, for the jobs that compare rows and for a script.
         scripts: the files of its scripts by their names.
         both: runs it twice at once.
@@ -27,6 +29,7 @@ class Subject:
     """
 
     start: Start
+    only: Callable[[str], Start]
     version: str
     scripts: dict[str, Path]
     both: Start
@@ -41,6 +44,7 @@ def script_subject(submission: Submission) -> Subject:
     start, newest = script_start(submission), RUN_HERE[-1]
     return Subject(
         start,
+        lambda _: start,
         submission.glue_version,
         {submission.script.name: submission.script},
         start,
@@ -66,6 +70,7 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
     versions = [version_of_run(one.glue_version) for one in wanted if one.glue_version]
     return Subject(
         start,
+        lambda name: as_deployed(app, workflow, name),
         own_glue_version(),
         {
             one.name or one.source.name: one.source
