@@ -36,6 +36,8 @@ MAX_EXAMPLES = 2
 ACCEPTS = "retry-appends"  # the rule of lint that a comment at a write acknowledges
 ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
 BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
+LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
+SAMPLE_HELP = "Make this many rows for each source, with the schema of its files or its table."
 HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
@@ -49,6 +51,8 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--lake", type=click.Path(path_type=Path), metavar="DIR", help=LAKE_HELP)
+@click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help=SAMPLE_HELP)
 @click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help=HTML_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]")
@@ -60,6 +64,8 @@ def prove(
     key: str | None,
     app: Path | None,
     context: tuple[str, ...],
+    lake: Path | None,
+    sample: int | None,
     page: Path | None,
     output: str,
     what: str | None,
@@ -81,9 +87,9 @@ def prove(
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
+    from tidemark.operate.prove.lakes import fill_with_samples, home_of
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.versions.compare import scratch_of
-    from tidemark.operate.versions.copies import copy_home
 
     if page is not None:
         require("jinja2")
@@ -94,9 +100,11 @@ def prove(
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
         _refuse_shared(subject.scripts)
         wish = Wish(_names(only, KINDS), budget, _names(key), _accepted(subject.scripts))
-        base = copy_home(home, scratch / "home")
+        base = home_of(home, scratch / "home", lake)
         with jvms_of(base) as jvms, _progress(console) as progress:
             task = progress.add_task("", total=None)
+            if sample is not None:
+                fill_with_samples(base, subject.app, sample, jvms, subject.version)
 
             def say(text: str, done: int, total: int) -> None:
                 progress.update(task, description=text, completed=done, total=total or None)

@@ -12,7 +12,7 @@ from tidemark.local_state.operations import read_operations
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Baseline, Bench, Outcome, carry_out, run_baseline
 from tidemark.operate.prove.causes import cause_of
-from tidemark.operate.prove.experiments import Experiment, planned
+from tidemark.operate.prove.experiments import KINDS, Experiment, planned
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import TargetRows, worst
@@ -52,7 +52,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     pairs = zip(outcomes, judged, strict=True)
     findings = [_finding(baseline, one, rows, wish) for one, rows in pairs]
     findings += [Finding(one, "not tried", reason=one.not_tried) for one in left]
-    findings.sort(key=lambda one: (one.experiment.kind != "crash", one.experiment.after))
+    findings.sort(key=lambda one: (KINDS.index(one.experiment.kind), one.experiment.after))
     return Proof(baseline.operations, findings, by_time, time.monotonic() - began)
 
 

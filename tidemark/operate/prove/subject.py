@@ -26,6 +26,7 @@ class Subject:
         newer: runs it once on the newest version of Glue.
         newest: that version.
         not_newer: why that cannot be, or tells nothing; empty if it can.
+        app: that it is a part of; None for a script.
     """
 
     start: Start
@@ -37,6 +38,7 @@ class Subject:
     newer: Start
     newest: str
     not_newer: str
+    app: App | None = None
 
 
 def script_subject(submission: Submission) -> Subject:
@@ -82,6 +84,7 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
         app_start(app.folder, workflow, job, scratch),
         newest,
         _why_not_newer(versions, newest),
+        app,
     )
 
 
