@@ -7,19 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from sample.iceberg.files import data_files
+from tests.e2e.iceberg_pipelines import iceberg_app, put, rows_of, run
 from tests.tidemark.cli.test_cli import tidemark
-from tidemark.local_state.catalog.iceberg import table_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.store.database import Store
-from tidemark.model.assembly.iceberg import METADATA, iceberg_settings
 
 pytestmark = [
     pytest.mark.spark,
@@ -84,53 +80,12 @@ main(words)
 
 @pytest.fixture
 def app(write_assembly, home) -> Path:
-    folder = write_assembly({"load": LOAD, "clean": CLEAN}, {"clean": ["load"]})
-    library = Path(__file__).parents[2] / "libs" / "watermarks"
-    with zipfile.ZipFile(home.parent / "libs.zip", "w") as archive:
-        for file in sorted(library.rglob("*.py")):
-            archive.write(file, file.relative_to(library.parent))
-    template = folder / "template.json"
-    document = json.loads(template.read_text(encoding="utf-8"))
-    settings = iceberg_settings("glue_catalog", "s3://lake/")
-    database = {"CatalogId": "1", "DatabaseInput": {"Name": "sales"}}
-    document["Resources"]["Sales"] = {"Type": "AWS::Glue::Database", "Properties": database}
-    for name in ("load", "clean"):
-        properties = document["Resources"][name]["Properties"]
-        properties["GlueVersion"] = "5.1"
-        properties["DefaultArguments"] = {
-            "--extra-py-files": str(home.parent / "libs.zip"),
-            "--watermark_table": "glue-watermarks",
-            "--datalake-formats": "iceberg",
-            "--conf": " --conf ".join(f"{key}={value}" for key, value in settings.items()),
-        }
-    template.write_text(json.dumps(document), encoding="utf-8")
-    return folder
-
-
-def put(home: Path, name: str, *rows: tuple[int, str, int]) -> None:
-    folder = home / "lake" / "lake" / "in"
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(dict(zip(("id", "name", "at"), row, strict=True))) + "\n" for row in rows)
-    (folder / name).write_text("".join(lines), encoding="utf-8")
-
-
-def rows(home: Path, table: str) -> list[tuple[int, str, int]]:
-    """Return the rows of a table, read by another engine."""
-    with Store(Home.open(home).database) as store:
-        place = table_of(store, f"sales.{table}").parameters[METADATA]
-    files = [str(file) for file in data_files(home / "lake", place)]
-    with duckdb.connect() as connection:
-        return sorted(connection.execute("FROM read_parquet(?)", [files]).fetchall())
-
-
-def run(app: Path, *words: str) -> str:
-    done = tidemark(*words, "--app", str(app))
-    assert done.exit_code == 0, done.output
-    return done.output
+    scripts = {"load": LOAD, "clean": CLEAN}
+    return iceberg_app(write_assembly, home.parent, scripts, {"clean": ["load"]}, {})
 
 
 def outcome(home: Home) -> list[list[tuple[int, str, int]]]:
-    return [rows(home, table) for table in ("log", "orders", "clean")]
+    return [rows_of(home, table) for table in ("log", "orders", "clean")]
 
 
 def state(app: Path, home: Home) -> tuple[object, ...]:

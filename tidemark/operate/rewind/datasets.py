@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, Position
+from tidemark.operate.replaced_partitions import TABLE
 from tidemark.operate.rewind.facts import Facts
-from tidemark.operate.rewind.snapshot_reads import BY_SNAPSHOTS, TABLE, reads_by_snapshots
+from tidemark.operate.rewind.snapshot_reads import BY_SNAPSHOTS, reads_by_snapshots
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     Position,
 )
+from tidemark.operate.replaced_partitions import TABLE
 
 SNAPSHOTS = "snapshots"  # the kind of a position
-TABLE = "table:"  # how a dataset begins that is a table of Iceberg
 BY_SNAPSHOTS: Position = {"kind": SNAPSHOTS, "values": {}}
 FAILS = (
     "the table goes back to before what it has read there: its next run fails with "

@@ -14,6 +14,7 @@ from tidemark.model.checkpoints.checkpoint import (
 )
 from tidemark.operate.backfill.plan import blind_readers
 from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.effects import how_read
 from tidemark.operate.rewind.facts import Facts, Move, Track
 from tidemark.operate.rewind.planner import plan_rewind
 
@@ -101,5 +102,7 @@ def test_a_plan_says_which_tables_go_back():
     assert not any("deletes" in line for line in lines)
 
 
-def test_a_backfill_is_seen_by_a_reader_of_snapshots():
-    assert blind_readers("load", ["load", "clean"], facts().checkpoints) == []
+def test_a_reader_of_snapshots_is_not_said_to_be_blind_for_a_backfill():
+    flows = blind_readers("load", ["load", "clean"], facts().checkpoints)
+
+    assert [(flow.reader, how_read(flow.read)) for flow in flows] == [("clean", "snapshots")]
