@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tidemark.operate.rewind.model import past_run
@@ -85,6 +87,18 @@ def test_a_reader_of_a_table_that_goes_back_fails_unless_it_goes_back_too():
     assert verdict == "stale"
     assert "--with-downstream takes it back too" in alone.advice[0]
     assert both.is_right
+
+
+def test_a_merge_does_not_read_its_own_table_again():
+    found = facts("merge")
+    merging = [
+        replace(one, read=(*one.read, DatasetRead(LOG, rows=9))) if one.job_name == "load" else one
+        for one in found.checkpoints
+    ]
+
+    plan = plan_rewind(replace(found, checkpoints=merging), ["load"], Target("jr_l1", "jr_l1"))
+
+    assert [one.dataset for one in plan.jobs[0].reads_again] == ["s3://l/in/"]
 
 
 def test_a_table_that_is_merged_into_does_not_go_back():
