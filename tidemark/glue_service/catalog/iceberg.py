@@ -6,18 +6,19 @@ https://github.com/go-to-k/cdkd/issues/1408, https://github.com/apache/iceberg-g
 """
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from tidemark.glue_job.iceberg.table_input import table_input
-from tidemark.glue_service.catalog.requests import Request
-from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.local_state.catalog.iceberg import write_metadata
+from tidemark.local_state.home import Home
 from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
 from tidemark.model.assembly.iceberg_metadata import new_metadata
 
+Request: TypeAlias = Mapping[str, Any]
 VERSION = "2"
 
 
@@ -26,7 +27,7 @@ def is_of_iceberg(request: Request) -> bool:
     return bool((request.get("OpenTableFormatInput") or {}).get("IcebergInput"))
 
 
-def iceberg_table_of(glue: LocalGlue, request: Request) -> CatalogTable:
+def iceberg_table_of(home: Home, request: Request, at_ms: int) -> CatalogTable:
     """Write the first metadata of a table at its place; return its definition.
 
     The request is one that `check_iceberg` has let pass.
@@ -34,10 +35,10 @@ def iceberg_table_of(glue: LocalGlue, request: Request) -> CatalogTable:
     table = table_of_request(request)
     storage = request["TableInput"]["StorageDescriptor"]
     location = storage["Location"].rstrip("/")
-    metadata = new_metadata(storage["Columns"], location, str(uuid4()), glue.now_ms())
+    metadata = new_metadata(storage["Columns"], location, str(uuid4()), at_ms)
     place = f"{location}/metadata/00000-{uuid4()}.metadata.json"
-    glue.machine.home.existing_path(place).parent.mkdir(parents=True, exist_ok=True)
-    write_metadata(glue.machine.home, place, metadata)
+    home.existing_path(place).parent.mkdir(parents=True, exist_ok=True)
+    write_metadata(home, place, metadata)
     commit = {
         "table": table.name,
         METADATA: place,

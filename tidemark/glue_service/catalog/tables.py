@@ -49,7 +49,7 @@ def create_table(glue: LocalGlue, request: Request) -> Answer:
         if table_or_none(glue.store, table.database, table.name):
             raise AlreadyExistsError(f"Table already exists: {table.full_name}")
         if is_of_iceberg(request):
-            table = iceberg_table_of(glue, request)
+            table = iceberg_table_of(glue.machine.home, request, glue.now_ms())
         put_tables(glue.store, [table])
     return {}
 
