@@ -84,6 +84,10 @@ def test_partitions_are_written_and_overwritten_as_in_a_folder(spark, s3, s3_sem
     assert not list(s3.folder.glob(".spark-staging*"))
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="EMRC",
+)
 def test_optimized_committer_completes_the_uploads_of_a_task_and_renames_nothing(
     spark, s3, s3_semantics
 ):
@@ -97,12 +101,22 @@ def test_optimized_committer_completes_the_uploads_of_a_task_and_renames_nothing
     assert seen[-1] == "put _SUCCESS"
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="SILENT",
+    choice="so do the sinks of DynamicFrames, without _SUCCESS",
+)
 def test_direct_committer_puts_each_file_when_its_task_has_written_it(spark, s3, s3_semantics):
     write(spark, s3.uri, DIRECT, "json")
 
     assert sorted(steps(s3_semantics, s3.uri)) == ["put part-00000", "put part-00001"]
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="SP33",
+    choice="the default of Spark: Glue names none",
+)
 def test_first_algorithm_renames_twice_and_shows_nothing_before_the_job_is_committed(
     spark, s3, s3_semantics
 ):
@@ -131,6 +145,10 @@ def test_first_algorithm_renames_twice_and_shows_nothing_before_the_job_is_commi
     )
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_second_algorithm_shows_the_files_of_a_task_when_it_is_committed(spark, s3, s3_semantics):
     write(spark, s3.uri, V2, "json")
 
@@ -148,6 +166,11 @@ def test_second_algorithm_shows_the_files_of_a_task_when_it_is_committed(spark, 
     )
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="EMRR",
+    choice="by the first algorithm, as plain Spark does",
+)
 @pytest.mark.parametrize("committer", ["optimized", pytest.param("v1", marks=pytest.mark.nightly)])
 def test_dynamic_overwrite_is_written_apart_deleted_and_renamed(spark, s3, s3_semantics, committer):
     write(spark, s3.uri, {}, keys=("part",))
@@ -167,6 +190,10 @@ def test_dynamic_overwrite_is_written_apart_deleted_and_renamed(spark, s3, s3_se
     ]
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_overwrite_deletes_each_object_before_anything_is_written(spark, s3, s3_semantics):
     write(spark, s3.uri, {})
     before = len(s3_semantics.changes)

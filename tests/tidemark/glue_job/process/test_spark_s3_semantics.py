@@ -77,6 +77,10 @@ def uploads(spark_home) -> list[str]:
     return sorted(str(path) for path in (spark_home.root / "uploads").rglob("*") if path.is_file())
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="S3C",
+)
 def test_object_is_there_when_its_stream_is_closed_and_not_before(lake, spark_home):
     out = lake.system.create(lake.path("a/b.json"), True)
     out.write(b"{}")
@@ -122,6 +126,10 @@ def test_creating_without_overwrite_refuses_what_is_there(lake):
         lake.system.create(lake.path("a.json/below/b.json"), True)
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_file_is_renamed_by_a_copy_and_a_delete_and_gets_a_new_date(lake):
     lake.put("a.json")
     os.utime(lake.s3.folder / "a.json", (0, 0))
@@ -133,6 +141,11 @@ def test_file_is_renamed_by_a_copy_and_a_delete_and_gets_a_new_date(lake):
     assert time.time() - (lake.s3.folder / "to" / "b.json").stat().st_mtime < 60
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+    choice="one after the other; S3A copies several at once",
+)
 def test_folder_is_renamed_object_by_object_in_the_order_of_keys(lake):
     for key in ("in/b/2", "in/a-1", "in/a/1", "in/c"):
         lake.put(key)
@@ -148,6 +161,11 @@ def test_folder_is_renamed_object_by_object_in_the_order_of_keys(lake):
     assert not lake.system.exists(lake.path("in"))
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="SILENT",
+    choice="as S3A of Hadoop",
+)
 def test_rename_that_s3_has_not_is_refused(lake):
     lake.put("a")
     lake.put("b")
@@ -176,6 +194,10 @@ def test_folder_is_deleted_object_by_object(lake):
     assert not lake.system.exists(lake.path("in"))
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_empty_folder_stays_as_a_marker_of_s3a_does(lake):
     assert lake.system.mkdirs(lake.path("in/empty"))
     assert lake.system.exists(lake.path("in/empty"))
