@@ -14,15 +14,27 @@ from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
 
 from tests.edge import recording, s3_semantics
+from tests.waiting import wait_until
 from tidemark.glue_job.process.lake_fs.semantics import OPTIMIZED
 from tidemark.glue_job.writers.formats import write_format
 from tidemark.glue_job.writers.s3_files import write_files
+from tidemark.glue_service.runs.job_run_process import (
+    new_run_id,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+)
+from tidemark.glue_service.runs.run_variables import Machine
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.make import spark_for
+from tidemark.model.assembly.definitions import JobDefinition
 
 pytestmark = pytest.mark.spark
 
@@ -106,16 +118,24 @@ class Lake:
     def __init__(self, spark: Any, s3: Any) -> None:
         self._spark, self._s3 = spark, s3
 
-    def killed(self, write: Write, after: int) -> tuple[Outcome, list[str]]:
-        """Kill a write after so many changes; return the outcome, and the changes made."""
+    def begin(self, write: Write) -> None:
+        """Have the old rows and nothing else."""
         shutil.rmtree(self._s3.folder, ignore_errors=True)
         self._s3.folder.mkdir(parents=True)
         write.run(self._spark, self._s3.uri, OLD)
+
+    def killed(self, write: Write, after: int) -> tuple[Outcome, list[str]]:
+        """Kill a write after so many changes; return the outcome, and the changes made."""
+        self.begin(write)
         made = self._run(write, after)
-        seen = self.rows(write)
-        old, new = (sum(seen[number] for number in numbers) for numbers in (OLD, NEW))
+        seen = self.seen(write)
         self._run(write, None)
-        return Outcome(f"{old}, {new}", difference(self.rows(write), write.expected())), made
+        return Outcome(seen, difference(self.rows(write), write.expected())), made
+
+    def seen(self, write: Write) -> str:
+        """Return how many old and new rows a reader sees."""
+        rows = self.rows(write)
+        return ", ".join(str(sum(rows[number] for number in numbers)) for numbers in (OLD, NEW))
 
     def _run(self, write: Write, after: int | None) -> list[str]:
         with recording() as recorder, s3_semantics(self._spark, recorder):
@@ -178,6 +198,42 @@ def test_kill_in_the_middle_of_a_commit_leaves_what_the_document_says(lake, name
     outcome, _ = lake.killed(WRITES[name], after)
 
     assert outcome == documented()[name, after]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("name", "after"), OF_EVERY_CHANGE[:2])
+def test_jvm_that_is_killed_leaves_what_one_does_that_may_change_nothing(
+    lake, spark_home, s3, jvms, name, after
+):
+    write = WRITES[name]
+    expected = lake.killed(write, after)[0].seen
+    lake.begin(write)
+    script = spark_home.lake / "assets" / "write_once.py"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(
+        "from pyspark.sql import SparkSession\n"
+        f"spark = SparkSession.builder.config({PER_FILE!r}, 3).getOrCreate()\n"
+        f"rows = spark.range({NEW.start}, {NEW.stop}, 1, 1)\n"
+        f"rows.write.mode({write.mode!r}).options(**{write.options!r})"
+        f".save({s3.uri!r}, format={write.kind!r})\n",
+        encoding="utf-8",
+    )
+    machine = Machine(
+        spark_home, find_java_home(), "http://127.0.0.1:9", "us-east-1", jvms, semantics="s3"
+    )
+
+    with recording() as recorder:
+        recorder.stop_after, recorder.on_stop = after, lambda jvm: os.kill(jvm, SIGKILL)
+        edge = f"spark.hadoop.tidemark.edge={recorder.path}"
+        job = JobDefinition("write-once", "s3://assets/write_once.py", "5.1", {"--conf": edge})
+        process = start_job_run(machine, job, {}, plan_job_run(machine, job, {}, new_run_id(), 0))
+        finished = wait_until(lambda: poll_job_run(process))
+        made = [shown(one, s3.uri) for one in recorder.changes]
+    jvms.want(1, spark_for("5.1"))  # for the next test: that of this run was killed
+
+    assert finished.state == "FAILED", finished
+    assert len(made) == after
+    assert lake.seen(write) == expected
 
 
 @pytest.mark.nightly

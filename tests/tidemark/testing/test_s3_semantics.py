@@ -16,8 +16,7 @@ from tidemark.glue_job.process.lake_fs.semantics import (
 
 pytestmark = pytest.mark.spark
 
-SCRIPT = (
-    """
+SCRIPT = """
 import os
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
@@ -45,7 +44,6 @@ print("success files:", sorted(
 ))
 print("optimized:", spark.conf.get("OPTIMIZED", "true"))
 """.replace("OPTIMIZED", OPTIMIZED)
-)
 
 
 @pytest.fixture
