@@ -28,6 +28,8 @@ class Recorder:
         path: of the socket.
         changes: each as a line, ``put s3://bucket/key``, in the order of their announcements.
         entered: how often a change began; more than the changes if some failed.
+        connections: how many there were.
+        before_answer: called before each answer that lets a change begin.
         stop_after: how many changes are made, after which none is let begin; None: all.
         on_stop: called then, with the id of the process that asked; before it gets no answer.
     """
@@ -35,6 +37,8 @@ class Recorder:
     path: Path
     changes: list[str] = field(default_factory=list)
     entered: int = 0
+    connections: int = 0
+    before_answer: Callable[[], object] = lambda: None
     stop_after: int | None = None
     on_stop: Callable[[int], None] = lambda _: None
     _turn: threading.Lock = field(default_factory=threading.Lock)
@@ -58,6 +62,7 @@ class Recorder:
         return self.stop_after is not None and len(self.changes) >= self.stop_after
 
     def _answer(self, lines) -> None:
+        self.before_answer()
         _say(lines)
         words = lines.readline().rstrip("\n").split("\t")
         assert words[0] == "leave"
@@ -111,6 +116,7 @@ def recording() -> Iterator[Recorder]:
             with suppress(OSError):  # the block has ended
                 while True:
                     connection, _ = listener.accept()
+                    recorder.connections += 1
                     threading.Thread(target=recorder.serve, args=(connection,), daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()

@@ -3,52 +3,16 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
 
 from tests.edge import Recorder, recording
+from tests.hadoop_lake import Lake
 
 pytestmark = pytest.mark.spark
-
-
-class Lake:
-    """A file system of Hadoop over a folder of the test, with semantics and a recorder."""
-
-    def __init__(self, spark: Any, s3: Any, semantics: str, recorder: Recorder) -> None:
-        self.s3, self.recorder = s3, recorder
-        self._hadoop = spark.sparkContext._jvm.org.apache.hadoop
-        conf = self._hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
-        conf.set("tidemark.lake.semantics", semantics)
-        conf.set("tidemark.edge", str(recorder.path))
-        uri = spark.sparkContext._jvm.java.net.URI.create(s3.uri)
-        self.system = self._hadoop.fs.FileSystem.newInstance(uri, conf)
-
-    def path(self, key: str) -> Any:
-        return self._hadoop.fs.Path(f"{self.s3.uri}{key}")
-
-    def put(self, key: str, text: str = "{}") -> None:
-        out = self.system.create(self.path(key), True)
-        out.write(text.encode())
-        out.close()
-
-    def rename(self, source: str, target: str) -> bool:
-        return bool(self.system.rename(self.path(source), self.path(target)))
-
-    def delete(self, key: str, *, recursive: bool = True) -> bool:
-        return bool(self.system.delete(self.path(key), recursive))
-
-    def keys(self) -> list[str]:
-        files = (path for path in self.s3.folder.rglob("*") if path.is_file())
-        return sorted(str(path.relative_to(self.s3.folder)) for path in files)
-
-    def changes(self) -> list[str]:
-        """Return what was announced, with keys in place of URIs."""
-        return [one.replace(self.s3.uri, "") for one in self.recorder.changes]
 
 
 @pytest.fixture
@@ -61,14 +25,6 @@ def recorder() -> Iterator[Recorder]:
 def lake(spark, s3, recorder):
     """Return a lake with S3's semantics."""
     lake = Lake(spark, s3, "s3", recorder)
-    yield lake
-    lake.system.close()
-
-
-@pytest.fixture
-def folder_lake(spark, s3, recorder):
-    """Return a lake with the semantics of folders."""
-    lake = Lake(spark, s3, "folder", recorder)
     yield lake
     lake.system.close()
 
@@ -242,49 +198,6 @@ def test_links_are_copied_and_deleted_and_what_they_name_stays(lake):
     assert lake.delete("out")
 
     assert lake.keys() == ["kept/a"]
-
-
-def test_changes_of_folders_are_announced_whole(folder_lake):
-    folder_lake.put("in/a")
-    folder_lake.put("in/b")
-
-    assert folder_lake.rename("in", "out")
-    assert folder_lake.delete("out")
-    assert not folder_lake.delete("out")
-
-    assert folder_lake.changes() == ["put in/a", "put in/b", "rename in out", "delete out"]
-    assert folder_lake.recorder.entered == 5  # the last one changed nothing
-
-
-def test_file_of_a_folder_grows_while_others_see_it(folder_lake):
-    out = folder_lake.system.create(folder_lake.path("a"), True)
-    out.write(b"{}")
-    out.hflush()
-
-    assert folder_lake.keys() == ["a"]
-    assert folder_lake.changes() == []
-    out.close()
-    out.close()
-    assert folder_lake.changes() == ["put a"]
-
-
-def test_key_with_a_tab_is_one_word_of_an_announcement(lake):
-    lake.put("a\tb\\c")
-
-    assert lake.changes() == [r"put a\tb\\c"]
-
-
-def test_changes_of_many_threads_are_made_one_after_the_other(lake):
-    threads = [
-        threading.Thread(target=lambda name=name: lake.put(f"{name}"), daemon=True)
-        for name in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(lake.changes()) == [f"put {name}" for name in range(8)]
 
 
 def test_semantics_that_nobody_knows_are_refused(spark, s3, recorder):

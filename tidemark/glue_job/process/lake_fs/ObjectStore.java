@@ -70,16 +70,17 @@ public class ObjectStore {
 
     private void appear(String operation, File upload, File object, String[] places) throws IOException {
         String made = null;
-        edge.enter();
         try {
-            Files.createDirectories(object.getParentFile().toPath(), new FileAttribute[0]);
-            Files.move(upload.toPath(), object.toPath(), MOVE);
-            made = operation;
-        } finally {
-            edge.leave(made, places);
-            if (made == null) {
-                upload.delete();
+            edge.enter();
+            try {
+                Files.createDirectories(object.getParentFile().toPath(), new FileAttribute[0]);
+                Files.move(upload.toPath(), object.toPath(), MOVE);
+                made = operation;
+            } finally {
+                edge.leave(made, places);
             }
+        } finally {
+            upload.delete();  // what a failure has left
         }
     }
 
