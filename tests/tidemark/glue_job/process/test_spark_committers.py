@@ -18,7 +18,7 @@ ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
 FORMATS = ("parquet", "orc", "json", "csv", "text")
 V1, V2 = {OPTIMIZED: "false", ALGORITHM: "1"}, {OPTIMIZED: "false", ALGORITHM: "2"}
 DIRECT = direct_options("s3")
-OF_EVERY_CHANGE = (("parquet", "optimized"), ("json", "v1"))
+OF_EVERY_CHANGE = (("parquet", "optimized"),)
 COMMITTERS = {"v1": V1, "v2": V2, "optimized": {}, "direct": DIRECT}
 
 
