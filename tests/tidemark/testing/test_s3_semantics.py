@@ -7,12 +7,14 @@ import os
 import pytest
 
 from tests.tidemark.cli.processes import started
+from tidemark.cli.run import Request
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.lake_fs.semantics import (
     OPTIMIZED,
     delete_dead_uploads,
     semantics_of,
 )
+from tidemark.testing.marker import settings_of
 
 pytestmark = pytest.mark.spark
 
@@ -87,6 +89,19 @@ def test_submit_takes_the_option(home, script):
         output, errors = process.communicate(timeout=200)
 
     assert b"sees what grows: False\n" in output, errors
+
+
+def test_option_without_a_yes_or_no_is_refused():
+    assert settings_of([pytest.mark.glue(s3_semantics=True).mark]).s3_semantics
+    with pytest.raises(UsageError, match="has s3_semantics='s3'; allowed: True, False"):
+        settings_of([pytest.mark.glue(s3_semantics="s3").mark])
+
+
+def test_run_of_another_process_refuses_the_option():
+    request = Request(None, None, None, False, True, False, None, "table")
+
+    with pytest.raises(UsageError, match="--s3-semantics and --skip-crawlers, which are for the"):
+        request.check_elsewhere("process 7", "")
 
 
 def test_semantics_that_nobody_knows_are_refused():

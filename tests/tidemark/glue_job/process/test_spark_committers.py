@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from itertools import product
 
@@ -91,9 +92,14 @@ def test_partitions_are_written_and_overwritten_as_in_a_folder(spark, s3, s3_sem
 def test_optimized_committer_completes_the_uploads_of_a_task_and_renames_nothing(
     spark, s3, s3_semantics
 ):
+    times = []
+    s3_semantics.before_answer = lambda: times.append(time.time())
+
     write(spark, s3.uri, {}, keys=("part",))
 
     seen = steps(s3_semantics, s3.uri)
+    files = s3.folder.glob("part=*/part-*")
+    assert max(file.stat().st_mtime for file in files) < min(times)  # the start of their uploads
     assert {line.split()[0] for line in seen} == {"put"}
     assert sorted(seen[:-1]) == [
         f"put part={part}/part-0000{task}" for part in (0, 1) for task in (0, 1)
