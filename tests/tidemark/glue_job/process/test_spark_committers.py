@@ -12,6 +12,8 @@ import pytest
 from tests import edge
 from tests.edge import Recorder, recording
 from tidemark.glue_job.process.lake_fs.semantics import OPTIMIZED, direct_options
+from tidemark.glue_job.writers.formats import write_format
+from tidemark.glue_job.writers.s3_files import write_files
 
 pytestmark = pytest.mark.spark
 
@@ -105,6 +107,12 @@ def test_optimized_committer_completes_the_uploads_of_a_task_and_renames_nothing
         f"put part={part}/part-0000{task}" for part in (0, 1) for task in (0, 1)
     ]
     assert seen[-1] == "put _SUCCESS"
+
+
+def test_sink_of_a_folder_is_committed_by_spark(spark, s3):
+    write_files(spark.range(2), s3.uri, write_format("json", {}, None))
+
+    assert (s3.folder / "_SUCCESS").exists()
 
 
 @pytest.mark.rule(
