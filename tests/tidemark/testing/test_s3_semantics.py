@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.edge import recording
 from tests.tidemark.cli.processes import started
 from tidemark.cli.run import Request
 from tidemark.errors import UsageError
@@ -45,6 +46,7 @@ print("success files:", sorted(
     if system.exists(hadoop.fs.Path(f"s3://raw/{name}/_SUCCESS"))
 ))
 print("optimized:", spark.conf.get("OPTIMIZED", "true"))
+print("process:", context._jvm.java.lang.ProcessHandle.current().pid())
 """.replace("OPTIMIZED", OPTIMIZED)
 
 
@@ -59,7 +61,7 @@ def script(tmp_path):
 def test_runs_of_a_marked_test_have_objects(glue_job, script, lake):
     run = glue_job(script, enable_s3_parquet_optimized_committer="false").check()
 
-    assert run.stdout.splitlines() == [
+    assert run.stdout.splitlines()[:-1] == [
         "sees what grows: False",
         "sees it whole: True True",
         "success files: ['frame']",  # the sinks of DynamicFrames commit nothing
@@ -79,6 +81,21 @@ def test_next_run_of_the_jvm_has_a_folder_again(glue_job, script, lake, monkeypa
 
     assert again.stdout.splitlines()[0] == "sees what grows: True"
     assert "success files: ['frame', 'sink']" in again.stdout
+
+
+@pytest.mark.nightly
+@pytest.mark.glue(s3_semantics=True)
+def test_jvm_whose_changes_were_announced_is_lent_again(glue_job, script):
+    runs = []
+    for _ in range(2):
+        with recording() as recorder:
+            edge = f"spark.hadoop.tidemark.edge={recorder.path}"
+            runs.append(glue_job(script, conf=edge).check().stdout.splitlines()[-1])
+            assert recorder.places("put")[0] == "s3://raw/open.txt"
+            assert recorder.connections == 1
+
+    assert runs[0] == runs[1]
+    assert runs[0].startswith("process: ")
 
 
 @pytest.mark.nightly

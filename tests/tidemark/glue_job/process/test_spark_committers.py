@@ -231,3 +231,14 @@ def test_task_that_fails_leaves_nothing_with_the_optimized_committer(
     written = [line for line in steps(s3_semantics, s3.uri) if line != "put part-00000"]
     assert written == []
     assert not [path for path in (spark_home.root / "uploads").rglob("*") if path.is_file()]
+
+
+@pytest.mark.nightly
+def test_stream_keeps_its_checkpoint_in_objects(spark, s3, s3_semantics):
+    s3.put("in/a.json", '{"id": 1}\n')
+    for _ in range(2):
+        rows = spark.readStream.schema("id INT").json(f"{s3.uri}in/").writeStream
+        rows = rows.trigger(availableNow=True).option("checkpointLocation", f"{s3.uri}checkpoint/")
+        rows.format("parquet").start(f"{s3.uri}out/").awaitTermination()
+
+    assert spark.read.parquet(f"{s3.uri}out/").collect() == [(1,)]
