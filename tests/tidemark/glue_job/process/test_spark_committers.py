@@ -242,3 +242,35 @@ def test_stream_keeps_its_checkpoint_in_objects(spark, s3, s3_semantics):
         rows.format("parquet").start(f"{s3.uri}out/").awaitTermination()
 
     assert spark.read.parquet(f"{s3.uri}out/").collect() == [(1,)]
+
+
+@pytest.mark.nightly
+def test_write_to_this_machine_is_committed_as_without_s3(spark, s3_semantics, tmp_path):
+    write(spark, (tmp_path / "rows").as_uri(), {})
+
+    assert found(spark, (tmp_path / "rows").as_uri()) == [0, 1, 2, 3, 4, 5]
+    assert s3_semantics.changes == []
+    assert (tmp_path / "rows" / "_SUCCESS").exists()
+
+
+@pytest.mark.nightly
+def test_partition_with_a_location_of_its_own_is_written_apart_and_renamed(spark, s3, s3_semantics):
+    spark.sql(
+        "CREATE TABLE apart (id STRING, part INT) USING parquet PARTITIONED BY (part) "
+        f"LOCATION '{s3.uri}table'"
+    )
+    spark.sql(f"ALTER TABLE apart ADD PARTITION (part = 0) LOCATION '{s3.uri}own'")
+    try:
+        spark.sql("INSERT INTO apart SELECT string(id), id % 2 FROM range(0, 6, 1, 1)")
+        rows = sorted(int(row.id) for row in spark.table("apart").collect())
+    finally:
+        spark.sql("DROP TABLE apart")
+
+    assert rows == [0, 1, 2, 3, 4, 5]
+    seen = [re.sub(r"\.spark-staging-[^/]*", "STAGE", line) for line in steps(s3_semantics, s3.uri)]
+    assert [line.split()[0] for line in seen] == ["put", "put", "put", "copy", "delete"]
+    assert (seen[0].startswith("put table/STAGE/"), seen[1]) == (
+        True,
+        "put table/part=1/part-00000",
+    )
+    assert seen[-2].split()[-1].startswith("own/")
