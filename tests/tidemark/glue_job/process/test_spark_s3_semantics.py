@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -203,3 +205,26 @@ def test_links_are_copied_and_deleted_and_what_they_name_stays(lake):
 def test_semantics_that_nobody_knows_are_refused(spark, s3, recorder):
     with pytest.raises(Py4JJavaError, match="is 'posix'; allowed: folder, s3"):
         Lake(spark, s3, "posix", recorder)
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="it needs a second disk")
+def test_lake_on_another_disk_than_its_home_is_refused_by_name(spark, tmp_path):
+    hadoop = spark.sparkContext._jvm.org.apache.hadoop
+    conf = hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        (Path(folder) / "far").mkdir()
+        (tmp_path / "lake").symlink_to(folder)
+        conf.set("tidemark.lake", str(tmp_path / "lake"))
+        conf.set("tidemark.lake.semantics", "s3")
+        system = hadoop.fs.FileSystem.newInstance(
+            spark.sparkContext._jvm.java.net.URI.create("s3://far/"), conf
+        )
+        out = system.create(hadoop.fs.Path("s3://far/a"), True)
+
+        with pytest.raises(
+            Py4JJavaError, match=r"another disk than the uploads of its home, .*: have"
+        ):
+            out.close()
+
+        assert list((Path(folder) / "far").iterdir()) == []
+        assert [path for path in (tmp_path / "uploads").rglob("*") if path.is_file()] == []

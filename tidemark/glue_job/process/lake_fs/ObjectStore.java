@@ -3,6 +3,7 @@ package dev.tidemark.lake;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.CopyOption;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -76,6 +77,10 @@ public class ObjectStore {
                 Files.createDirectories(object.getParentFile().toPath(), new FileAttribute[0]);
                 Files.move(upload.toPath(), object.toPath(), MOVE);
                 made = operation;
+            } catch (AtomicMoveNotSupportedException error) {
+                throw new IOException(
+                    object + " is on another disk than the uploads of its home, " + upload.getParent()
+                    + ": have the lake on the disk of the home, or run without S3's semantics", error);
             } finally {
                 edge.leave(made, places);
             }
