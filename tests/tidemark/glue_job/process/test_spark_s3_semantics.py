@@ -16,6 +16,8 @@ from tests.hadoop_lake import Lake
 
 pytestmark = pytest.mark.spark
 
+SECOND_DISK = "/dev/shm"  # noqa: S108 (a folder of its own in it)
+
 
 @pytest.fixture
 def recorder() -> Iterator[Recorder]:
@@ -207,11 +209,11 @@ def test_semantics_that_nobody_knows_are_refused(spark, s3, recorder):
         Lake(spark, s3, "posix", recorder)
 
 
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="it needs a second disk")
+@pytest.mark.skipif(not Path(SECOND_DISK).is_dir(), reason="it needs a second disk")
 def test_lake_on_another_disk_than_its_home_is_refused_by_name(spark, tmp_path):
     hadoop = spark.sparkContext._jvm.org.apache.hadoop
     conf = hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
-    with TemporaryDirectory(dir="/dev/shm") as folder:
+    with TemporaryDirectory(dir=SECOND_DISK) as folder:
         (Path(folder) / "far").mkdir()
         (tmp_path / "lake").symlink_to(folder)
         conf.set("tidemark.lake", str(tmp_path / "lake"))
