@@ -51,8 +51,8 @@ HEAD_OF_VERSIONS = "| what | 5.1 | 6.0 | source | test |\n|---|---|---|---|---|\
 # Notes after the table of a section, without a test of their own.
 NOTES = {
     "S3's semantics": """
-They are an option of a run: [s3-semantics.md](s3-semantics.md) has the committers of Glue by version
-and format, and [crash-matrix.md](crash-matrix.md) what a kill between two objects leaves.
+They are an option of a run: [s3-semantics.md](s3-semantics.md) has the committers of Glue by
+version and format, and [crash-matrix.md](crash-matrix.md) what a kill between two objects leaves.
 """,
     "Triggers and workflows": """
 A workflow run ends COMPLETED even if jobs failed, as on AWS; `tidemark run` then exits with 1.

@@ -94,12 +94,14 @@ class Baseline:
         operations: what it changed outside its processes, in order.
         sources: URIs of the files that it read as new ones, the oldest first.
         jobs: the job of each run, by its id.
+        opened: what the runs read, as run ids and URIs.
     """
 
     outcome: Outcome
     operations: Sequence[Operation]
     sources: Sequence[str]
     jobs: Mapping[str, str]
+    opened: Sequence[tuple[str, str]]
 
     def job_of(self, experiment: Experiment) -> str | None:
         """Return the job that a crash ends; None for other experiments."""
@@ -110,6 +112,19 @@ class Baseline:
         """Return the places that a job changed: URIs of objects, and tables of the catalog."""
         own = [one for one in self.operations if self.jobs.get(one.run_id) == job]
         return [f"table {one.places[0]}" if one.kind == CATALOG else one.places[-1] for one in own]
+
+    def around(self, experiment: Experiment, target: str) -> list[Operation]:
+        """Return the operations of the run that crashed, or of those that wrote a target."""
+        crashed = experiment.operation
+        runs = {one.run_id for one in self.operations if one.places[-1].startswith(target)}
+        runs = {crashed.run_id} if crashed else runs
+        return [one for one in self.operations if one.run_id in runs or not runs]
+
+    def is_read_on(self, target: str) -> bool:
+        """Return whether a run has read a target that another run has written."""
+        writers = {one.run_id for one in self.operations if one.places[-1].startswith(target)}
+        readers = {run_id for run_id, uri in self.opened if uri.startswith(target)}
+        return bool(writers) and bool(readers - writers)
 
 
 def run_baseline(bench: Bench, name: str, *, is_recorded: bool) -> Outcome:

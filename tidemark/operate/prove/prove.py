@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from tidemark.errors import TidemarkError
-from tidemark.local_state.operations import read_operations
+from tidemark.local_state.operations import read_opened, read_operations
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Baseline, Bench, Outcome, carry_out, run_baseline
 from tidemark.operate.prove.causes import cause_of
@@ -60,7 +60,8 @@ def _baseline(bench: Bench, outcome: Outcome) -> Baseline:
     with Store(outcome.home.database) as store:
         jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
     sources = sources_of(bench.base, outcome)
-    return Baseline(outcome, read_operations(outcome.home), sources, jobs)
+    opened = read_opened(outcome.home)
+    return Baseline(outcome, read_operations(outcome.home), sources, jobs, opened)
 
 
 @contextmanager
@@ -128,14 +129,17 @@ def _finding(
 ) -> Finding:
     if job := baseline.job_of(outcome.experiment):  # the other jobs of a workflow did not run
         written = baseline.written_by(job)
-        rows = [one for one in rows if any(place.startswith(one.target) for place in written)]
-    verdict = worst([one.verdict for one in rows])
-    reason = outcome.failure or next((one.problem for one in rows if one.problem), "") or ""
+        counting = [one for one in rows if any(place.startswith(one.target) for place in written)]
+    else:  # what a later job of a workflow reads, shows in what that job writes
+        counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
+    verdict = worst([one.verdict for one in counting])
+    reason = outcome.failure or next((one.problem for one in counting if one.problem), "") or ""
     cause = None
     if outcome.failure and verdict == "equal":
         verdict = "fails"
     if verdict not in ("equal", "not tried", "fails"):
-        cause = cause_of(outcome.experiment, verdict, baseline.operations)
+        target = next(one.target for one in counting if one.verdict == verdict)
+        cause = cause_of(outcome.experiment, verdict, baseline.around(outcome.experiment, target))
     if verdict == "doubled" and cause and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
-    return Finding(outcome.experiment, verdict, rows, reason, cause, outcome.seconds)
+    return Finding(outcome.experiment, verdict, counting, reason, cause, outcome.seconds)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tidemark.glue_service.commands import App
 from tidemark.glue_service.submit import Submission
+from tidemark.local_state.deployment.project_files import files_like
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
 from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_run
 from tidemark.operate.prove.together import two_at_once, why_not_together
@@ -74,11 +75,7 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
         start,
         lambda name: as_deployed(app, workflow, name),
         own_glue_version(),
-        {
-            one.name or one.source.name: one.source
-            for one in app.assembly.assets
-            if one.source.suffix == ".py"
-        },
+        _scripts(app),
         two_at_once(app, job) if job else start,
         why_not_together(app, job),
         app_start(app.folder, workflow, job, scratch),
@@ -86,6 +83,25 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
         _why_not_newer(versions, newest),
         app,
     )
+
+
+def _scripts(app: App) -> dict[str, Path]:
+    """Return the scripts of the jobs by the names that lines of a run have: there are two."""
+    assets = {one.source.name: one.source for one in app.assembly.assets}
+    found = {}
+    for name, job in app.deployment.jobs.items():
+        source = assets.get(f"asset.{job.script_location.rpartition('/')[2]}")
+        if source is not None:
+            found[name] = source
+    in_project = files_like(app.folder.absolute().parent, found)
+    return {
+        **{f"{name}.py": source for name, source in found.items()},
+        **{
+            Path(in_project[name]).name: source
+            for name, source in found.items()
+            if name in in_project
+        },
+    }
 
 
 def _why_not_newer(versions: list[str], newest: str) -> str:
