@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from tidemark.operate.prove.prove import prove
 from tidemark.operate.prove.subject import script_subject
 from tidemark.operate.prove.words import lines_of
 from tidemark.operate.versions.copies import copy_home
+from tidemark.operate.versions.shared import ENDPOINTS
 from tidemark.testing.comparison import fail, names_of
 from tidemark.testing.current import current_test
 from tidemark.testing.glue_job import GlueJob
@@ -79,6 +81,8 @@ def assert_proved(
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,
     ):
         patch.setenv(VARIABLE, S3)
+        for name in [one for one in os.environ if one.startswith(ENDPOINTS)]:
+            patch.delenv(name)  # each copy of the home has a DynamoDB of its own
         base = copy_home(test.home, Path(folder, "home"))
         found = prove(Bench(subject, test.kit.jvms, Path(folder), base), wish)
     if found.is_bad:
