@@ -47,6 +47,12 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
         yield
 
 
+def announce_in_worker(home: str, run_id: str) -> None:
+    """Announce what a Python worker of Spark changes by requests; no line of a script is known."""
+    open_edge(Home(Path(home)), "", run_id)
+    after_import("botocore.client", _announce_requests)
+
+
 def _announce_commits(module: ModuleType) -> None:
     commit = module.Job.commit
 

@@ -19,21 +19,26 @@ JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 def judge(
     bench: Bench,
     baseline: Outcome,
-    control: Outcome,
+    control: Outcome | None,
     outcomes: Sequence[Outcome],
     key: Sequence[str],
+    left_out: Mapping[str, Sequence[str]],
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
 
     Args:
         bench: of the experiments.
         baseline: the run that went well.
-        control: a second run like it: what differs between the two is left out.
+        control: a second run like it: what differs between the two is left out, too.
         outcomes: of the experiments.
         key: the columns that identify a row; empty: they are looked for.
+        left_out: columns of targets that are not compared.
     """
-    homes = [baseline.home, *(one.home for one in outcomes), control.home]
+    homes = [baseline.home, *(one.home for one in outcomes)]
+    homes.append((control or baseline).home)
     asked = {**_places(bench, homes), **_tables(bench, homes)}
+    for name, target in asked.items():
+        target["left_out"] = list(left_out.get(name, ()))
     answers = dict(zip(asked, _answers(bench, list(asked.values()), key), strict=True))
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
     judged = [
