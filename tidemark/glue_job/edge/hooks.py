@@ -12,6 +12,7 @@ from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.spark import CONF_FILE
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST
+from tidemark.model.assembly.arguments import ENABLE
 
 # Requests of which S3 knows the effect only at the last one.
 PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipartUpload")
@@ -57,7 +58,9 @@ def _announce_commits(module: ModuleType) -> None:
     commit = module.Job.commit
 
     def announce(job: Any) -> None:
-        with announced((BOOKMARK, "")):
+        session = job._session
+        is_stored = session is not None and session.option == ENABLE
+        with announced(*([(BOOKMARK, "")] if is_stored else [])):
             commit(job)
 
     module.Job.commit = announce

@@ -105,6 +105,11 @@ class Baseline:
     jobs: Mapping[str, str]
     opened: Sequence[tuple[str, str]]
 
+    @property
+    def has_written(self) -> bool:
+        """Whether the run has put an object or changed a table."""
+        return any(one.kind in (PUT, COPY, CATALOG) for one in self.operations)
+
     def job_of(self, experiment: Experiment) -> str | None:
         """Return the job that a crash ends; None for other experiments."""
         operation = experiment.operation

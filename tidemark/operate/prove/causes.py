@@ -82,7 +82,7 @@ WHY: dict[object, tuple[str, str]] = {
     ),
     "lost": ("{place} replaces the target with what its run has read, which is less", NOT_ALL),
     "doubled": ("{place} adds rows that the target has already", BY_KEY),
-    "changed": ("{place} makes other rows than the baseline", BY_KEY),
+    "changed": ("{place} makes other rows than the first run", BY_KEY),
 }
 """The reason and the remedy for a kind of experiment and a verdict, or for a verdict."""
 
@@ -119,7 +119,7 @@ def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Ope
         )
         return _at(deleted, text, IN_PLACE)
     if written is None:
-        return Cause("the next run does not make what the baseline made", REPEATABLE)
+        return Cause("the next run does not make what the first run made", REPEATABLE)
     if to_note:
         text = (
             f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
@@ -40,12 +40,23 @@ def judge(
     for name, target in asked.items():
         target["left_out"] = list(left_out.get(name, ()))
     answers = dict(zip(asked, _answers(bench, list(asked.values()), key), strict=True))
+    _check_key(key, [answer["columns"] for answer in answers.values() if "columns" in answer])
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
     judged = [
         [_rows(name, answer, number) for name, answer in answers.items()]
         for number in range(1, len(outcomes) + 1)
     ]
     return judged, by_time
+
+
+def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
+    """Raise if no target has the columns of a key."""
+    if key and columns and not any(set(key) <= set(names) for names in columns):
+        known = sorted({name for names in columns for name in names})
+        raise UsageError(
+            f"--key {','.join(key)}: no target has all of these columns; allowed are "
+            f"{', '.join(known)}"
+        )
 
 
 def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:

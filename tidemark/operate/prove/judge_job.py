@@ -72,7 +72,8 @@ def rows_judged(spark: SparkSession, target: dict[str, Any], key: Sequence[str])
     kept = [name for name in names if name not in by_time]
     counted = counts_of(read_sides, kept)
     key = [name for name in key if name in kept]
-    return {"by_time": by_time, "sides": answers_of(counted, base, read_sides, kept, key)}
+    sides = answers_of(counted, base, read_sides, kept, key)
+    return {"by_time": by_time, "columns": names, "sides": sides}
 
 
 def rows_of_side(

@@ -50,8 +50,14 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         outcome, control = [one.result() for one in futures]
     for one in (outcome, control):
         if one.failure:
-            raise TidemarkError(f"it fails without any experiment: {one.failure}")
+            why = one.failure.replace(str(one.home.root), "(a copy of the home)")
+            raise TidemarkError(f"it fails without any experiment: {why}")
     first = _baseline(bench, bench.base, outcome)
+    if not first.has_written:
+        raise TidemarkError(
+            "the run wrote no object and changed no table, so there is nothing to prove: let it "
+            "read something; --lake DIR and --sample ROWS give it data"
+        )
     say("running it for what comes later", 0, 0)
     increment = _increment(bench, first, wish)
     wanted = _wanted(bench, first, increment, wish)
@@ -198,6 +204,7 @@ def _finding(
     if verdict not in ("equal", "not tried", "fails"):
         target = next(one.target for one in counting if one.verdict == verdict)
         cause = cause_of(outcome.experiment, verdict, baseline.around(outcome.experiment, target))
-    if verdict == "doubled" and cause and (cause.script, cause.line) in wish.accepted:
+    only_adds = verdict == "doubled" or not any(one.lost for one in counting)
+    if cause and only_adds and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
     return Finding(outcome.experiment, verdict, counting, reason, cause, outcome.seconds)
