@@ -18,6 +18,7 @@ from tidemark.local_state.store.sqlite_files import SIDE_FILES, copy_database
 
 FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
 OBJECTS, STATES, OPENED, ARRIVING = "objects", "states", "opened", "arriving"
+FAILING = "failing"  # a file with the number of the operation that is to fail
 PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
 """Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
 BOOKMARK, CATALOG, REQUEST = "bookmark", "catalog", "request"
@@ -67,6 +68,11 @@ def read_operations(home: Home) -> list[Operation]:
     return [Operation(**{**one, "places": tuple(one["places"])}) for one in found]
 
 
+def let_fail_once(home: Home, number: int) -> None:
+    """Let the operation with a number fail once in a home, which records."""
+    (home.root / FOLDER / FAILING).write_text(str(number), encoding="utf-8")
+
+
 def let_arrive_meanwhile(home: Home, uri: str) -> None:
     """Hold an object back until a run of the home, which records, has written its first one."""
     held = home.root / FOLDER / ARRIVING / home.local_path(uri).relative_to(home.lake)
@@ -103,7 +109,14 @@ class Recorder:
         """Let no other run of the home carry out an operation meanwhile."""
         with (self._folder / LOCK).open("a+", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            self._fail_once()
             yield
+
+    def _fail_once(self) -> None:
+        failing = self._folder / FAILING
+        if failing.is_file() and int(failing.read_text()) == _lines_in(self._folder / LOG) + 1:
+            failing.unlink()
+            raise OSError("503 Slow Down: an experiment lets this request fail once")
 
     def record(
         self, kind: str, places: tuple[str, ...], script: str = "", line: int | None = None

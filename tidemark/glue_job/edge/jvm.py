@@ -31,10 +31,14 @@ class _Connection(socketserver.StreamRequestHandler):
         """Answer one connection until it ends."""
         edge = cast(_Server, self.server).edge
         while words := self._words():
-            if words[0] == "open":
-                edge.recorder.note_opened(words[1])
-            else:
-                self._change(edge)
+            try:
+                if words[0] == "open":
+                    edge.recorder.note_opened(words[1])
+                else:
+                    self._change(edge)
+            except OSError as error:
+                self.wfile.write(f"{error}\n".encode())
+                continue
             self.wfile.write(GO)
 
     def _change(self, edge: Edge) -> None:

@@ -15,6 +15,7 @@ from tidemark.local_state.operations import (
     PUT,
     Operation,
     let_arrive_meanwhile,
+    let_fail_once,
     record_operations,
 )
 from tidemark.local_state.store.database import JobRun
@@ -112,7 +113,7 @@ class Baseline:
 
     def job_of(self, experiment: Experiment) -> str | None:
         """Return the job that a crash ends; None for other experiments."""
-        operation = experiment.operation
+        operation = experiment.operation if experiment.kind == "crash" else None
         return self.jobs.get(operation.run_id) if operation else None
 
     def written_by(self, job: str) -> list[str]:
@@ -159,6 +160,16 @@ def _crash(
     home = home_after(baseline.base, baseline.outcome.home, done, folder)
     job = baseline.job_of(experiment)
     return home, [bench.run(home, bench.subject.only(job) if job else None)]
+
+
+def _error(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    """Let one write fail, whatever the job makes of it, and run again."""
+    home = linked_home(baseline.base, folder)
+    record_operations(home)
+    let_fail_once(home, experiment.after)
+    return home, [bench.run(home), bench.run(home)]
 
 
 def _again(
@@ -307,6 +318,7 @@ def _versions(
 
 _PREPARED: dict[str, Callable[[Bench, Baseline, Experiment, Path], tuple[Home, list[Trial]]]] = {
     "crash": _crash,
+    "error": _error,
     "again": _again,
     "parts": _parts,
     "order": _order,

@@ -48,6 +48,10 @@ IN_PLACE = (
     "do not rewrite a target that the job reads: merge into a table of Iceberg (merge_window), "
     "which changes as a whole; or keep every version in a target of its own, and publish from it"
 )
+TAKE_OVER = (
+    "let a run take over what another one has left: mode('append') or mode('overwrite') in place "
+    "of errorifexists, CREATE TABLE IF NOT EXISTS"
+)
 UPGRADE = "look at the columns and their causes: tidemark compare-versions"
 WHY: dict[object, tuple[str, str]] = {
     ("again", "doubled"): (
@@ -57,6 +61,11 @@ WHY: dict[object, tuple[str, str]] = {
     ("together", "doubled"): (
         "both runs read the same data, and {place} adds it twice",
         "set MaxConcurrentRuns to 1, or write windows: the library gives each to one run",
+    ),
+    ("error", "lost"): (
+        "the job commits although a write has failed: the next run does not read its rows again",
+        "commit only if every write has succeeded: not in finally, and not after an except that "
+        "goes on",
     ),
     ("parts", "doubled"): (
         "each run reads what earlier runs have read, and {place} adds it to the target",
@@ -93,6 +102,10 @@ def cause_of(
     operations: Sequence[Operation],
 ) -> Cause:
     """Return the cause of a verdict other than equal."""
+    if verdict == "fails":
+        return Cause(
+            "the next run fails over what is there, and so will all that follow", TAKE_OVER
+        )
     if experiment.kind == "crash":
         return _of_crash(experiment, verdict, operations)
     return _of_run(experiment, verdict, operations)

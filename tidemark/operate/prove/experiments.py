@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
-from tidemark.local_state.operations import COPY, DELETE, PUT, RENAME, REQUEST, Operation
+from tidemark.local_state.operations import CATALOG, COPY, DELETE, PUT, RENAME, REQUEST, Operation
 
 Kind = Literal[
     "crash",
+    "error",
     "again",
     "parts",
     "order",
@@ -32,6 +33,7 @@ TITLES: Mapping[Kind, str] = {
     "versions": "the newest version of Glue",
 }
 MAX_PARTS = 3
+MAX_FAILURES = 3  # lines whose writes are let fail
 EDGE = 3  # how much a crash tells where kinds or lines change
 MOST_TELLING = 8  # crashes that are tried before anything else
 
@@ -85,11 +87,36 @@ def planned(
         if not new_files:
             why_not[kind] = "the run read no file as a new one"
     more = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
-    plan = [*found[:MOST_TELLING], *more, *(first if increment else ()), *found[MOST_TELLING:]]
+    errors = failures(increment, is_in_increment=True) or failures(operations)
+    plan = [
+        *found[:MOST_TELLING],
+        *errors,
+        *more,
+        *(first if increment else ()),
+        *found[MOST_TELLING:],
+    ]
     if "crash" not in impossible:
         return plan
     tried = [one for one in plan if one.kind != "crash"]
     return [Experiment("crash", "crashes", not_tried=impossible["crash"]), *tried]
+
+
+def failures(operations: Sequence[Operation], *, is_in_increment: bool = False) -> list[Experiment]:
+    """Return for each line that writes an experiment in which its first write fails."""
+    first: dict[str, Operation] = {}
+    for one in operations:
+        if one.kind == PUT:
+            first.setdefault(place_of(one), one)
+    return [
+        Experiment(
+            "error",
+            f"{described(one)} fails once, and the next run",
+            one.number,
+            one,
+            is_in_increment=is_in_increment,
+        )
+        for one in list(first.values())[:MAX_FAILURES]
+    ]
 
 
 def crashes(operations: Sequence[Operation], *, is_in_increment: bool = False) -> list[Experiment]:
@@ -122,6 +149,10 @@ def described(operation: Operation) -> str:
         RENAME: f"renaming to {place}",
         BOOKMARK_COMMIT: "committing the bookmark",
     }
+    if operation.kind == CATALOG:
+        words[CATALOG] = f"changing {place} in the Data Catalog"
+    if operation.kind == REQUEST:
+        words[REQUEST] = f"the request {place}"
     at = f" ({place_of(operation)})" if operation.line else ""
     return f"{words.get(operation.kind, f'{operation.kind} {place}')}{at}"
 

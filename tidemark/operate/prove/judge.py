@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.submit import Submission, submit
@@ -11,8 +12,11 @@ from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.tables import dumped, folders_of_tables, iceberg_tables
-from tidemark.operate.versions.targets import changed_targets, files_of
+from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of, target_of
 
+MIN_SHARED = 2  # parts of a path: the bucket and a folder
+Place: TypeAlias = tuple[str, str]
+"""A folder of the lake, and the format of its files."""
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 
 
@@ -62,19 +66,65 @@ def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
 def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
     """Return the places of the lake that the baseline wrote, each with its files in all homes."""
     found = [files_of(home.lake) for home in homes]
-    of_tables = tuple(folders_of_tables(homes[0]))
-    targets = [
-        target
-        for target in changed_targets(files_of(bench.base.lake), found[0])
-        if not f"{target.folder}/".startswith(of_tables)
+    before, of_tables = files_of(bench.base.lake), tuple(folders_of_tables(homes[0]))
+    written, *others = [
+        [
+            (one.folder, one.format)
+            for one in changed_targets(before, files)
+            if not f"{one.folder}/".startswith(of_tables)
+        ]
+        for files in found
     ]
+    targets = places_of(written, [place for of_home in others for place in of_home])
     return {
-        target.uri: _asked(
-            target.format,
-            [target.within(home.lake, files) for home, files in zip(homes, found, strict=True)],
+        f"s3://{folder}/": _asked(
+            kind,
+            [
+                _side(home.lake, files, folder, kind)
+                for home, files in zip(homes, found, strict=True)
+            ],
         )
-        for target in targets
+        for folder, kind in targets
     }
+
+
+def places_of(written: Sequence[Place], others: Sequence[Place]) -> list[Place]:
+    """Return the folders to compare: those that the first run wrote, by folder and format.
+
+    Runs that write a folder each, named by their id or a time, write to the folder above.
+    """
+    found = dict.fromkeys(written)
+    for folder, kind in others:
+        if any(of == kind and f"{folder}/".startswith(f"{known}/") for known, of in found):
+            continue
+        same = [known for known, of in found if of == kind]
+        shared = max((_shared(folder, known) for known in same), key=len, default=[])
+        if len(shared) < MIN_SHARED:
+            continue
+        root = "/".join(shared)
+        found = dict.fromkeys(
+            (root, kind) if of == kind and f"{known}/".startswith(f"{root}/") else (known, of)
+            for known, of in found
+        )
+    return list(found)
+
+
+def _shared(one: str, other: str) -> list[str]:
+    """Return the first parts that two folders have in common."""
+    pairs = zip(one.split("/"), other.split("/"), strict=False)
+    return [part for part, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+
+
+def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
+    """Return a folder in a lake, its files of a format, and whether it has no others."""
+    target = Target(folder, kind)
+    side = target.within(lake, files)
+    if side["all"] and side["files"]:
+        return side
+    below = [path for path in files if path.startswith(f"{folder}/")]
+    own = [path for path in below if target_of(path).format == kind]
+    nested = {target_of(path).folder for path in own} - {folder}
+    return {**side, "files": [str(lake / path) for path in sorted(own)]} if nested else side
 
 
 def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:

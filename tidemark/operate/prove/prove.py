@@ -201,8 +201,8 @@ def _finding(
     cause = None
     if outcome.failure and verdict == "equal":
         verdict = "fails"
-    if verdict not in ("equal", "not tried", "fails"):
-        target = next(one.target for one in counting if one.verdict == verdict)
+    if verdict not in ("equal", "not tried"):
+        target = next((one.target for one in counting if one.verdict == verdict), "")
         cause = cause_of(outcome.experiment, verdict, baseline.around(outcome.experiment, target))
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
     if cause and only_adds and (cause.script, cause.line) in wish.accepted:

@@ -5,11 +5,11 @@ from collections import defaultdict
 from pathlib import Path
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import read_opened
+from tidemark.local_state.operations import COPY, PUT, read_opened, read_operations
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.operate.prove.bench import Outcome
-from tidemark.operate.versions.targets import SCRIPTS, changed_targets, files_of
+from tidemark.operate.versions.targets import SCRIPTS
 
 MIN_PARTS = 4  # of s3://bucket/folder
 OF_A_DATE = re.compile(r"[^=]+=.*|\d[\d_-]*")
@@ -22,7 +22,7 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
     folders with several files, those below for partitions and dates counted as one: a source with
     one file is taken for a table that every run reads.
     """
-    found = _bookmarked(outcome) or _of_large_folders(base, outcome)
+    found = _bookmarked(outcome) or _of_large_folders(outcome)
     there = [uri for uri in found if base.local_path(uri).is_file()]
     return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
 
@@ -36,10 +36,10 @@ def _bookmarked(outcome: Outcome) -> set[str]:
     return found
 
 
-def _of_large_folders(base: Home, outcome: Outcome) -> set[str]:
+def _of_large_folders(outcome: Outcome) -> set[str]:
     """Return what was read, but for targets, scripts and sources with one file."""
-    targets = changed_targets(files_of(base.lake), files_of(outcome.home.lake))
-    left_out = (f"s3://{SCRIPTS}/", *(target.uri for target in targets))
+    puts = [one for one in read_operations(outcome.home) if one.kind in (PUT, COPY)]
+    left_out = (f"s3://{SCRIPTS}/", *(f"{_root_of(one.places[-1])}/" for one in puts))
     folders = defaultdict(set)
     for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]

@@ -76,7 +76,13 @@ class Case:
     key: tuple[str, ...] = ()
 
 
-def case(name: str, script: str, verdicts: str, arguments: tuple[str, ...] = BOOKMARK) -> Case:
+def case(
+    name: str,
+    script: str,
+    verdicts: str,
+    arguments: tuple[str, ...] = BOOKMARK,
+    error: str = "",
+) -> Case:
     """Return a case; its verdicts are those of the kinds, in their order.
 
     They are given by their first letters: e, l, d, c, f, a, and - for not tried. A file that
@@ -95,6 +101,8 @@ def case(name: str, script: str, verdicts: str, arguments: tuple[str, ...] = BOO
     *of_kinds, meanwhile = verdicts if len(verdicts) > len(kinds) else f"{verdicts}e"
     expected = {kind: words[one] for kind, one in zip(kinds, of_kinds, strict=True)}
     expected["meanwhile"] = words[meanwhile]
+    if error:  # else it depends on which tasks were done when one failed
+        expected["error"] = error
     return Case(name, script, expected, arguments)
 
 
@@ -135,6 +143,24 @@ if rows.count():
         "commit-first",
         NEW + "\nrows = rows.cache()\nrows.count()" + COMMIT + WHERE_ANY + APPEND,
         "leeedde",
+    ),
+    case(
+        "commit-in-finally",
+        NEW
+        + """
+try:
+    if rows.columns:
+        rows.coalesce(1).write.mode("append").parquet(OUT)
+finally:
+    job.commit()
+""",
+        "deeedde",
+        error="lost",
+    ),
+    case(
+        "folder-of-each-run",
+        NEW + WHERE_ANY + 'rows.write.parquet(OUT + args["JOB_RUN_ID"])' + COMMIT,
+        "deeedde",
     ),
     case("no-commit", NEW + WHERE_ANY + APPEND, "dddddd-d"),
     case(
@@ -279,8 +305,8 @@ for window in marks.windows(args["JOB_NAME"], high=newest(rows), **of_run):
         "watermark-before-the-write",
         WINDOWS
         + """
-head = marks.read(args["JOB_NAME"])
-low = head.values["id"] if head else 0
+head = marks.latest(args["JOB_NAME"])
+low = head.watermarks["id"] if head else 0
 new = rows.where(F.col("id") > low)
 high = new.agg(F.max("id")).first()[0]
 if high is not None:
@@ -293,8 +319,8 @@ if high is not None:
         "watermark-after-the-write",
         WINDOWS
         + """
-head = marks.read(args["JOB_NAME"])
-low = head.values["id"] if head else 0
+head = marks.latest(args["JOB_NAME"])
+low = head.watermarks["id"] if head else 0
 new = rows.where(F.col("id") > low)
 high = new.agg(F.max("id")).first()[0]
 if high is not None:
@@ -307,8 +333,8 @@ if high is not None:
         "watermark-last",
         WINDOWS
         + """
-head = marks.read(args["JOB_NAME"])
-new = rows.where(F.col("id") > (head.values["id"] if head else 0))
+head = marks.latest(args["JOB_NAME"])
+new = rows.where(F.col("id") > (head.watermarks["id"] if head else 0))
 if new.count():
     new.write.mode("append").parquet(OUT)
     now = spark.read.schema(SCHEMA).json("s3://lake/in/").agg(F.max("id")).first()[0]

@@ -31,6 +31,7 @@ def test_every_kind_is_planned_once_besides_the_crashes():
     plan = planned(RUN, (), 4, {})
 
     assert sorted(one.kind for one in plan if one.kind != "crash") == sorted(KINDS[1:])
+    assert [one.after for one in plan if one.kind == "error"] == [1]
     assert not [one for one in plan if one.not_tried]
 
 

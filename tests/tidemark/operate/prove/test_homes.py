@@ -14,6 +14,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
     Recorder,
     let_arrive_meanwhile,
+    let_fail_once,
     read_opened,
     read_operations,
     record_operations,
@@ -140,6 +141,21 @@ def test_objects_that_are_read_are_noted_once_for_each_run(tmp_path):
         recorder.note_opened("s3://lake/in/a\n")
 
     assert read_opened(home) == [("jr_1", "s3://lake/in/a\n"), ("jr_2", "s3://lake/in/a\n")]
+
+
+def test_an_operation_that_is_to_fail_fails_once(tmp_path):
+    home = new_home(tmp_path / "home")
+    record_operations(home)
+    let_fail_once(home, 2)
+    recorder = Recorder(home, "jr_1")
+
+    change(home, recorder, ("put", "out/a", ""), 1)
+    with pytest.raises(OSError, match="503"):
+        change(home, recorder, ("put", "out/b", ""), 2)
+    assert not (home.lake / "lake" / "out" / "b").exists()
+    change(home, recorder, ("put", "out/b", ""), 3)
+
+    assert [one.number for one in read_operations(home)] == [1, 2]
 
 
 def test_nothing_is_recorded_of_what_failed(tmp_path):

@@ -1,0 +1,30 @@
+"""Which folders are compared: those of runs that write a folder each are one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.operate.prove.judge import places_of
+
+
+@pytest.mark.parametrize(
+    ("written", "others", "compared"),
+    [
+        (["lake/out"], ["lake/out"], ["lake/out"]),
+        (["lake/out/jr_1"], ["lake/out/jr_2"], ["lake/out"]),
+        (["lake/out/b-1/x"], ["lake/out/b-2/x", "lake/out/b-3/x"], ["lake/out"]),
+        (["lake/out", "lake/sums"], ["lake/out/more"], ["lake/out", "lake/sums"]),
+        (["lake/a/jr_1", "lake/b/jr_1"], ["lake/a/jr_2"], ["lake/a", "lake/b/jr_1"]),
+        # Another bucket, or nothing but the bucket in common: it is not the same target.
+        (["lake/out"], ["other/out"], ["lake/out"]),
+        (["lake/out"], ["lake/in"], ["lake/out"]),
+    ],
+)
+def test_the_folders_of_runs_are_compared_as_one(written, others, compared):
+    found = places_of([(one, "parquet") for one in written], [(one, "parquet") for one in others])
+
+    assert found == [(one, "parquet") for one in compared]
+
+
+def test_formats_are_compared_apart():
+    assert places_of([("l/out/1", "json")], [("l/out/2", "parquet")]) == [("l/out/1", "json")]
