@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from tidemark.cli.executors import executors_options
 from tidemark.cli.s3_semantics import s3_semantics_option
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
@@ -26,6 +27,7 @@ ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another befo
 @click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
 @s3_semantics_option(expose_value=False)
+@executors_options
 def submit(script: Path, arguments: tuple[str, ...], engine: str | None, isolated: bool) -> None:
     """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
 

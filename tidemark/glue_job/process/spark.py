@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from tidemark.glue_job.cluster.asked import IN_THE_DRIVER, Asked
+from tidemark.glue_job.cluster.settings import engine_settings_of, with_executors
 from tidemark.glue_job.iceberg.jar import format_jars
 from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
@@ -19,6 +21,7 @@ EVENTS_FOLDER = "spark-events"
 CONF_FILE = "spark.conf"
 # Options of sources that Spark redacts: by their names, and by the content of their values.
 REDACTED = "(?i)passw|pwd|secret|token|credential|access.?key|@"
+NO_PERF_DATA = "-XX:-UsePerfData"  # a file in /tmp, which a killed JVM leaves there
 TEMPORARY_FOLDER = "tmp"  # of the run's JVM if it is its own: a killed JVM leaves files
 
 
@@ -29,20 +32,21 @@ def write_spark_conf(
     user_settings: Mapping[str, str],
     spark: Spark | None = None,
     semantics: str = FOLDER,
+    asked: Asked = IN_THE_DRIVER,
 ) -> dict[str, str]:
     """Write ``run_folder``/spark.conf, the job's settings last; return the variables of its Spark.
 
     It is this Python's unless another one is given. The lake has the semantics of folders or S3's.
+    Its executors are where it is asked for.
     """
     spark = spark or own_spark()
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
-    settings = {
-        **engine_settings(home, run_folder, java_home, spark),
-        **semantics_settings(semantics),
-        **user_settings,
-    }
     class_path = [lake_jar(java_home, spark), *format_jars(java_home, spark)]
+    engine = engine_settings(home, run_folder, java_home, spark) | semantics_settings(semantics)
+    options = [f"-Djava.io.tmpdir={_temporary_folder(run_folder)}", NO_PERF_DATA]
+    engine = engine_settings_of(asked, engine, [*options, *archive_options(java_home, spark)])
+    settings = with_executors({**engine, **user_settings}, asked, class_path)
     conf = run_folder / CONF_FILE
     conf.write_text(as_properties(settings), encoding="utf-8")
     return {
@@ -54,7 +58,7 @@ def write_spark_conf(
         # Jars of formats come last: the class archive is for those before.
         "SPARK_DIST_CLASSPATH": os.pathsep.join(map(str, class_path)),
         "SPARK_HOME": str(spark.home),  # else Spark starts a Python to find it
-        "SPARK_LOCAL_IP": "127.0.0.1",
+        **({} if asked.master else {"SPARK_LOCAL_IP": "127.0.0.1"}),
         "TZ": "UTC",  # as on Glue's workers
     }
 
@@ -95,7 +99,7 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark)
     properties = system_properties(home, run_folder)
     java_options = [
         *(f"-D{name}={value}" for name, value in properties.items()),
-        "-XX:-UsePerfData",  # a file in /tmp, which a killed JVM leaves there
+        NO_PERF_DATA,
         *archive_options(java_home, spark),
     ]
     return {

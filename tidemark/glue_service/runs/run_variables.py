@@ -5,6 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tidemark.glue_job.cluster.asked import (
+    EXECUTORS_VARIABLE,
+    MASTER_VARIABLE,
+    Asked,
+    asked_for,
+)
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.process.borrow import (
     COLD_VARIABLE,
@@ -46,7 +52,8 @@ class Machine:
     """The parts that all job runs of one command share.
 
     `port` is the URL of the local Glue, if any; `submitted_files` are the known project files of
-    which the scripts of jobs are copies. `semantics` are those of the lake for Spark.
+    which the scripts of jobs are copies. `semantics` are those of the lake for Spark, `asked` is
+    where executors are.
     """
 
     home: Home
@@ -57,6 +64,7 @@ class Machine:
     port: str | None = None
     submitted_files: dict[str, str] = field(default_factory=dict, compare=False)
     semantics: str = field(default_factory=lambda: semantics_of(os.environ))
+    asked: Asked = field(default_factory=lambda: asked_for(os.environ))
 
 
 def spark_variables(
@@ -67,6 +75,7 @@ def spark_variables(
     arguments: Mapping[str, str],
 ) -> dict[str, str]:
     """Write a Spark job's files into its folder; return its environment variables."""
+    asked = machine.asked
     copy_extra_files(machine.home, job, arguments, folder)
     jars = jars_of(machine.home, job, arguments, spark)
     settings = {
@@ -81,10 +90,12 @@ def spark_variables(
         **variables(arguments, DRIVER_VARIABLES),
         **catalog.variables,
         **write_spark_conf(
-            folder, machine.home, machine.java_home, settings, spark, machine.semantics
+            folder, machine.home, machine.java_home, settings, spark, machine.semantics, asked
         ),
+        EXECUTORS_VARIABLE: str(asked.executors or ""),
+        MASTER_VARIABLE: asked.master,
         FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
-        **_jvm_variables(machine.jvms, settings, jars.own_jvm),
+        **_jvm_variables(machine.jvms, settings, asked.why_own_jvm or jars.own_jvm),
     }
 
 
