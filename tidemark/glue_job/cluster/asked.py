@@ -64,7 +64,7 @@ def asked_for(environment: Mapping[str, str]) -> Asked:
             f"the number of executors is {text!r}; allowed: a whole number from 1; give one to "
             "--executors"
         )
-    if why := too_small_for(int(text), _memory_bytes()):
+    if why := too_small_for(int(text), memory_bytes()):
         raise UsageError(why)
     return Asked(int(text))
 
@@ -80,7 +80,8 @@ def too_small_for(executors: int, memory_bytes: int) -> str:
     return f"this machine has {size} of memory, and {executors} executors need {least}; {remedy}"
 
 
-def _memory_bytes() -> int:
+def memory_bytes() -> int:
+    """Return how much memory this machine has."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

@@ -29,8 +29,10 @@ from tidemark.glue_service.runs.arguments import (
 )
 from tidemark.glue_service.runs.extra_files import copy_extra_files, jar_settings, jars_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.lost_executors import SPECULATION
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
+from tidemark.local_state.lost_executor import EXECUTORS, moment_of
 from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.operations import records_operations
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
@@ -75,11 +77,13 @@ def spark_variables(
     arguments: Mapping[str, str],
 ) -> dict[str, str]:
     """Write a Spark job's files into its folder; return its environment variables."""
-    asked = machine.asked
+    losing = moment_of(machine.home)
+    asked = Asked(EXECUTORS) if losing else machine.asked
     copy_extra_files(machine.home, job, arguments, folder)
     jars = jars_of(machine.home, job, arguments, spark)
     settings = {
         **_committer_settings(machine, job, arguments),
+        **(SPECULATION if losing else {}),
         **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
         **jar_settings(jars, arguments, spark_settings(arguments)),
     }

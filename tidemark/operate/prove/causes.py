@@ -54,6 +54,11 @@ WHY: dict[object, tuple[str, str]] = {
         "both runs read the same data, and {place} adds it twice",
         "set MaxConcurrentRuns to 1, or write windows: the library gives each to one run",
     ),
+    ("executors", "doubled"): (
+        "the tasks of a lost executor ran again, and {place} kept what they had written before",
+        "let a task write what its repeat replaces: Spark's and Glue's writers name their objects "
+        "by the task; names by uuid or by time, in functions of the script, are new each time",
+    ),
     ("parts", "doubled"): (
         "each run reads what earlier runs have read, and {place} adds it to the target",
         ONLY_NEW,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_service.runs.lost_executors import why_no_executors
 from tidemark.local_state.operations import read_operations
 from tidemark.operate.prove.bench import Baseline, Bench, Outcome, carry_out, run_baseline
 from tidemark.operate.prove.causes import cause_of
@@ -42,7 +43,11 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
             raise TidemarkError(f"it fails without any experiment: {one.failure}")
     baseline = Baseline(outcome, read_operations(outcome.home), sources_of(bench.base, outcome))
     subject = bench.subject
-    impossible = {"together": subject.not_both, "versions": subject.not_newer}
+    impossible = {
+        "together": subject.not_both,
+        "executors": why_no_executors(),
+        "versions": subject.not_newer,
+    }
     plan = planned(baseline.operations, len(baseline.sources), impossible)
     wanted = [one for one in plan if not wish.only or one.kind in wish.only]
     outcomes, left = _all_carried_out(bench, baseline, wanted, wish, began, say)
@@ -102,7 +107,9 @@ def _all_carried_out(
             done, running = wait(running, return_when="FIRST_COMPLETED")
             outcomes += [one.result() for one in done]
             say("trying", len(outcomes), total)
-    return outcomes, [*left, *_out_of_time(queue, wish)]
+    left += [one.experiment for one in outcomes if one.experiment.not_tried]
+    tried = [one for one in outcomes if not one.experiment.not_tried]
+    return tried, [*left, *_out_of_time(queue, wish)]
 
 
 def _is_over(wish: Wish, began: float) -> bool:
