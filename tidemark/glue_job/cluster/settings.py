@@ -11,8 +11,8 @@ DRIVER_CLASS_PATH = "spark.driver.extraClassPath"
 OPTIONS = "spark.executor.defaultJavaOptions"
 # Those of a driver that only its own machine reaches; a cluster has its own ones.
 OF_THIS_MACHINE = ("spark.driver.host", "spark.driver.bindAddress", "spark.authenticate")
-# Hadoop's properties that a configuration of a library, made without Spark's, has as well.
-HADOOP_PROPERTIES = ("spark.hadoop.tidemark.lake", "spark.hadoop.tidemark.lake.semantics")
+# Properties of Hadoop that a configuration which a library makes, without Spark's, has as well.
+PROPERTIES = ("tidemark.lake", "tidemark.lake.semantics")
 
 
 def engine_settings_of(
@@ -27,7 +27,8 @@ def engine_settings_of(
     """
     if not asked:
         return dict(engine)
-    properties = [f"-D{name}={engine[name]}" for name in HADOOP_PROPERTIES if name in engine]
+    given = {name: engine.get(f"spark.hadoop.{name}") for name in PROPERTIES}
+    properties = [f"-D{name}={value}" for name, value in given.items() if value]
     if asked.executors:
         options = [f'"{option}"' for option in (*properties, *java_options)]
         return {**engine, OPTIONS: " ".join(options), "spark.executor.memory": "512m"}
