@@ -2,15 +2,19 @@
 
 import os
 import shlex
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from tidemark.errors import UsageError
 from tidemark.glue_job.cluster.asked import asked_for
 from tidemark.glue_job.cluster.standalone import FOLDER, standalone_cluster
 from tidemark.glue_job.process.class_archive.archive import archive_options
 from tidemark.glue_job.process.spark import CONF_FILE, TEMPORARY_FOLDER, as_properties
 
+STANDALONE = "spark://"
+ANSWER_S = 5.0
 # What Python workers on other machines need of the environment of a run.
 ENVIRONMENT = ("PYTHONPATH", "TIDEMARK_HOME", "LC_ALL", "TZ")
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
@@ -27,6 +31,7 @@ def executors_of_run(folder: Path) -> Iterator[None]:
         yield
         return
     if asked.master:
+        _check_answers(asked.master)
         wanted = {f"spark.executorEnv.{n}": os.environ[n] for n in ENVIRONMENT if n in os.environ}
         _add(conf, wanted)
         yield
@@ -41,6 +46,25 @@ def executors_of_run(folder: Path) -> Iterator[None]:
     with started as settings:
         _add(conf, settings)
         yield
+
+
+def _check_answers(master: str) -> None:
+    """Raise if no master of a standalone cluster answers: Spark would try for a minute."""
+    if not master.startswith(STANDALONE):
+        return
+    failures = []
+    for place in master.removeprefix(STANDALONE).split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), ANSWER_S).close()
+        except (OSError, ValueError) as error:
+            failures.append(str(error))
+        else:
+            return
+    raise UsageError(
+        f"{master} does not answer ({failures[-1]}); start the cluster, or give the URL that its "
+        "master shows: --master spark://HOST:PORT"
+    )
 
 
 def _add(conf: Path, settings: Mapping[str, str]) -> None:

@@ -27,6 +27,7 @@ LOOK_S = 0.05
 URL = re.compile(r"Starting Spark master at (spark://\S+)")
 # A worker that comes before would be sent away, and wait for ten seconds.
 IS_LEADER, IS_REGISTERED = re.compile(r"New state: ALIVE"), re.compile("Successfully registered")
+ERROR = re.compile("Exception|Error|Unrecognized|[Cc]annot ")
 SETTINGS = """\
 spark.authenticate=true
 spark.master.rest.enabled=false
@@ -117,8 +118,7 @@ class _Daemon:
 
 
 def last_words(log: str) -> str:
-    """Return the line of a log that says what went wrong: the last error, else the last line."""
+    """Return the line of a log that says what went wrong: the first error, else the last line."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line for line in lines if re.search(r"Exception|Error|cannot|Cannot", line)]
-    causes = [line for line in errors if not line.startswith("at ")]
-    return [*lines, *causes][-1] if lines else "it says nothing"
+    errors = [line for line in lines if ERROR.search(line) and not line.startswith("at ")]
+    return [*errors, *lines[-1:], "it says nothing"][0]
