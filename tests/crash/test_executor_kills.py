@@ -30,13 +30,12 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="finds executors in /proc"),
 ]
 
-CHANCE = 0.4
 EVER = "before or after"
-SPECULATION = (
-    "spark.speculation=true",
-    "spark.speculation.quantile=0.5",
-    "spark.speculation.multiplier=1.1",
-)
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "1.1",
+}
 HEAD = """
 import json, sys
 from awsglue.context import GlueContext
@@ -145,18 +144,18 @@ class Killer(socketserver.ThreadingUnixStreamServer):
 
     daemon_threads = True
 
-    def __init__(self, path: str, seed: int, when: str) -> None:
+    def __init__(self, path: str, seed: int, when: str, chance: float) -> None:
         super().__init__(path, _Connection)
         self.turn = threading.Lock()
-        self.when = when
+        self.when, self.chance = when, chance
         self.killed: dict[str, str] = {}
-        self._chance = random.Random(seed)  # noqa: S311 (the same kills for the same seed)
+        self._random = random.Random(seed)  # noqa: S311 (the same kills for the same seed)
 
     def kills(self, pid: int | None, target: str, when: str, what: str) -> bool:
         """Kill an executor that changes a target, or do not, by chance."""
         if not target or pid is None or target in self.killed or when not in self.when:
             return False
-        if self._chance.random() > CHANCE:
+        if self._random.random() >= self.chance:
             return False
         self.killed[target] = f"{when} {what}"
         os.kill(pid, signal.SIGKILL)
@@ -191,24 +190,23 @@ def target_of(uri: str) -> str:
 
 
 @contextmanager
-def killing(seed: int, when: str) -> Iterator[Killer]:
+def killing(seed: int, when: str, chance: float) -> Iterator[Killer]:
     with (
         TemporaryDirectory(prefix="kill-") as folder,
-        Killer(str(Path(folder) / "s"), seed, when) as killer,
+        Killer(str(Path(folder) / "s"), seed, when, chance) as killer,
     ):
         threading.Thread(target=killer.serve_forever, daemon=True).start()
         yield killer
         killer.shutdown()
 
 
-def run_of(glue_job, tmp_path, text, seed, when=EVER, **arguments):
+def run_of(glue_job, tmp_path, text, seed, when=EVER, chance=0.4, **arguments):
     """Return a run of a script, and where executors were killed."""
     script = tmp_path / "write.py"
     script.write_text(text, encoding="utf-8")
-    with killing(seed, when) as killer:
-        given = arguments.pop("conf", "")
-        settings = [f"spark.hadoop.tidemark.edge={killer.server_address}", *SPECULATION]
-        conf = " --conf ".join([*filter(None, [given]), *settings])
+    with killing(seed, when, chance) as killer:
+        edge = {"spark.hadoop.tidemark.edge": killer.server_address}
+        conf = {**arguments.pop("conf", {}), **SPECULATION, **edge}
         return glue_job(script, conf=conf, **arguments), killer.killed
 
 
@@ -256,7 +254,7 @@ def test_every_sink_leaves_each_row_once_without_an_object_of_the_lost_task(
 @pytest.mark.nightly
 @pytest.mark.glue(executors=2, s3_semantics=True)
 def test_a_sink_finds_the_object_of_the_lost_task_and_fails(glue_job, lake, tmp_path):
-    run, killed = run_of(glue_job, tmp_path, ONE_SINK, seed=1, when="after")
+    run, killed = run_of(glue_job, tmp_path, ONE_SINK, seed=1, when="after", chance=1)
 
     assert killed
     assert run.state == "FAILED"

@@ -1,12 +1,13 @@
 """The options that say where the executors of the job runs of one command are."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
-from tidemark.glue_job.cluster.asked import EXECUTORS_VARIABLE, MASTER_VARIABLE
+from tidemark.glue_job.cluster.asked import EXECUTORS_VARIABLE, MASTER_VARIABLE, asked_for
 
 EXECUTORS_HELP = (
     "Run each job on so many processes of this machine, as on a cluster. Without, the process of "
@@ -17,37 +18,28 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def executors_options(function: Decorated) -> Decorated:
-    """Add the options, which set the variables of the command as long as it works."""
-    executors = click.option(
-        "--executors",
-        metavar="N",
-        callback=_set(EXECUTORS_VARIABLE),
-        expose_value=False,
-        help=EXECUTORS_HELP,
-    )
-    master = click.option(
-        "--master",
-        metavar="URL",
-        callback=_set(MASTER_VARIABLE),
-        expose_value=False,
-        help=MASTER_HELP,
-    )
-    return executors(master(function))
+    """Add the options --executors and --master, whose values `asking` takes."""
+    executors = click.option("--executors", metavar="N", help=EXECUTORS_HELP)
+    return executors(click.option("--master", metavar="URL", help=MASTER_HELP)(function))
 
 
-def _set(variable: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
-    def put(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
-        if value is None:
-            return
-        before = os.environ.get(variable)
-        os.environ[variable] = value
-        ctx.call_on_close(lambda: _restore(variable, before))
+@contextmanager
+def asking(executors: str | None, master: str | None) -> Iterator[None]:
+    """Let the runs of the body have what the options say, by the variables of this process.
 
-    return put
-
-
-def _restore(variable: str, before: str | None) -> None:
-    if before is None:
-        os.environ.pop(variable, None)
-    else:
-        os.environ[variable] = before
+    Raises:
+        UsageError: it cannot be.
+    """
+    given = {EXECUTORS_VARIABLE: executors, MASTER_VARIABLE: master}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        asked_for(os.environ)
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, console_for_tables
-from tidemark.cli.executors import executors_options
+from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import watch
 from tidemark.cli.s3_semantics import s3_semantics_option
@@ -92,12 +92,15 @@ def run(where: Where, **options: Any) -> None:
     if ctx.invoked_subcommand is not None:
         refuse_options(ctx)
         return
+    executors, master = options.pop("executors"), options.pop("master")
     request = Request(**options)
     if request.only is not None and request.begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")
     if where.stage is None and request.output == "json":
         raise UsageError("--format json goes with --deployed; here, `tidemark runs` has it")
-    sys.exit(_run(where, request))
+    with asking(executors, master):
+        code = _run(where, request)
+    sys.exit(code)
 
 
 run.add_command(show)

@@ -31,7 +31,7 @@ ERROR = re.compile("Exception|Error|Unrecognized|[Cc]annot ")
 SETTINGS = """\
 spark.authenticate=true
 spark.master.rest.enabled=false
-spark.ui.killEnabled=false
+spark.ui.filters=dev.tidemark.cluster.NoPages
 """
 REMEDY = "run with fewer --executors, or without"
 

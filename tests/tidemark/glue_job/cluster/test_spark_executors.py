@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 import sys
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -46,7 +49,8 @@ def look(part):
 
 
 found = rows.rdd.mapPartitions(look).collect()
-secret = spark.sparkContext.getConf().get("spark.authenticate.secret")
+settings = dict(line.split("=", 1) for line in Path("spark.conf").read_text().splitlines())
+secret = settings["spark.authenticate.secret"]
 commands = [file.read_text() for file in Path("/proc").glob("[0-9]*/cmdline")
             if file.parent.exists()]
 rows.write.mode("append").parquet("s3://raw/frame/")
@@ -141,12 +145,25 @@ def sleeping(home, tmp_path):
     return write
 
 
+def pages_of(home: Path) -> list[int]:
+    """Return how the pages of the master and of each worker answer."""
+    codes = []
+    for log in home.glob("runs/*/cluster/*.log"):
+        (port,) = re.findall(r"started at http://localhost:(\d+)", log.read_text())
+        with pytest.raises(HTTPError) as refused:
+            urlopen(f"http://127.0.0.1:{port}/")
+        with refused.value as answer:
+            codes.append(answer.code)
+    return codes
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_of_a_cluster_outlives_its_command(home, sleeping, number):
     with started("submit", "--executors", "2", sleeping("time.sleep(600)")) as process:
         read_until(process, b"10\n")
         assert len(of_cluster(home)) == 6  # a master, two workers, two executors, the driver
+        assert pages_of(home) == [403] * 3
         process.send_signal(number)
         process.wait(60)
 
