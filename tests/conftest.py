@@ -63,6 +63,7 @@ SHARE_SPARK = tuple(
         "glue_jobs/",
         "libs/spark/",
         "postgres/",
+        "crash/test_commit_kills.py",
         "docs/test_watermarks_doc.py",
         *(
             f"tidemark/{name}/"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,17 +28,20 @@ class Recorder:
         path: of the socket.
         changes: each as a line, ``put s3://bucket/key``, in the order of their announcements.
         entered: how often a change began; more than the changes if some failed.
+        connections: how many there were.
+        before_answer: called before each answer that lets a change begin.
         stop_after: how many changes are made, after which none is let begin; None: all.
-        on_stop: called then, once.
+        on_stop: called then, with the id of the process that asked; before it gets no answer.
     """
 
     path: Path
     changes: list[str] = field(default_factory=list)
     entered: int = 0
+    connections: int = 0
+    before_answer: Callable[[], object] = lambda: None
     stop_after: int | None = None
-    on_stop: Callable[[], None] = lambda: None
+    on_stop: Callable[[int], None] = lambda _: None
     _turn: threading.Lock = field(default_factory=threading.Lock)
-    _has_stopped: threading.Event = field(default_factory=threading.Event)
 
     def places(self, operation: str) -> list[str]:
         """Return the places of one kind of changes."""
@@ -48,26 +52,23 @@ class Recorder:
         with connection, connection.makefile("rw", encoding="utf-8", newline="\n") as lines:
             while lines.readline() == "enter\n":
                 with self._turn:
-                    if not self._answer(lines):
+                    if self._may_not_begin():
+                        self.on_stop(_process_of(connection))
                         return
+                    self._answer(lines)
 
-    def _answer(self, lines) -> bool:
+    def _may_not_begin(self) -> bool:
         self.entered += 1
-        if self.stop_after is not None and len(self.changes) >= self.stop_after:
-            return self._stop()
+        return self.stop_after is not None and len(self.changes) >= self.stop_after
+
+    def _answer(self, lines) -> None:
+        self.before_answer()
         _say(lines)
         words = lines.readline().rstrip("\n").split("\t")
         assert words[0] == "leave"
         if words[1:]:
             self.changes.append(" ".join(words[1:]))
         _say(lines)
-        return True
-
-    def _stop(self) -> bool:
-        if not self._has_stopped.is_set():
-            self._has_stopped.set()
-            self.on_stop()
-        return False
 
 
 @contextmanager
@@ -89,6 +90,14 @@ def s3_semantics(spark: Any, recorder: Recorder) -> Iterator[None]:
             conf.unset(name)
 
 
+def _process_of(connection: socket.socket) -> int:
+    size = struct.calcsize("3i")
+    process, _, _ = struct.unpack(
+        "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    )
+    return int(process)
+
+
 def _say(lines) -> None:
     with suppress(BrokenPipeError):
         lines.write("go\n")
@@ -107,6 +116,7 @@ def recording() -> Iterator[Recorder]:
             with suppress(OSError):  # the block has ended
                 while True:
                     connection, _ = listener.accept()
+                    recorder.connections += 1
                     threading.Thread(target=recorder.serve, args=(connection,), daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()

@@ -22,6 +22,7 @@ SECTIONS = (
     "State and commit",
     "transformation_ctx",
     "Files of S3",
+    "S3's semantics",
     "Formats",
     "Partitions",
     "JDBC sources",
@@ -49,6 +50,10 @@ HEAD_OF_RULES = "| rule | source | our choice where AWS is silent | test |\n|---
 HEAD_OF_VERSIONS = "| what | 5.1 | 6.0 | source | test |\n|---|---|---|---|---|\n"
 # Notes after the table of a section, without a test of their own.
 NOTES = {
+    "S3's semantics": """
+They are an option of a run: [s3-semantics.md](s3-semantics.md) has the committers of Glue by
+version and format, and [crash-matrix.md](crash-matrix.md) what a kill between two objects leaves.
+""",
     "Triggers and workflows": """
 A workflow run ends COMPLETED even if jobs failed, as on AWS; `tidemark run` then exits with 1.
 Schedules of Glue fire while `tidemark local up --port 4566` serves them. Those of EventBridge

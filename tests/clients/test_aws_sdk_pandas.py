@@ -75,6 +75,12 @@ def test_pyiceberg_keeps_its_tables_in_the_data_catalog(facts, port):
     assert "ice" in found["namespaces"]
     assert (found["renamed"], found["registered"]) == (3, 3)
     assert found["not empty"] == "NamespaceNotEmptyError"
+    assert found["made by Glue"] == {
+        "empty": 0,
+        "rows": 2,
+        "types": ["long", "string", "map<string, decimal(10, 2)>"],
+        "version": 2,
+    }
 
 
 JOB = """

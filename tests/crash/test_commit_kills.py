@@ -7,22 +7,30 @@ the lake as SIGKILL does. `docs/crash-matrix.md` has the table; TIDEMARK_WRITE_M
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from signal import SIGKILL
 
 import pytest
-from py4j.protocol import Py4JJavaError
 
-from tests.edge import recording, s3_semantics
-from tidemark.glue_job.process.lake_fs.semantics import OPTIMIZED
-from tidemark.glue_job.writers.formats import write_format
-from tidemark.glue_job.writers.s3_files import write_files
+from tests.crash.commit_writes import NEW, PER_FILE, WRITES, Lake, Outcome, shown
+from tests.edge import recording
+from tests.waiting import wait_until
+from tidemark.glue_service.runs.job_run_process import (
+    new_run_id,
+    plan_job_run,
+    poll_job_run,
+    start_job_run,
+)
+from tidemark.glue_service.runs.run_variables import Machine
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.machine.java import find_java_home
+from tidemark.local_state.sparks.make import spark_for
+from tidemark.local_state.watermark_tables import watermark_table
+from tidemark.model.assembly.definitions import JobDefinition
+from watermarks import Watermarks
 
 pytestmark = pytest.mark.spark
 
@@ -36,123 +44,12 @@ retry does. A reader sees old and new rows; equal: what a write that nothing kil
 | write | killed after | a reader sees old, new | the retry leaves |
 |---|---|---|---|
 """
-OLD, NEW = range(6), range(6, 12)
-ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
-V1, V2 = {OPTIMIZED: "false", ALGORITHM: "1"}, {OPTIMIZED: "false", ALGORITHM: "2"}
-DYNAMIC = {"partitionOverwriteMode": "dynamic"}
-PER_FILE = "spark.sql.files.maxRecordsPerFile"
-
-
-@dataclass(frozen=True)
-class Write:
-    """A way to write rows to a folder.
-
-    Attributes:
-        options: of the write; None: a sink of DynamicFrames.
-        mode: of the write.
-        keys: columns of partitions.
-        kind: the format.
-    """
-
-    options: dict[str, str] | None
-    mode: str = "append"
-    keys: tuple[str, ...] = ()
-    kind: str = "parquet"
-
-    def run(self, spark: Any, uri: str, numbers: range) -> None:
-        """Write rows by one task, in two files: an order of objects that is always the same."""
-        half = numbers.start + 3
-        rows = spark.range(numbers.start, numbers.stop, 1, 1)
-        rows = rows.selectExpr("id", f"IF(id < {half}, 0, 1) AS part")
-        if self.options is None:
-            write_files(rows, uri, write_format(self.kind, {}, None))
-            return
-        writer = rows.write.mode(self.mode).options(**self.options)
-        (writer.partitionBy(*self.keys) if self.keys else writer).save(uri, format=self.kind)
-
-    def expected(self) -> Counter[int]:
-        return Counter(NEW) + Counter(OLD if self.mode == "append" else ())
-
-
-WRITES = {
-    "Parquet, append, S3-optimized committer": Write({}),
-    "Parquet, overwrite, S3-optimized committer": Write({}, "overwrite"),
-    "JSON, append, FileOutputCommitter 1": Write(V1, kind="json"),
-    "JSON, overwrite, FileOutputCommitter 1": Write(V1, "overwrite", kind="json"),
-    "JSON, append, FileOutputCommitter 2": Write(V2, kind="json"),
-    "JSON, overwrite, FileOutputCommitter 2": Write(V2, "overwrite", kind="json"),
-    "Parquet, dynamic overwrite of partitions": Write(DYNAMIC, "overwrite", ("part",)),
-    "DynamicFrame, JSON": Write(None, kind="json"),
-}
 # The most telling kills are tried at every change, all of them every night.
 OF_EVERY_CHANGE = (
     ("Parquet, append, S3-optimized committer", 1),
     ("JSON, append, FileOutputCommitter 1", 6),
     ("DynamicFrame, JSON", 1),
 )
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a kill leaves: what readers see, and what the retry makes of it."""
-
-    seen: str
-    left: str
-
-
-class Lake:
-    """A folder of the test with the old rows, to which writes go."""
-
-    def __init__(self, spark: Any, s3: Any) -> None:
-        self._spark, self._s3 = spark, s3
-
-    def killed(self, write: Write, after: int) -> tuple[Outcome, list[str]]:
-        """Kill a write after so many changes; return the outcome, and the changes made."""
-        shutil.rmtree(self._s3.folder, ignore_errors=True)
-        self._s3.folder.mkdir(parents=True)
-        write.run(self._spark, self._s3.uri, OLD)
-        made = self._run(write, after)
-        seen = self.rows(write)
-        old, new = (sum(seen[number] for number in numbers) for numbers in (OLD, NEW))
-        self._run(write, None)
-        return Outcome(f"{old}, {new}", difference(self.rows(write), write.expected())), made
-
-    def _run(self, write: Write, after: int | None) -> list[str]:
-        with recording() as recorder, s3_semantics(self._spark, recorder):
-            recorder.stop_after = after
-            with suppress(Py4JJavaError) if after is not None else nullcontext():
-                write.run(self._spark, self._s3.uri, NEW)
-            return [shown(one, self._s3.uri) for one in recorder.changes]
-
-    def changes(self, write: Write) -> list[str]:
-        """Return the changes of a write that nothing kills."""
-        return self.killed(write, 1000)[1]
-
-    def rows(self, write: Write) -> Counter[int]:
-        if not self._s3.folder.is_dir():
-            return Counter()
-        found = self._spark.read.schema("id LONG").load(self._s3.uri, format=write.kind)
-        return Counter(row.id for row in found.select("id").collect())
-
-
-def shown(change: str, uri: str) -> str:
-    """Return a change without what no two runs share."""
-    names = {
-        r"part-\d{5}-[^ /]*[-.]c(\d{3})[^ /]*": r"part-\1",
-        r"attempt_[\d_]+m_\d+_\d+": "attempt",
-        r"task_[\d_]+m_\d+": "task",
-        r"\.spark-staging-[^/ ]*": "stage",
-    }
-    change = change.replace(uri, "")
-    for pattern, name in names.items():
-        change = re.sub(pattern, name, change)
-    return change
-
-
-def difference(found: Counter[int], expected: Counter[int]) -> str:
-    lost, more = (expected - found).total(), (found - expected).total()
-    words = [f"{lost} lost" if lost else "", f"{more} doubled" if more else ""]
-    return " and ".join(filter(None, words)) or "equal"
 
 
 def documented() -> dict[tuple[str, int], Outcome]:
@@ -167,9 +64,17 @@ def documented() -> dict[tuple[str, int], Outcome]:
 
 
 @pytest.fixture
-def lake(spark, s3) -> Iterator[Lake]:
+def lake(spark, spark_home, s3) -> Iterator[Lake]:
     spark.conf.set(PER_FILE, "3")
-    yield Lake(spark, s3)
+    with ExitStack() as stack:
+
+        def open_watermarks() -> Watermarks:
+            endpoint = stack.enter_context(dynamodb_endpoint(spark_home))
+            client = stack.enter_context(dynamodb_client(endpoint, "us-east-1"))
+            create_tables(client, [watermark_table("kills")])
+            return Watermarks("kills", client)
+
+        yield Lake(spark, s3, open_watermarks)
     spark.conf.unset(PER_FILE)
 
 
@@ -178,6 +83,42 @@ def test_kill_in_the_middle_of_a_commit_leaves_what_the_document_says(lake, name
     outcome, _ = lake.killed(WRITES[name], after)
 
     assert outcome == documented()[name, after]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("name", "after"), OF_EVERY_CHANGE[:2])
+def test_jvm_that_is_killed_leaves_what_one_does_that_may_change_nothing(
+    lake, spark_home, s3, jvms, name, after
+):
+    write = WRITES[name]
+    expected = lake.killed(write, after)[0].seen
+    lake.begin(write)
+    script = spark_home.lake / "assets" / "write_once.py"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(
+        "from pyspark.sql import SparkSession\n"
+        f"spark = SparkSession.builder.config({PER_FILE!r}, 3).getOrCreate()\n"
+        f"rows = spark.range({NEW.start}, {NEW.stop}, 1, 1)\n"
+        f"rows.write.mode({write.mode!r}).options(**{write.options!r})"
+        f".save({s3.uri!r}, format={write.kind!r})\n",
+        encoding="utf-8",
+    )
+    machine = Machine(
+        spark_home, find_java_home(), "http://127.0.0.1:9", "us-east-1", jvms, semantics="s3"
+    )
+
+    with recording() as recorder:
+        recorder.stop_after, recorder.on_stop = after, lambda jvm: os.kill(jvm, SIGKILL)
+        edge = f"spark.hadoop.tidemark.edge={recorder.path}"
+        job = JobDefinition("write-once", "s3://assets/write_once.py", "5.1", {"--conf": edge})
+        process = start_job_run(machine, job, {}, plan_job_run(machine, job, {}, new_run_id(), 0))
+        finished = wait_until(lambda: poll_job_run(process))
+        made = [shown(one, s3.uri) for one in recorder.changes]
+    jvms.want(1, spark_for("5.1"))  # for the next test: that of this run was killed
+
+    assert finished.state == "FAILED", finished
+    assert len(made) == after
+    assert lake.seen(write) == expected
 
 
 @pytest.mark.nightly

@@ -50,10 +50,11 @@ def test_what_a_stack_may_use_is_created_updated_in_place_and_deleted(
     assert cloud.names() == before
 
 
-def test_a_type_that_it_does_not_know_fails_the_deployment(cloud: Cloud) -> None:
-    template = {"Resources": {"Registry": {"Type": "AWS::Glue::Registry", "Properties": {}}}}
+@pytest.mark.parametrize("kind", ["Registry", "TableOptimizer"])  # the latter: docs/iceberg.md
+def test_a_type_that_it_does_not_know_fails_the_deployment(cloud: Cloud, kind: str) -> None:
+    template = {"Resources": {"One": {"Type": f"AWS::Glue::{kind}", "Properties": {}}}}
 
-    with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Glue::Registry\]"):
+    with pytest.raises(ClientError, match=rf"Unrecognized resource types: \[AWS::Glue::{kind}\]"):
         cloud.client("cloudformation").create_change_set(
             StackName="unknown",
             ChangeSetName="first",

@@ -46,6 +46,8 @@ def test_its_test_passes(pytester):
     write_script(pytester.path)
     pytester.makepyfile(test_page=PAGE.blocks["marker"])
 
-    result = pytester.runpytest_subprocess("-p", "tidemark.testing.plugin", "-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess(
+        "-p", "tidemark.testing.plugin", "-p", "no:cacheprovider"
+    )
 
     result.assert_outcomes(passed=1)

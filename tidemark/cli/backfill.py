@@ -110,7 +110,7 @@ def backfill(
         _check_unit(found.name, known.unit, unit)
         room = room_for(found, unit, asked, known.open_runs)
         intervals = ledger(asked, known.evidence)
-        targets = targets_of(checkpoints)
+        targets = targets_of(checkpoints, target.transforms)
         blind = _blind_readers(target, found.name)
         planned = plan(
             found.name, unit, asked, parts, intervals, targets, blind, only_missing=only_missing

@@ -3,9 +3,9 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -13,28 +13,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
-from tidemark.model.messages import plural
+from tidemark.extras import require
 
 if TYPE_CHECKING:
-    from tidemark.operate.prove.causes import Cause
-    from tidemark.operate.prove.findings import Finding, Proof
-    from tidemark.operate.prove.judged import TargetRows
     from tidemark.operate.prove.subject import Subject
 
-MARKS = {
-    "equal": "✓",
-    "accepted": "~",
-    "changed": "≠",
-    "doubled": "✗",
-    "lost": "✗",
-    "fails": "✗",
-    "not tried": "-",
-}
-BAD = ("changed", "doubled", "lost", "fails")
-MAX_EXAMPLES = 2
-ACCEPTS = "retry-appends"  # the rule of lint that a comment at a write acknowledges
 ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
 BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
+LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
+SAMPLE_HELP = "Make this many rows for each source, with the schema of its files or its table."
+HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
 
@@ -47,6 +35,9 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
+@click.option("--lake", type=click.Path(path_type=Path), metavar="DIR", help=LAKE_HELP)
+@click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help=SAMPLE_HELP)
+@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help=HTML_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
 @click.argument("what", required=False, metavar="[JOB|SCRIPT]")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -57,6 +48,9 @@ def prove(
     key: str | None,
     app: Path | None,
     context: tuple[str, ...],
+    lake: Path | None,
+    sample: int | None,
+    page: Path | None,
     output: str,
     what: str | None,
     arguments: tuple[str, ...],
@@ -71,37 +65,47 @@ def prove(
     Exit code 0: no row is lost or doubled. 1: an experiment loses, doubles or changes rows, or
     fails.
     """
+    from tidemark.checks.lint.accepted import accepted_in
     from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
+    from tidemark.operate.prove.lakes import fill_with_samples, home_of
     from tidemark.operate.prove.prove import prove as prove_it
+    from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.compare import scratch_of
-    from tidemark.operate.versions.copies import copy_home
 
+    if page is not None:
+        require("jinja2")
     os.environ[VARIABLE] = S3  # of the lake: what a rename leaves half done is what counts here
     home = Home.from_environment()
     console = Console(stderr=True)
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
         _refuse_shared(subject.scripts)
-        wish = Wish(_names(only, KINDS), budget, _names(key), _accepted(subject.scripts))
-        base = copy_home(home, scratch / "home")
+        wish = Wish(_names(only, KINDS), budget, _names(key), accepted_in(subject.scripts))
+        base = home_of(home, scratch / "home", lake)
         with jvms_of(base) as jvms, _progress(console) as progress:
             task = progress.add_task("", total=None)
+            if sample is not None:
+                fill_with_samples(base, subject.app, sample, jvms, subject.version)
 
             def say(text: str, done: int, total: int) -> None:
                 progress.update(task, description=text, completed=done, total=total or None)
 
             found = prove_it(Bench(subject, jvms, scratch, base), wish, say)
+    if page is not None:
+        from tidemark.report.prove_page import proof_page
+
+        page.write_text(proof_page(found, what or workflow or "the workflow"), encoding="utf-8")
     if output == "json":
         click.echo(json.dumps(to_json(found), indent=2))
     else:
         for line in lines_of(found):
             click.echo(line)
-    sys.exit(1 if found.verdict in BAD else 0)
+    sys.exit(found.is_bad)
 
 
 def _progress(console: Console) -> Progress:
@@ -147,23 +151,6 @@ def _subject(
     return app_subject(loaded, workflow, what, scratch)
 
 
-def _accepted(scripts: dict[str, Path]) -> dict[tuple[str, int], str]:
-    """Return the lines whose rows may be doubled, with the reason that the script gives."""
-    from tidemark.checks.lint.ignores import ignores_of
-    from tidemark.checks.script.appends import appends_in
-
-    found: dict[tuple[str, int], str] = {}
-    for name, script in scripts.items():
-        text = script.read_text(encoding="utf-8", errors="replace")
-        comments = [one for one in ignores_of(text) if ACCEPTS in one.rules and not one.mistake]
-        for call in appends_in(text):
-            lines = range(call.place.line, call.place.end_line + 1)
-            for comment in comments:
-                if comment.line in lines:
-                    found |= {(Path(name).name, line): comment.reason for line in lines}
-    return found
-
-
 def _refuse_shared(scripts: dict[str, Path]) -> None:
     from tidemark.checks.script.databases import database_writes_in
     from tidemark.operate.versions.shared import refuse_shared
@@ -173,85 +160,3 @@ def _refuse_shared(scripts: dict[str, Path]) -> None:
         for name, script in scripts.items()
     }
     refuse_shared(writes, os.environ)
-
-
-def lines_of(proof: "Proof") -> Iterator[str]:
-    """Yield a proof as lines for people: the experiments, then each cause once."""
-    for finding in proof.findings:
-        reason = f": {finding.reason}" if finding.reason else ""
-        title = finding.experiment.title
-        yield f"{MARKS[finding.verdict]} {finding.verdict:9} {title}{reason}"
-    for cause, findings in _by_cause(proof).items():
-        yield ""
-        yield from _lines_of_cause(cause, findings)
-    yield ""
-    for target, columns in proof.by_time.items():
-        yield f"{target}: two equal runs differ in {', '.join(columns)}, which were left out"
-    counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
-    yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
-
-
-def _by_cause(proof: "Proof") -> "dict[tuple[str, Cause], list[Finding]]":
-    found: dict[tuple[str, Cause], list[Finding]] = {}
-    for one in proof.findings:
-        if one.cause and one.verdict in BAD:
-            found.setdefault((one.verdict, one.cause), []).append(one)
-    return found
-
-
-def _lines_of_cause(key: "tuple[str, Cause]", findings: "Sequence[Finding]") -> Iterator[str]:
-    verdict, cause = key
-    crashes = sum(one.experiment.kind == "crash" for one in findings)
-    titles = list(dict.fromkeys(one.experiment.title for one in findings))
-    where = f"{crashes} of the crashes" if crashes > 1 else "; ".join(titles)
-    yield f"{verdict}: {where}"
-    worst = max(
-        findings, key=lambda one: sum(it.lost + it.doubled + it.added for it in one.targets)
-    )
-    for target in worst.targets:
-        if target.verdict != "equal":
-            yield f"  {_told(target)}"
-            for kind, rows in target.examples.items():
-                yield from (f"    {kind}: {row}" for row in rows[:MAX_EXAMPLES])
-    yield f"  why: {cause.text}"
-    yield f"  what to do: {cause.remedy}"
-
-
-def _told(target: "TargetRows") -> str:
-    parts = [
-        f"{count:,} {name}"
-        for name, count in (
-            ("lost", target.lost),
-            ("doubled", target.doubled),
-            ("not in the baseline", target.added),
-        )
-        if count
-    ]
-    key = f"; key {', '.join(target.key)}" if target.key else ""
-    return f"{target.target}: {', '.join(parts)}, of {target.expected or 0:,} rows{key}"
-
-
-def to_json(proof: "Proof") -> dict[str, Any]:
-    """Return a proof as plain JSON values, keys in camelCase as of the API of Glue."""
-    from dataclasses import asdict
-
-    return {
-        "verdict": proof.verdict,
-        "seconds": round(proof.seconds, 1),
-        "differsByTime": proof.by_time,
-        "operations": [asdict(one) for one in proof.operations],
-        "experiments": [
-            {
-                "kind": one.experiment.kind,
-                "title": one.experiment.title,
-                "after": one.experiment.after or None,
-                "verdict": one.verdict,
-                "reason": one.reason or None,
-                "targets": [{**asdict(it), "verdict": it.verdict} for it in one.targets],
-                "cause": asdict(one.cause) if one.cause else None,
-                "seconds": round(one.seconds, 1),
-            }
-            for one in proof.findings
-        ],
-    }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.extras import require
+from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of, is_of_iceberg
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.workflows.recovery import (
@@ -15,7 +16,7 @@ from tidemark.glue_service.workflows.recovery import (
 )
 from tidemark.local_state.catalog.connections import put_connections
 from tidemark.local_state.catalog.databases import put_databases
-from tidemark.local_state.catalog.tables import catalog_tables, put_tables
+from tidemark.local_state.catalog.tables import catalog_tables, put_tables, table_or_none
 from tidemark.local_state.deployment.publish import publish
 from tidemark.local_state.dynamodb import dynamodb_endpoint
 from tidemark.local_state.home import Home
@@ -29,6 +30,7 @@ from tidemark.model.assembly.cloud_assembly import Assembly, read_assembly
 from tidemark.model.assembly.definitions import Deployment
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.assembly.template import read_deployment
+from tidemark.model.clock import now_ms
 
 DEFAULT_REGION = "us-east-1"
 
@@ -119,6 +121,14 @@ def put_in_catalog(file: Path, home: Home) -> str:
             put_connections(store, [connection])
             return connection.name
         table = table_of_request(request)
+        if is_of_iceberg(request):
+            check_iceberg(request)
+            if table_or_none(store, table.database, table.name):
+                raise UsageError(
+                    f"the table {table.full_name} exists, and a new one of Iceberg would have none "
+                    "of its rows: drop it before"
+                )
+            table = iceberg_table_of(home, request, now_ms())
         put_tables(store, [table])
         return table.full_name
 

@@ -74,11 +74,11 @@ def let_arrive_meanwhile(home: Home, uri: str) -> None:
     home.local_path(uri).replace(held)
 
 
-def read_opened(home: Home) -> list[str]:
-    """Return the URIs of the objects that the JVMs of a home have read, in order."""
+def read_opened(home: Home) -> list[tuple[str, str]]:
+    """Return the objects that the JVMs of a home have read, as run ids and URIs, in order."""
     file = home.root / FOLDER / OPENED
     found = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return list(dict.fromkeys(map(json.loads, found)))
+    return [(run_id, uri) for run_id, uri in map(json.loads, found)]
 
 
 class Recorder:
@@ -96,7 +96,7 @@ class Recorder:
         if uri not in self._opened:
             self._opened.add(uri)
             with (self._folder / OPENED).open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps(uri)}\n")
+                file.write(f"{json.dumps([self._run_id, uri])}\n")
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -27,7 +27,13 @@ from tidemark.local_state.bookmarks.versions import (
     latest_bookmark,
     successful_runs,
 )
-from tidemark.local_state.catalog.iceberg import metadata_or_none
+from tidemark.local_state.catalog.iceberg import (
+    has_replaced_partitions,
+    metadata_or_none,
+    read_metadata,
+    transforms_of,
+)
+from tidemark.local_state.catalog.tables import table_or_none
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
@@ -40,7 +46,8 @@ from tidemark.local_state.store.stored_warnings import (
     show_unseen,
 )
 from tidemark.model.assembly.cloud_assembly import Assembly
-from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.assembly.iceberg import METADATA
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
@@ -241,6 +248,16 @@ class HomeTarget(Target):
             return self.home.local_path(uri).stat().st_ctime_ns // 1_000_000
         except (OSError, TidemarkError):
             return None
+
+    def transforms(self, written: DatasetWritten) -> Sequence[str] | None:
+        """Return by what the partitions are that a write has replaced, as its snapshots say."""
+        database, _, name = written.dataset.removeprefix("table:").partition(".")
+        found = table_or_none(self.store, database, name)
+        if found is None or not found.is_iceberg or METADATA not in found.parameters:
+            return None
+        metadata = read_metadata(self.home, found.parameters[METADATA])
+        is_theirs = has_replaced_partitions(metadata, written.snapshots)
+        return transforms_of(metadata) if is_theirs else None
 
     @contextmanager
     def watermarks(self, table: str) -> Iterator[WatermarkAdmin]:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from tidemark.errors import TidemarkError
 from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
 from tidemark.model.assembly.cloud_assembly import Assembly
-from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
@@ -100,6 +100,13 @@ class Target(Protocol):
     @property
     def arrived(self) -> Callable[[str], int | None] | None:
         """A function for the arrival time of a file; None if its last change tells that."""
+        return None
+
+    def transforms(self, written: DatasetWritten) -> Sequence[str] | None:
+        """Return by what the partitions are that a write to a table of Iceberg has replaced.
+
+        None if it has replaced none, or that is not known.
+        """
         return None
 
     @property

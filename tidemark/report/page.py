@@ -5,13 +5,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.report import charts
 from tidemark.report.content import Content, content_of
 from tidemark.report.dot import graph_of, jobs_of_picture
 from tidemark.report.model import Report
 from tidemark.report.words import age, amount, kind_of, moment, took, usd, with_sign
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
 PX_PER_PT = 4 / 3
@@ -54,17 +58,34 @@ def pictures_of(report: Report, content: Content) -> Pictures:
 
 def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str:
     """Return the page with its pictures; everything else in it is escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
+    return (
+        environment()
+        .get_template("page.html.jinja")
+        .render(
+            report=report,
+            content=content,
+            width=width_px(pictures[GRAPH]),
+            pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn)
+            style=style(),
+            version=_version(),
+        )
+    )
+
+
+def environment() -> "Environment":
+    """Return what fills in the templates of pages; it escapes everything."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    made.filters |= {
         "age": age,
         "amount": amount,
         "kind": kind_of,
@@ -73,14 +94,14 @@ def render(report: Report, content: Content, pictures: Mapping[str, str]) -> str
         "took": took,
         "usd": usd,
     }
-    return environment.get_template("page.html.jinja").render(
-        report=report,
-        content=content,
-        width=width_px(pictures[GRAPH]),
-        pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn)
-        style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 (ours)
-        version=_version(),
-    )
+    return made
+
+
+def style() -> "Markup":
+    """Return the style sheet of all pages."""
+    from markupsafe import Markup
+
+    return Markup((FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 (ours)
 
 
 def width_px(svg: str) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .assertions import assert_idempotent, assert_incremental, assert_same_as_recomputed
     from .iceberg_job import iceberg_arguments
+    from .proved import assert_proved
 else:
 
     def __getattr__(name: str) -> Any:
@@ -15,13 +16,15 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        module = ".assertions" if name.startswith("assert_") else ".iceberg_job"
+        modules = {"assert_proved": ".proved", "iceberg_arguments": ".iceberg_job"}
+        module = modules.get(name, ".assertions")
         return getattr(import_module(module, __name__), name)
 
 
 __all__ = [
     "assert_idempotent",
     "assert_incremental",
+    "assert_proved",
     "assert_same_as_recomputed",
     "iceberg_arguments",
 ]

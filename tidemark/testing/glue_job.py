@@ -109,19 +109,30 @@ class GlueJob:
         Raises:
             UsageError: the script is missing, or a job cannot get an argument.
         """
-        file = self.file_of(script)
-        words = arguments_of(bookmark, arguments)
-        name = words.pop("--JOB_NAME", file.stem.replace("_", "-"))
-        self._make_buckets(file, words)
+        submission = self.submission(script, bookmark, arguments)
 
         def repeat() -> GlueRun:
             return self(script, bookmark, isolated=isolated, **arguments)
 
         with _one_at_a_time:
-            run = self._run(Submission(file, name, words), isolated, repeat)
+            run = self._run(submission, isolated, repeat)
         self._test.runs.append(run)
         sys.stdout.write(run.stdout)  # pytest shows it with a failure
         return run
+
+    def submission(
+        self, script: str | Path, bookmark: object, arguments: Mapping[str, Any]
+    ) -> Submission:
+        """Return what a call runs, with the libraries of the project; buckets that it names exist.
+
+        Raises:
+            UsageError: the script is missing, or a job cannot get an argument.
+        """
+        file = self.file_of(script)
+        words = arguments_of(bookmark, arguments)
+        name = words.pop("--JOB_NAME", file.stem.replace("_", "-"))
+        self._make_buckets(file, words)
+        return self._with_libraries(Submission(file, name, words), file.read_bytes())
 
     def define(self, script: str | Path, bookmark: object = "enable", **arguments: Any) -> Job:
         """Return a job to call: the script with its arguments, not run yet."""
@@ -166,25 +177,24 @@ class GlueJob:
         self, submission: Submission, isolated: bool | None, repeat: Callable[[], GlueRun]
     ) -> GlueRun:
         source = submission.script.read_bytes()
-        given = self._with_libraries(submission, source)
         job = replace(
-            publish_script(given, self._test.home),
+            publish_script(submission, self._test.home),
             glue_version=self._test.version,
             timeout_minutes=TIMEOUT_MINUTES,
         )
         machine = self._test.machine()
-        if not isolation.imports_of(source).isdisjoint({"watermarks"}):
+        if self.needs_watermarks(source):
             self._test.dynamodb()
             machine = self._test.machine()
-        merged = merge_arguments(job, given.arguments)
+        merged = merge_arguments(job, submission.arguments)
         why = self._isolation_reason(source, merged, isolated)
         before = self._contents()
         with Store(self._test.home.database) as store:
-            run = plan_job_run(machine, job, given.arguments, new_run_id(), 0)
+            run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
             store.put_job_run(run)
         started = time.monotonic()
         ended = Ended()
-        with served_to(machine, given) as served:
+        with served_to(machine, submission) as served:
             if why is None:
                 kill, self._test.kill = self._test.kill, None
                 ended = self._in_process(served, job, run, merged, kill, before)
@@ -195,7 +205,7 @@ class GlueJob:
                     run = replace(run, run_id=new_run_id())
                     run = replace(run, log_path=str(machine.home.runs / run.run_id / "stderr.log"))
             if why is not None:
-                finished = self._isolated(served, job, given.arguments, run)
+                finished = self._isolated(served, job, submission.arguments, run)
             else:
                 finished = self._finished(run, ended)
         with Store(self._test.home.database) as store:
@@ -204,6 +214,11 @@ class GlueJob:
             with store.transaction():
                 finished = record_end(store, finished, found)
         return self._as_run(finished, job, merged, ended, why, before, started, repeat)
+
+    @staticmethod
+    def needs_watermarks(source: bytes) -> bool:
+        """Return whether a script imports the library of watermarks."""
+        return not isolation.imports_of(source).isdisjoint({"watermarks"})
 
     def _isolation_reason(
         self, source: bytes, merged: Mapping[str, str], isolated: bool | None

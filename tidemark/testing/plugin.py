@@ -43,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers."""
     config.addinivalue_line("markers", MARKER)
     config.addinivalue_line("markers", "spark: starts a JVM")
+    config.addinivalue_line("markers", "prove: tries what goes wrong with a job, in a minute or so")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

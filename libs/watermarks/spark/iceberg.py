@@ -87,6 +87,7 @@ class Target:
         for _ in range(_RACES):
             java.refresh()
             if self._is_noted(java) and not is_repeatable:
+                self._remove(self._left())
                 return False
             base, branch = java.currentSnapshot(), self._new_branch()
             if not self._is_made(branch, base):
@@ -100,7 +101,7 @@ class Target:
                 self._is_noted(java)  # raises if a later run has removed the branch
                 raise
             finally:
-                self._remove(branch)
+                self._remove([branch])
         raise WatermarkConflictError(
             f"{_RACES} times another writer has changed {self.table.name} while window "
             f"{self.window.window_id} of {self.window.owner} was written: nothing of the window is "
@@ -175,9 +176,8 @@ class Target:
             changes = changes.createBranch(branch)
         else:
             changes = changes.createBranch(branch, base.snapshotId())
-        for left in list(java.refs().keySet()):  # of runs that have died
-            if left.startswith(self._prefix) and int(left.split("_")[1]) < self.window.attempt:
-                changes = changes.removeBranch(left)
+        for left in self._left():
+            changes = changes.removeBranch(left)
         return _is_committed(changes.commit)
 
     def _is_published(self, branch: str, base: Any) -> bool:
@@ -198,12 +198,22 @@ class Target:
                 return True
         return False
 
-    def _remove(self, branch: str) -> None:
+    def _left(self) -> list[str]:
+        """Return the branches of earlier attempts, which have died or could not remove them."""
+        names = [name for name in self.table.java.refs().keySet() if name.startswith(self._prefix)]
+        return [name for name in names if int(name.split("_")[1]) < self.window.attempt]
+
+    def _remove(self, branches: list[str]) -> None:
         java = self.table.java
-        with suppress(Exception):  # the next run removes it
-            java.refresh()
-            if java.refs().containsKey(branch):
-                java.manageSnapshots().removeBranch(branch).commit()
+        with suppress(Exception):  # the next run removes them
+            for _ in range(_RACES):
+                java.refresh()
+                changes, names = java.manageSnapshots(), java.refs().keySet()
+                found = [branch for branch in branches if branch in names]
+                for branch in found:
+                    changes = changes.removeBranch(branch)
+                if not found or _is_committed(changes.commit):
+                    return
 
 
 def _id_of(snapshot: Any) -> int | None:

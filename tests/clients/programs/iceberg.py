@@ -4,8 +4,9 @@ import json
 import os
 import sys
 
+import boto3
 import pyarrow as pa
-from pyiceberg.catalog import load_catalog
+from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import (
     CommitFailedException,
     NamespaceAlreadyExistsError,
@@ -27,6 +28,28 @@ def name_of(call: object, *arguments: object) -> str:
     except Exception as error:  # noqa: BLE001 (its name is the fact)
         return type(error).__name__
     return "none"
+
+
+def made_by_glue(catalog: Catalog) -> dict[str, object]:
+    """Create a table by Glue's CreateTable, write to it, drop it; return what pyiceberg sees."""
+    columns = [
+        {"Name": "id", "Type": "bigint"},
+        {"Name": "day", "Type": "string"},
+        {"Name": "sizes", "Type": "map<string,decimal(10,2)>"},
+    ]
+    storage = {"Location": f"s3://{BUCKET}/made/", "Columns": columns}
+    boto3.client("glue").create_table(
+        DatabaseName="ice",
+        TableInput={"Name": "made", "TableType": "EXTERNAL_TABLE", "StorageDescriptor": storage},
+        OpenTableFormatInput={"IcebergInput": {"MetadataOperation": "CREATE", "Version": "2"}},
+    )
+    table = catalog.load_table("ice.made")
+    empty = table.scan().to_arrow().num_rows
+    table.append(ROWS)
+    rows = catalog.load_table("ice.made").scan().to_arrow().num_rows
+    types = [str(field.field_type) for field in table.schema().fields]
+    catalog.purge_table("ice.made")
+    return {"empty": empty, "rows": rows, "types": types, "version": table.format_version}
 
 
 def main() -> None:
@@ -67,6 +90,7 @@ def main() -> None:
     found["registered"] = catalog.load_table("ice.again").scan().to_arrow().num_rows
     found["not empty"] = name_of(catalog.drop_namespace, "ice")
     catalog.purge_table("ice.again")
+    found["made by Glue"] = made_by_glue(catalog)
     catalog.drop_namespace("ice")
     sys.stdout.write(json.dumps(found))
 

@@ -117,6 +117,15 @@ def test_no_branch_is_left(facts, case):
     assert facts[case] == ["main"]
 
 
+def test_an_attempt_that_finds_its_window_removes_the_branches_of_earlier_ones(facts):
+    assert facts["again after that"] is False
+    assert facts["branches of earlier attempts"] == ["main"]
+
+
+def test_windows_are_merged_while_schema_and_partitions_evolve(facts):
+    assert facts["evolved"] == [[1, "A", 20, 2], [3, "c", 20, 6]]
+
+
 def test_an_error_of_the_merge_is_raised_as_it_is(facts):
     assert "UNRESOLVED_COLUMN" in facts["a column that is wrong"]
 

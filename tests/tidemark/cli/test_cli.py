@@ -376,6 +376,24 @@ def test_a_table_that_is_put_into_the_catalog_is_listed(home, tmp_path) -> None:
         assert part in listed.output
 
 
+def test_a_table_of_iceberg_is_put_into_the_catalog_once(home, tmp_path) -> None:
+    (home / "lake" / "lake").mkdir(parents=True)
+    storage = {"Location": "s3://lake/t/", "Columns": [{"Name": "id", "Type": "bigint"}]}
+    request = {
+        "DatabaseName": "lake",
+        "TableInput": {"Name": "t", "TableType": "EXTERNAL_TABLE", "StorageDescriptor": storage},
+        "OpenTableFormatInput": {"IcebergInput": {"MetadataOperation": "CREATE"}},
+    }
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+
+    put = tidemark("catalog", "put", str(file))
+
+    assert put.exit_code == 0, put.output
+    assert len(list((home / "lake" / "lake" / "t" / "metadata").iterdir())) == 1
+    assert_one_clear_line(tidemark("catalog", "put", str(file)), 2, "lake.t exists", "drop it")
+
+
 def test_a_file_that_defines_no_table_is_refused(home, tmp_path) -> None:
     file = tmp_path / "flights.json"
     file.write_text("{}", encoding="utf-8")

@@ -33,8 +33,7 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
         yield from _job_lines(job, short)
     if plan.clears:
         yield ""
-        where = ", ".join(dict.fromkeys(clear.dataset for clear in plan.clears))
-        yield from _wrapped(f"deletes {plural(len(files), 'file')} of {where} until it is undone")
+        yield from _clear_lines(plan, files)
     for title, texts in (
         ("What to do", plan.advice),
         ("Not known", plan.unknown),
@@ -45,6 +44,15 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
             yield title
             for text in texts:
                 yield from _wrapped(text, "- ")
+
+
+def _clear_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
+    tables = ", ".join(dict.fromkeys(f"table:{one.table}" for one in plan.clears if one.table))
+    folders = ", ".join(dict.fromkeys(one.dataset for one in plan.clears if not one.table))
+    if folders:
+        yield from _wrapped(f"deletes {plural(len(files), 'file')} of {folders} until it is undone")
+    if tables:
+        yield from _wrapped(f"takes {tables} back to an earlier snapshot until it is undone")
 
 
 def _job_lines(job: "JobPlan", short: Mapping[str, str]) -> Iterator[str]:

@@ -18,7 +18,6 @@ PAGE = 100
 NOT_HERE = {
     "TransactionId": "AWS ended governed tables",
     "QueryAsOfTime": "AWS ended governed tables",
-    "OpenTableFormatInput": "create Iceberg tables by Spark SQL",
     "UpdateOpenTableFormatInput": "change Iceberg tables by Spark SQL",
     "PartitionIndexes": "there are no partition indexes here",
     "ViewUpdateAction": "views of the Data Catalog are not supported here",

@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-tables.h
 import re
 from functools import partial
 
+from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of, is_of_iceberg
 from tidemark.glue_service.catalog.requests import (
     PAGE,
     Answer,
@@ -41,16 +42,20 @@ def create_table(glue: LocalGlue, request: Request) -> Answer:
     check_catalog(glue, request)
     existing_database(glue.store, request["DatabaseName"])
     _check_keys(request)
+    if is_of_iceberg(request):
+        check_iceberg(request)
     table = table_of_request(request)
     with glue.store.transaction():
         if table_or_none(glue.store, table.database, table.name):
             raise AlreadyExistsError(f"Table already exists: {table.full_name}")
+        if is_of_iceberg(request):
+            table = iceberg_table_of(glue.machine.home, request, glue.now_ms())
         put_tables(glue.store, [table])
     return {}
 
 
 def _check_keys(request: Request) -> None:
-    keys = request["TableInput"].get("PartitionKeys")
+    keys = (request.get("TableInput") or {}).get("PartitionKeys")
     if faults := list(faults_of_partition_keys(keys)):
         raise InvalidInputError("; ".join(faults))
 

@@ -22,7 +22,13 @@ from tidemark.local_state.store.checkpoints import checkpoint_of_run, put_checkp
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.dataset_notes import noted_reads, noted_writes
 from tidemark.local_state.store.stored_warnings import keep_warnings
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.model.checkpoints.checkpoint import (
+    OVERWRITE,
+    PARTITIONS,
+    Checkpoint,
+    DatasetRead,
+    DatasetWritten,
+)
 from tidemark.model.checkpoints.writes import merged_writes
 
 ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
@@ -154,12 +160,25 @@ def with_snapshots(
     ids: dict[str, tuple[str, ...]] = {}
     for one in snapshots:
         ids[one["table"]] = (*ids.get(one["table"], ()), one["id"])
+    partial = ids.keys() - {one["table"] for one in snapshots if not _has_kept_rows(one)}
     known = {one.dataset for one in writes}
     others = (DatasetWritten(f"table:{name}", table=name) for name in ids)
     return tuple(
-        replace(one, snapshots=ids.get(one.dataset.removeprefix("table:"), ()))
+        replace(
+            one,
+            mode=PARTITIONS if one.mode == OVERWRITE and name in partial else one.mode,
+            snapshots=ids.get(name, ()),
+        )
         for one in (*writes, *(one for one in others if one.dataset not in known))
+        for name in [one.dataset.removeprefix("table:")]
     )
+
+
+def _has_kept_rows(snapshot: Mapping[str, Any]) -> bool:
+    """Return whether a table has more rows in a snapshot than those that were added by it."""
+    summary = snapshot.get("summary") or {}
+    total, added = (int(summary.get(name, 0)) for name in ("total-records", "added-records"))
+    return total > added
 
 
 def with_others(

@@ -19,7 +19,12 @@ from tidemark.glue_job.process.borrow import (
 )
 from tidemark.glue_job.process.fitness import own_jvm_reason
 from tidemark.glue_job.process.job_process import BOOKMARK_VARIABLE, SHELL_VARIABLE
-from tidemark.glue_job.process.lake_fs.semantics import FOLDER, OPTIMIZED, semantics_of
+from tidemark.glue_job.process.lake_fs.semantics import (
+    FOLDER,
+    OPTIMIZED,
+    delete_dead_uploads,
+    semantics_of,
+)
 from tidemark.glue_job.process.spark import write_spark_conf
 from tidemark.glue_service.runs.arguments import (
     DRIVER_VARIABLES,
@@ -31,7 +36,7 @@ from tidemark.glue_service.runs.extra_files import copy_extra_files, jar_setting
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.lost_executors import SPECULATION
 from tidemark.local_state.access_key import access_key
-from tidemark.local_state.home import RUN_ID_VARIABLE, Home
+from tidemark.local_state.home import RUN_ID_VARIABLE, UPLOADS, Home
 from tidemark.local_state.lost_executor import EXECUTORS, moment_of
 from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.operations import records_operations
@@ -79,6 +84,7 @@ def spark_variables(
     """Write a Spark job's files into its folder; return its environment variables."""
     losing = moment_of(machine.home)
     asked = Asked(EXECUTORS) if losing else machine.asked
+    delete_dead_uploads(machine.home.root / UPLOADS)
     copy_extra_files(machine.home, job, arguments, folder)
     jars = jars_of(machine.home, job, arguments, spark)
     settings = {
@@ -118,9 +124,11 @@ def _committer_settings(
     machine: Machine, job: JobDefinition, arguments: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the setting of a job whose argument turns the S3-optimized committer off."""
+    if machine.semantics == FOLDER:
+        return {}
     argument = GLUE_ARGUMENTS["--enable-s3-parquet-optimized-committer"]
     is_off = arguments.get(argument.name, "").lower() == "false"
-    if machine.semantics == FOLDER or not is_off or not argument.is_known_by(job.glue_version):
+    if not is_off or not argument.is_known_by(job.glue_version):
         return {}
     return {OPTIMIZED: "false"}
 

@@ -52,6 +52,32 @@ def parsed_metadata(content: bytes) -> dict[str, Any]:
     return found
 
 
+def has_replaced_partitions(metadata: Mapping[str, Any], snapshots: Collection[str]) -> bool:
+    """Return whether one of some snapshots has replaced the whole partitions of its rows.
+
+    A write that replaces what meets a condition does not.
+    """
+    return any(
+        one.get("summary", {}).get("replace-partitions") == "true"
+        for one in metadata.get("snapshots", ())
+        if str(one["snapshot-id"]) in snapshots
+    )
+
+
+def transforms_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the transforms by which new rows of a table are partitioned, such as ``month``.
+
+    Example:
+        >>> fields = [{"transform": "month"}, {"transform": "void"}]
+        >>> specs = [{"spec-id": 2, "fields": fields}]
+        >>> transforms_of({"default-spec-id": 2, "partition-specs": specs})
+        ('month',)
+    """
+    specs = {one["spec-id"]: one["fields"] for one in metadata.get("partition-specs", ())}
+    found = (one["transform"] for one in specs.get(metadata.get("default-spec-id"), ()))
+    return tuple(one for one in found if one != "void")  # of a field that was removed
+
+
 def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str:
     """Return the snapshot before those of undone runs; empty if the table had none then.
 

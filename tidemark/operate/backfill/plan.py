@@ -1,11 +1,13 @@
 """The plan of a backfill: the ranges of its job runs, and their effect on existing rows."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tidemark.model.checkpoints.checkpoint import (
     APPEND,
+    MERGE,
     OVERWRITE,
+    PARTITIONS,
     UNKNOWN,
     WINDOW,
     Checkpoint,
@@ -14,8 +16,20 @@ from tidemark.model.checkpoints.checkpoint import (
 from tidemark.operate.backfill.contract import filled_range
 from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
 from tidemark.operate.backfill.ranges import Range, Unit, parts_of
+from tidemark.operate.replaced_partitions import (
+    TABLE,
+    Transforms,
+    coarse_partition,
+    with_whole_tables,
+)
 from tidemark.operate.rewind.datasets import Flow, joined, last_datasets
 from tidemark.operate.rewind.effects import how_read
+from tidemark.operate.rewind.snapshot_reads import SNAPSHOTS
+
+REPLACE_IT = (
+    "; delete them first, or let the script replace them when it fills a range: merge_window, "
+    "overwritePartitions()"
+)
 
 
 @dataclass(frozen=True)
@@ -50,15 +64,30 @@ class Targets:
         filled: by a run that filled a range; by an incremental one, if none is known.
         next: by an incremental run.
         is_known: whether a run that filled a range is known.
+        coarse: by table of Iceberg whose partitions runs replace, what those are by, if each may
+            have several days: ``month``.
     """
 
     filled: tuple[DatasetWritten, ...] = ()
     next: tuple[DatasetWritten, ...] = ()
     is_known: bool = False
+    coarse: Mapping[str, str] = field(default_factory=dict)
 
 
-def targets_of(checkpoints: Iterable[Checkpoint]) -> Targets:
-    """Return the targets in the checkpoints of a job."""
+def no_transforms(_: DatasetWritten) -> None:
+    """Know of no table how it is partitioned."""
+
+
+def targets_of(
+    checkpoints: Iterable[Checkpoint], transforms: Transforms = no_transforms
+) -> Targets:
+    """Return the targets in the checkpoints of a job, and how tables of Iceberg are partitioned."""
+    targets = _targets_of(with_whole_tables(checkpoints, transforms))
+    coarse = {it.dataset: coarse_partition(it, transforms) for it in targets.filled}
+    return replace(targets, coarse={name: by for name, by in coarse.items() if by})
+
+
+def _targets_of(checkpoints: Iterable[Checkpoint]) -> Targets:
     newest: dict[bool, Checkpoint] = {}
     for it in sorted(checkpoints, key=lambda it: it.committed_at_ms):
         if it.written:
@@ -91,7 +120,8 @@ def plan(
     warnings = (
         *_warnings_of_filling(unit, wanted, targets),
         *_warnings_of_next(unit, wanted, targets),
-        *(_warnings_of_blind(blind) if cut else ()),
+        *(_warnings_of_readers(blind, targets) if cut else ()),
+        *(_warnings_of_clearing(targets) if cut else ()),
     )
     return Plan(job, unit, asked, tuple(cut), warnings, skipped, only_missing)
 
@@ -120,8 +150,14 @@ def _warnings_of_filling(unit: Unit, wanted: Sequence[Interval], targets: Target
     for target in targets.filled:
         if target.mode == OVERWRITE:
             yield f"{unless}a run replaces all of {target.dataset}, and only the last part stays"
+        elif by := targets.coarse.get(target.dataset):
+            yield (
+                f"{unless}a run replaces whole partitions of {target.dataset}, which are by {by}: "
+                "rows of them that it does not write are gone"
+            )
         elif again and target.mode in (APPEND, WINDOW):
-            yield f"{unless}runs add to {target.dataset}: {rows}"
+            how = REPLACE_IT if target.dataset.startswith(TABLE) else ""
+            yield f"{unless}runs add to {target.dataset}: {rows}{how}"
         elif again and target.mode == UNKNOWN:
             yield f"how runs write {target.dataset} is not known: if they add, {rows}"
 
@@ -137,28 +173,50 @@ def _warnings_of_next(unit: Unit, wanted: Sequence[Interval], targets: Targets) 
             )
 
 
-def _warnings_of_blind(blind: Sequence[Flow]) -> Iterator[str]:
-    for reader, dataset in dict.fromkeys((flow.reader, flow.read.dataset) for flow in blind):
-        yield (
-            f"{reader} reads {dataset} by a key and sees no row before its position: fill this "
-            f"range of {reader} too, after those before it"
-        )
+def _warnings_of_readers(flows: Sequence[Flow], targets: Targets) -> Iterator[str]:
+    modes = {target.dataset: target.mode for target in targets.filled}
+    for reader, dataset, how in dict.fromkeys(
+        (flow.reader, flow.read.dataset, how_read(flow.read)) for flow in flows
+    ):
+        if how == "keys":
+            yield (
+                f"{reader} reads {dataset} by a key and sees no row before its position: fill this "
+                f"range of {reader} too, after those before it"
+            )
+        elif modes.get(dataset) in (OVERWRITE, PARTITIONS, MERGE):
+            yield (
+                f"{reader} reads {dataset} from snapshot to snapshot: if it reads appends, its "
+                "next run fails with SnapshotRewrittenError when rows were replaced there; "
+                'read="changes" reads them'
+            )
+
+
+def _warnings_of_clearing(targets: Targets) -> Iterator[str]:
+    for target in targets.next:
+        if target.dataset.startswith(TABLE) and target.mode == APPEND:
+            yield (
+                f"`tidemark rewind --clear` cannot take {target.dataset} back to before this "
+                "afterwards: it takes back the snapshots of incremental runs, and none of a "
+                "backfill"
+            )
 
 
 def blind_readers(job: str, jobs: Iterable[str], checkpoints: Sequence[Checkpoint]) -> list[Flow]:
-    """Return what is read by a key of the rows that a backfill brings about, in order of the jobs.
+    """Return who does not just read what a backfill brings about, in order of the jobs.
 
     A job that reads files, or everything, sees the rows at its next run and passes them on to the
     jobs downstream of it. One that reads by a watermark or a column sees none behind its position.
+    One that reads a table of the job from snapshot to snapshot sees them too, if they are appended.
     """
     in_order = sorted(checkpoints, key=lambda it: it.committed_at_ms)
     datasets = joined(*last_datasets(jobs, in_order))
     reached, todo, found = {job}, [job], []
     while todo:
         for flow in datasets.out_of(todo.pop()):
-            if how_read(flow.read) == "keys":
+            how = how_read(flow.read)
+            if how == "keys" or (how == SNAPSHOTS and flow.writer == job):
                 found.append(flow)
-            elif flow.reader not in reached:
+            if how != "keys" and flow.reader not in reached:
                 reached.add(flow.reader)
                 todo.append(flow.reader)
     return [flow for flow in datasets.flows if flow in found and flow.reader != job]

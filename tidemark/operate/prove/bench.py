@@ -3,7 +3,7 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tidemark.local_state.lost_executor import (
     lose_no_executor,
 )
 from tidemark.local_state.operations import (
+    CATALOG,
     COPY,
     PUT,
     Operation,
@@ -98,11 +99,38 @@ class Baseline:
         outcome: of the run whose operations were recorded.
         operations: what it changed outside its processes, in order.
         sources: URIs of the files that it read as new ones, the oldest first.
+        jobs: the job of each run, by its id.
+        opened: what the runs read, as run ids and URIs.
     """
 
     outcome: Outcome
     operations: Sequence[Operation]
-    sources: Sequence[str] = field(default_factory=list)
+    sources: Sequence[str]
+    jobs: Mapping[str, str]
+    opened: Sequence[tuple[str, str]]
+
+    def job_of(self, experiment: Experiment) -> str | None:
+        """Return the job that a crash ends; None for other experiments."""
+        operation = experiment.operation
+        return self.jobs.get(operation.run_id) if operation else None
+
+    def written_by(self, job: str) -> list[str]:
+        """Return the places that a job changed: URIs of objects, and tables of the catalog."""
+        own = [one for one in self.operations if self.jobs.get(one.run_id) == job]
+        return [f"table {one.places[0]}" if one.kind == CATALOG else one.places[-1] for one in own]
+
+    def around(self, experiment: Experiment, target: str) -> list[Operation]:
+        """Return the operations of the run that crashed, or of those that wrote a target."""
+        crashed = experiment.operation
+        runs = {one.run_id for one in self.operations if one.places[-1].startswith(target)}
+        runs = {crashed.run_id} if crashed else runs
+        return [one for one in self.operations if one.run_id in runs or not runs]
+
+    def is_read_on(self, target: str) -> bool:
+        """Return whether a run has read a target that another run has written."""
+        writers = {one.run_id for one in self.operations if one.places[-1].startswith(target)}
+        readers = {run_id for run_id, uri in self.opened if uri.startswith(target)}
+        return bool(writers) and bool(readers - writers)
 
 
 NONE_LOST = "no executor has written an object"
@@ -133,7 +161,8 @@ def _crash(
 ) -> tuple[Home, list[Trial]]:
     done = [one for one in baseline.operations if one.number <= experiment.after]
     home = home_after(bench.base, baseline.outcome.home, done, folder)
-    return home, [bench.run(home)]
+    job = baseline.job_of(experiment)
+    return home, [bench.run(home, bench.subject.only(job) if job else None)]
 
 
 def _again(

@@ -8,6 +8,8 @@ from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import TargetRows, Verdict, worst
 
+BAD: Sequence[Verdict] = ("changed", "doubled", "lost", "fails")
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -67,3 +69,8 @@ class Proof:
     def verdict(self) -> Verdict:
         """The worst verdict."""
         return worst([one.verdict for one in self.findings])
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether an experiment loses, doubles or changes rows, or fails."""
+        return self.verdict in BAD

@@ -33,6 +33,7 @@ from tidemark.operate.versions.row_job import (
 ROW, SIDE, COUNT, BEFORE = "row", "side", "count", "before"
 MAX_DIFFERING = 5000  # rows that are looked at one by one
 MAX_SHOWN = 3
+MAX_OF_PAIRS = 8  # columns of which two together may be the key
 DATA_LIKE = re.compile(r'"?[\d.+:T Z-]*"?')
 
 
@@ -186,14 +187,21 @@ def sums_of(counted: DataFrame, sides: int) -> list[tuple[int, int, int, int]]:
 
 
 def found_key(base: DataFrame, names: list[str]) -> list[str]:
-    """Return the columns that identify a row of the baseline: one, or two; empty if none do."""
-    candidates = [[name] for name in names] + [list(two) for two in combinations(names[:8], 2)]
+    """Return the columns that identify a row of the baseline: one, or two; empty if none do.
+
+    Measures do not identify a row, though they may differ in all; nor does the whole row.
+    """
+    types = types_of(base)
+    whole = [name for name in names if not types[name].startswith(("double", "float", "decimal"))]
+    candidates = [[name] for name in whole]
+    candidates += [list(two) for two in combinations(whole[:MAX_OF_PAIRS], 2)]
+    candidates = [columns for columns in candidates if len(columns) < len(names)]
     rows = plain(base, names)
     asked = [F.count(F.lit(1))]
     asked += [F.count_distinct(*map(column_of, columns)) for columns in candidates]
     total, *distinct = rows.agg(*asked).collect()[0]
     found = [
-        columns for columns, count in zip(candidates, distinct, strict=True) if count == total > 0
+        columns for columns, count in zip(candidates, distinct, strict=True) if count == total > 1
     ]
     return next((one for one in found if one[0].lower().endswith("id")), found[0] if found else [])
 

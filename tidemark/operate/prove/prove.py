@@ -9,10 +9,11 @@ from itertools import islice
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.lost_executors import why_no_executors
-from tidemark.local_state.operations import read_operations
+from tidemark.local_state.operations import read_opened, read_operations
+from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Baseline, Bench, Outcome, carry_out, run_baseline
 from tidemark.operate.prove.causes import cause_of
-from tidemark.operate.prove.experiments import Experiment, planned
+from tidemark.operate.prove.experiments import KINDS, Experiment, planned
 from tidemark.operate.prove.findings import Finding, Proof, Wish
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import TargetRows, worst
@@ -41,7 +42,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     for one in (outcome, control):
         if one.failure:
             raise TidemarkError(f"it fails without any experiment: {one.failure}")
-    baseline = Baseline(outcome, read_operations(outcome.home), sources_of(bench.base, outcome))
+    baseline = _baseline(bench, outcome)
     subject = bench.subject
     impossible = {
         "together": subject.not_both,
@@ -56,8 +57,16 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     pairs = zip(outcomes, judged, strict=True)
     findings = [_finding(baseline, one, rows, wish) for one, rows in pairs]
     findings += [Finding(one, "not tried", reason=one.not_tried) for one in left]
-    findings.sort(key=lambda one: (one.experiment.kind != "crash", one.experiment.after))
+    findings.sort(key=lambda one: (KINDS.index(one.experiment.kind), one.experiment.after))
     return Proof(baseline.operations, findings, by_time, time.monotonic() - began)
+
+
+def _baseline(bench: Bench, outcome: Outcome) -> Baseline:
+    with Store(outcome.home.database) as store:
+        jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
+    sources = sources_of(bench.base, outcome)
+    opened = read_opened(outcome.home)
+    return Baseline(outcome, read_operations(outcome.home), sources, jobs, opened)
 
 
 @contextmanager
@@ -125,13 +134,19 @@ def _out_of_time(queue: Iterator[Experiment], wish: Wish) -> Iterator[Experiment
 def _finding(
     baseline: Baseline, outcome: Outcome, rows: Sequence[TargetRows], wish: Wish
 ) -> Finding:
-    verdict = worst([one.verdict for one in rows])
-    reason = outcome.failure or next((one.problem for one in rows if one.problem), "") or ""
+    if job := baseline.job_of(outcome.experiment):  # the other jobs of a workflow did not run
+        written = baseline.written_by(job)
+        counting = [one for one in rows if any(place.startswith(one.target) for place in written)]
+    else:  # what a later job of a workflow reads, shows in what that job writes
+        counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
+    verdict = worst([one.verdict for one in counting])
+    reason = outcome.failure or next((one.problem for one in counting if one.problem), "") or ""
     cause = None
     if outcome.failure and verdict == "equal":
         verdict = "fails"
     if verdict not in ("equal", "not tried", "fails"):
-        cause = cause_of(outcome.experiment, verdict, baseline.operations)
+        target = next(one.target for one in counting if one.verdict == verdict)
+        cause = cause_of(outcome.experiment, verdict, baseline.around(outcome.experiment, target))
     if verdict == "doubled" and cause and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
-    return Finding(outcome.experiment, verdict, rows, reason, cause, outcome.seconds)
+    return Finding(outcome.experiment, verdict, counting, reason, cause, outcome.seconds)

@@ -36,7 +36,7 @@ def _of_large_folders(base: Home, outcome: Outcome) -> set[str]:
     targets = changed_targets(files_of(base.lake), files_of(outcome.home.lake))
     left_out = (f"s3://{SCRIPTS}/", *(target.uri for target in targets))
     folders = defaultdict(set)
-    for uri in read_opened(outcome.home):
+    for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]
         if not uri.startswith(left_out) and not name.startswith(("_", ".")):
             folders[uri.rpartition("/")[0]].add(uri)

@@ -1,10 +1,12 @@
 """What is proved: a script, or a part of an app, and in which ways it can be run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.glue_service.commands import App
 from tidemark.glue_service.submit import Submission
+from tidemark.local_state.deployment.project_files import files_like
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
 from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_run
 from tidemark.operate.prove.together import two_at_once, why_not_together
@@ -17,6 +19,7 @@ class Subject:
 
     Attributes:
         start: runs it once.
+        only: returns what runs one of its jobs once.
         version: of Glue, for the jobs that compare rows and for a script.
         scripts: the files of its scripts by their names.
         both: runs it twice at once.
@@ -24,9 +27,11 @@ class Subject:
         newer: runs it once on the newest version of Glue.
         newest: that version.
         not_newer: why that cannot be, or tells nothing; empty if it can.
+        app: that it is a part of; None for a script.
     """
 
     start: Start
+    only: Callable[[str], Start]
     version: str
     scripts: dict[str, Path]
     both: Start
@@ -34,6 +39,7 @@ class Subject:
     newer: Start
     newest: str
     not_newer: str
+    app: App | None = None
 
 
 def script_subject(submission: Submission) -> Subject:
@@ -41,6 +47,7 @@ def script_subject(submission: Submission) -> Subject:
     start, newest = script_start(submission), RUN_HERE[-1]
     return Subject(
         start,
+        lambda _: start,
         submission.glue_version,
         {submission.script.name: submission.script},
         start,
@@ -66,18 +73,35 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
     versions = [version_of_run(one.glue_version) for one in wanted if one.glue_version]
     return Subject(
         start,
+        lambda name: as_deployed(app, workflow, name),
         own_glue_version(),
-        {
-            one.name or one.source.name: one.source
-            for one in app.assembly.assets
-            if one.source.suffix == ".py"
-        },
+        _scripts(app),
         two_at_once(app, job) if job else start,
         why_not_together(app, job),
         app_start(app.folder, workflow, job, scratch),
         newest,
         _why_not_newer(versions, newest),
+        app,
     )
+
+
+def _scripts(app: App) -> dict[str, Path]:
+    """Return the scripts of the jobs by the names that lines of a run have: there are two."""
+    assets = {one.source.name: one.source for one in app.assembly.assets}
+    found = {}
+    for name, job in app.deployment.jobs.items():
+        source = assets.get(f"asset.{job.script_location.rpartition('/')[2]}")
+        if source is not None:
+            found[name] = source
+    in_project = files_like(app.folder.absolute().parent, found)
+    return {
+        **{f"{name}.py": source for name, source in found.items()},
+        **{
+            Path(in_project[name]).name: source
+            for name, source in found.items()
+            if name in in_project
+        },
+    }
 
 
 def _why_not_newer(versions: list[str], newest: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
+from tidemark.model.checkpoints.checkpoint import MERGE, Checkpoint, DatasetRead
 from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import is_tracked
 from tidemark.operate.rewind.facts import Facts
@@ -71,12 +71,18 @@ def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRe
     track = cut.track
     tracked = [read for read in one.read if is_tracked(read)] if one else []
     if not has_others:
-        return list(one.read) if one and not tracked and not track.is_bookmark else tracked
+        return _sources(one) if one and not tracked and not track.is_bookmark else tracked
     names = {name for move in track.moves for name in move.value}
     if not track.is_bookmark:
         wanted = {track.source} if track.source else names
         return [read for read in tracked if read.source in wanted]
     return [read for read in tracked if (read.after or {}).get("kind") == "files"]
+
+
+def _sources(one: Checkpoint) -> list[DatasetRead]:
+    """Return what a run has read, without the tables that it has merged into: MERGE reads them."""
+    merged = {write.dataset for write in one.written if write.mode == MERGE}
+    return [read for read in one.read if read.dataset not in merged]
 
 
 def _added(sum_: Reread | None, read: DatasetRead, why: str) -> Reread:

@@ -1,11 +1,13 @@
 """Which jobs are downstream: they read what others write, or a trigger starts them after."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten, Position
+from tidemark.operate.replaced_partitions import TABLE
 from tidemark.operate.rewind.facts import Facts
+from tidemark.operate.rewind.snapshot_reads import BY_SNAPSHOTS, reads_by_snapshots
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,12 @@ def last_datasets(
     """Return what each job reads and writes, by its checkpoints."""
     checkpoints = _of_next_runs(checkpoints)
     by_watermark = {one.job_name for one in checkpoints if one.watermarks}
+    by_snapshots = {one.job_name for one in checkpoints if reads_by_snapshots(one)}
     read: dict[str, dict[tuple[str, str], DatasetRead]] = {job: {} for job in jobs}
     written: dict[str, dict[str, DatasetWritten]] = {job: {} for job in read}
     for one in checkpoints:
         if one.job_name in read:
-            for r in _with_positions(one, is_by_watermark=one.job_name in by_watermark):
+            for r in _with_positions(one, by_watermark, by_snapshots):
                 of_job = read[one.job_name]
                 kept = of_job.get((r.dataset, r.source))
                 is_less = kept is not None and is_tracked(kept) and not is_tracked(r)
@@ -133,12 +136,20 @@ def _of_next_runs(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
     ]
 
 
-def _with_positions(one: Checkpoint, *, is_by_watermark: bool) -> list[DatasetRead]:
+def _with_positions(
+    one: Checkpoint, by_watermark: Collection[str], by_snapshots: Collection[str]
+) -> list[DatasetRead]:
     """Return the reads of a run; a job with watermarks reads untracked data by them."""
-    if not is_by_watermark:
+    if one.job_name not in by_watermark:
         return list(one.read)
-    by_keys = {"kind": "keys", "values": {}}
-    return [read if is_tracked(read) else replace(read, after=by_keys) for read in one.read]
+    by_keys: Position = {"kind": "keys", "values": {}}
+    of_tables = BY_SNAPSHOTS if one.job_name in by_snapshots else by_keys
+    return [
+        read
+        if is_tracked(read)
+        else replace(read, after=of_tables if read.dataset.startswith(TABLE) else by_keys)
+        for read in one.read
+    ]
 
 
 def is_tracked(read: DatasetRead) -> bool:

@@ -20,6 +20,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
 )
 from tidemark.operate.rewind.datasets import Datasets, Flow, is_tracked, meets
+from tidemark.operate.rewind.snapshot_reads import FAILS, SNAPSHOTS, goes_back, is_by_snapshots
 from tidemark.operate.rewind.window_reads import NO_WINDOWS, WindowReads
 
 Verdict: TypeAlias = Literal["right", "unknown", "stale", "doubles"]
@@ -114,7 +115,7 @@ def _effect(
 ) -> Effect:
     datasets, is_rewound = settings.datasets, job in settings.rewound
     changed = [(flow, effect) for flow in datasets.into(job) if (effect := _of(found, flow))]
-    again = [flow.read for flow, effect in changed if effect.is_written]
+    again = [flow for flow, effect in changed if effect.is_written]
     sees_all = is_rewound or job in settings.new_to
     reads_itself = _reads_itself(target, datasets.read[job])
     if (is_rewound or again) and not reads_itself and _holds_one_run(target, datasets.read[job]):
@@ -127,7 +128,7 @@ def _effect(
     elif is_rewound:
         own = _as_committed(settings, job, _rewound(settings, job, target))
     elif again:
-        own = _target_effect(target, again)
+        own = _target_effect(settings, target, again)
     else:
         own = Effect(target.dataset, target.mode, RIGHT, "", is_written=False)
     wrong = [
@@ -215,14 +216,17 @@ def _as_committed(settings: _Settings, job: str, own: Effect) -> Effect:
     return Effect(own.dataset, own.mode, RIGHT, why)
 
 
-def _target_effect(target: DatasetWritten, reads: list[DatasetRead]) -> Effect:
-    found = [_read_again(target, read) for read in reads]
+def _target_effect(settings: _Settings, target: DatasetWritten, flows: list[Flow]) -> Effect:
+    found = [_read_again(settings, target, flow) for flow in flows]
     return max(found, key=lambda one: _ORDER.index(one.verdict))
 
 
-def _read_again(target: DatasetWritten, read: DatasetRead) -> Effect:
+def _read_again(settings: _Settings, target: DatasetWritten, flow: Flow) -> Effect:
     """Return what becomes of a target whose job reads a dataset that is written again."""
-    how = how_read(read)
+    how = how_read(flow.read)
+    cleared = settings.rewound if settings.clears else ()
+    if how == SNAPSHOTS and goes_back(flow.writer, flow.written, cleared):
+        return Effect(target.dataset, target.mode, STALE, FAILS, is_written=False)
     if how == "keys":
         why = "its position is after the rows that are corrected, so it does not see them"
         return Effect(target.dataset, target.mode, STALE, why, is_written=False)
@@ -233,15 +237,17 @@ def _read_again(target: DatasetWritten, read: DatasetRead) -> Effect:
         why = "appends all that it reads in every run, as it always did"
     if target.mode == UNKNOWN or how == "whole":
         return Effect(target.dataset, target.mode, NOT_KNOWN, why)
-    why = "appends: it sees the files that are written again as new, and rows are duplicated"
+    why = f"appends: it sees the {how} that are written again as new, and rows are duplicated"
     return Effect(target.dataset, target.mode, DOUBLES, why)
 
 
-def how_read(read: DatasetRead) -> Literal["files", "keys", "whole"]:
-    """Return how a run finds new data: by files, by keys, or not at all."""
+def how_read(read: DatasetRead) -> Literal["files", "snapshots", "keys", "whole"]:
+    """Return how a run finds new data: by files, by snapshots, by keys, or not at all."""
     position = read.after or read.before
     if position is None:
         return "whole"
+    if is_by_snapshots(read):
+        return "snapshots"
     return "files" if position.get("kind") == "files" else "keys"
 
 
@@ -258,7 +264,7 @@ def _merges_new_only(
     if effect.verdict != DOUBLES or target.mode != MERGE:
         return False
     reads = [one.read for one in datasets.into(flow.reader) if one.writer == flow.writer]
-    return all(is_tracked(read) and how_read(read) == "files" for read in reads)
+    return all(is_tracked(read) and how_read(read) in ("files", SNAPSHOTS) for read in reads)
 
 
 def _passed_on(target: DatasetWritten, effect: Effect) -> Verdict:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.replaced_partitions import with_whole_tables
 from tidemark.operate.rewind.facts import Facts, Track
 from tidemark.operate.rewind.tracks import Windows, tracks_of_table
 from tidemark.operate.target import Target, arguments_of
@@ -24,7 +25,8 @@ def facts_of(
     """
     jobs = list(reads)
     runs = sorted(target.runs(None), key=lambda run: run.started_at)
-    checkpoints = sorted(target.checkpoints(), key=lambda one: one.committed_at_ms)
+    checkpoints = with_whole_tables(target.checkpoints(), target.transforms)
+    checkpoints.sort(key=lambda one: one.committed_at_ms)
     known = target.rewind_facts(jobs, runs)
     watermarks: list[Track] = []
     windows: dict[tuple[str, str, str], Mapping[str, Any]] = {}

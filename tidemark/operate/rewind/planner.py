@@ -1,6 +1,6 @@
 """Plans a rewind: what moves, what is read again, and the effect on everything downstream."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from tidemark.model.assembly.arguments import FROM, TO, is_filling
 from tidemark.operate.job_runs import Run
@@ -12,6 +12,7 @@ from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, 
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
 from tidemark.operate.rewind.refusals import check_graph, check_request
+from tidemark.operate.rewind.snapshot_reads import FAILS, goes_back, is_by_snapshots
 from tidemark.operate.rewind.window_reads import window_reads
 
 
@@ -61,7 +62,7 @@ def plan_rewind(
             targets = tuple(seen[job])
             plans.append(JobPlan(job, True, states, reads, effects=targets, is_known=bool(targets)))
         elif job in left and names:
-            sees = _sees(facts, datasets, seen, job)
+            sees = _sees(facts, datasets, seen, job, again if clears else ())
             is_known = bool(seen[job] or facts.checkpoints_of(job))
             plans.append(
                 JobPlan(job, False, sees=sees, effects=tuple(seen[job]), is_known=is_known)
@@ -242,7 +243,13 @@ def _clears(facts: Facts, found: Sequence[Cut]) -> list[Clear]:
     return [Clear(*key, tuple(ids)) for key, ids in runs.items()]
 
 
-def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]], job: str) -> str:
+def _sees(
+    facts: Facts,
+    datasets: Datasets,
+    seen: Mapping[str, Sequence[Effect]],
+    job: str,
+    cleared: Collection[str],
+) -> str:
     reads = [
         flow
         for flow in datasets.into(job)
@@ -256,8 +263,11 @@ def _sees(facts: Facts, datasets: Datasets, seen: Mapping[str, Sequence[Effect]]
         return "only a trigger puts it downstream: it reads none of the rewritten data"
     texts = {
         "files": "sees the files that are written again as new, and reads them",
+        "snapshots": "sees the rows that are written again as new snapshots, and reads them",
         "keys": "does not see rewritten data: its own state would have to go back too",
         "whole": "reads everything in every run",
     }
+    if any(is_by_snapshots(f.read) and goes_back(f.writer, f.written, cleared) for f in reads):
+        return FAILS
     hows = dict.fromkeys((flow.writer, how_read(flow.read)) for flow in reads)
     return "; ".join(f"{texts[how]} (of {writer})" for writer, how in hows)

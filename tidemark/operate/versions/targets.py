@@ -50,9 +50,7 @@ class Target:
             files: those of the lake, as `files_of` returns them.
         """
         below = sorted(path for path in files if path.startswith(f"{self.folder}/"))
-        own = [
-            path for path in below if (_dataset(path), _format(path)) == (self.folder, self.format)
-        ]
+        own = [path for path in below if target_of(path) == self]
         return {
             "folder": str(lake / self.folder),
             "files": [str(lake / path) for path in own],
@@ -86,8 +84,13 @@ def changed_targets(before: Files, *after: Files) -> list[Target]:
         changed = {path for path, facts in files.items() if before.get(path) != facts}
         for path in (*changed, *(before.keys() - files.keys())):
             if not path.startswith(skipped):
-                found.add(Target(_dataset(path), _format(path)))
+                found.add(target_of(path))
     return sorted(found, key=lambda target: (target.folder, target.format))
+
+
+def target_of(path: str) -> Target:
+    """Return the target that a file of a lake belongs to."""
+    return Target(_dataset(path), _format(path))
 
 
 def _checkpoints(files: Files) -> set[str]:

@@ -4,6 +4,8 @@ import random
 from dataclasses import replace
 
 from watermarks import Window, append_window, merge_window, newest_snapshot, read_snapshots
+from watermarks.spark import iceberg, snapshots
+from watermarks.spark.iceberg_tables import iceberg_table
 
 facts = {"metadata": {}}
 
@@ -49,6 +51,10 @@ one = spark.range(3).selectExpr("CAST(id AS INT) AS id")
 facts["first append"] = append_window(one, "lake.s.log", window(1))
 facts["again by this run"] = error_of(lambda: append_window(one, "s.log", window(1)))
 facts["again by the next run"] = append_window(one, "s.log", window(1, attempt=2))
+again = iceberg.Target(iceberg_table(spark, "s.log"), window(1, attempt=2))
+spark.sql(f"ALTER TABLE s.log CREATE BRANCH `{again._new_branch()}`")
+facts["again after that"] = append_window(one, "s.log", window(1, attempt=3))
+facts["branches of earlier attempts"] = [row.name for row in spark.table("lake.s.log.refs").collect()]
 facts["another part"] = append_window(one, "s.log", window(1, attempt=2), part="b")
 facts["a later window"] = append_window(one, "s.log", window(3))
 facts["superseded append"] = error_of(lambda: append_window(one, "s.log", window(2)))
@@ -119,11 +125,28 @@ for name in ("spark.wap.id", "spark.wap.branch"):
     spark.conf.unset(name)
 facts["not staged"] = append_window(one, "s.branch_a", window(2))
 
+# Schema and partitions evolve between windows; files are compacted, snapshots expire
+spark.sql("CREATE TABLE s.ev (id INT, name STRING, at BIGINT, old INT) USING iceberg")
+first = orders((1, "a", 10, "I"), (2, "b", 10, "I"))
+merge_window(first.withColumn("old", first.id), "s.ev", window(1), ["id"])
+for change in (
+    "ADD COLUMN price INT",
+    "ALTER COLUMN id TYPE BIGINT",
+    "RENAME COLUMN name TO title",
+    "DROP COLUMN old",
+    "ADD PARTITION FIELD bucket(2, id)",
+):
+    spark.sql(f"ALTER TABLE s.ev {change}")
+spark.sql("CALL lake.system.rewrite_data_files(table => 's.ev', options => map('rewrite-all', 'true'))")
+expire("s.ev")
+later = orders((1, "A", 20, "U"), (2, "", 20, "D"), (3, "c", 20, "I"))
+later = later.selectExpr("id + 0L AS id", "name AS title", "at", "op", "id * 2 AS price")
+merge_window(later, "s.ev", window(2), ["id"], deleted="op = 'D'")
+facts["evolved"] = rows("s.ev")
+
 # Another writer commits while the window is written: the window is written again.
 spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
 spark.sql("INSERT INTO s.race VALUES (1, 'old', 1)")
-from watermarks.spark import iceberg, snapshots
-
 made, others = iceberg.Target._is_made, iter([True, False])
 
 

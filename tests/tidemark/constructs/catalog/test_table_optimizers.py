@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from botocore.session import get_session
+from botocore.validate import ParamValidator
 
 from tests.fixtures.synthesis import as_list
 from tests.tidemark.constructs.catalog.test_published_tables import resources
@@ -177,3 +179,32 @@ def test_an_optimizer_is_named_once(optimized):
 
     with pytest.raises(JobDefinitionError, match="Compaction"):
         optimized(Compaction(), Compaction(min_input_files=5))
+
+
+def test_what_is_declared_is_what_the_api_of_glue_takes(add, optimized):
+    """No emulator of AWS deploys optimizers: their names and values are those of its model."""
+    from tidemark.constructs import Compaction, OrphanFileDeletion, SnapshotRetention
+
+    optimizers = (
+        Compaction(strategy="z-order", min_input_files=20, delete_file_threshold=5),
+        SnapshotRetention(days=30, snapshots=10, clean_expired_files=False),
+        OrphanFileDeletion(days=7),
+    )
+    add("first", writes=[optimized(*optimizers)])
+
+    shape = get_session().get_service_model("glue").operation_model("CreateTableOptimizer")
+    for found in resources(add, "AWS::Glue::TableOptimizer").values():
+        request = found["Properties"]
+        settings = as_of_api(request.pop("TableOptimizerConfiguration"))
+        settings["roleArn"] = "arn:aws:iam::111122223333:role/r"
+        request = {**request, "CatalogId": "111122223333", "TableOptimizerConfiguration": settings}
+        report = ParamValidator().validate(request, shape.input_shape)
+        assert not report.has_errors(), report.generate_report()
+        assert request["Type"] in shape.input_shape.members["Type"].enum
+
+
+def as_of_api(value):
+    """Return a value of a template with names as the API of Glue writes them."""
+    if not isinstance(value, dict):
+        return value
+    return {key[0].lower() + key[1:]: as_of_api(one) for key, one in value.items()}

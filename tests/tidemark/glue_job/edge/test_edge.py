@@ -80,7 +80,7 @@ def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
 
     (found,) = read_operations(home)
     assert (found.kind, found.places) == ("put", ("s3://lake/a\tb",))
-    assert read_opened(home) == ["s3://lake/in"]
+    assert read_opened(home) == [("jr_1", "s3://lake/in")]
     assert not jvm.path.parent.exists()
 
 

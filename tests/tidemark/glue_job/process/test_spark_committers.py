@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from itertools import product
 
@@ -11,6 +12,8 @@ import pytest
 from tests import edge
 from tests.edge import Recorder, recording
 from tidemark.glue_job.process.lake_fs.semantics import OPTIMIZED, direct_options
+from tidemark.glue_job.writers.formats import write_format
+from tidemark.glue_job.writers.s3_files import write_files
 
 pytestmark = pytest.mark.spark
 
@@ -18,7 +21,7 @@ ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
 FORMATS = ("parquet", "orc", "json", "csv", "text")
 V1, V2 = {OPTIMIZED: "false", ALGORITHM: "1"}, {OPTIMIZED: "false", ALGORITHM: "2"}
 DIRECT = direct_options("s3")
-OF_EVERY_CHANGE = (("parquet", "optimized"), ("json", "v1"))
+OF_EVERY_CHANGE = (("parquet", "optimized"),)
 COMMITTERS = {"v1": V1, "v2": V2, "optimized": {}, "direct": DIRECT}
 
 
@@ -84,12 +87,21 @@ def test_partitions_are_written_and_overwritten_as_in_a_folder(spark, s3, s3_sem
     assert not list(s3.folder.glob(".spark-staging*"))
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="EMRC",
+)
 def test_optimized_committer_completes_the_uploads_of_a_task_and_renames_nothing(
     spark, s3, s3_semantics
 ):
+    times = []
+    s3_semantics.before_answer = lambda: times.append(time.time())
+
     write(spark, s3.uri, {}, keys=("part",))
 
     seen = steps(s3_semantics, s3.uri)
+    files = s3.folder.glob("part=*/part-*")
+    assert max(file.stat().st_mtime for file in files) < min(times)  # the start of their uploads
     assert {line.split()[0] for line in seen} == {"put"}
     assert sorted(seen[:-1]) == [
         f"put part={part}/part-0000{task}" for part in (0, 1) for task in (0, 1)
@@ -97,12 +109,28 @@ def test_optimized_committer_completes_the_uploads_of_a_task_and_renames_nothing
     assert seen[-1] == "put _SUCCESS"
 
 
+def test_sink_of_a_folder_is_committed_by_spark(spark, s3):
+    write_files(spark.range(2), s3.uri, write_format("json", {}, None))
+
+    assert (s3.folder / "_SUCCESS").exists()
+
+
+@pytest.mark.rule(
+    "S3's semantics",
+    source="SILENT",
+    choice="so do the sinks of DynamicFrames, without _SUCCESS",
+)
 def test_direct_committer_puts_each_file_when_its_task_has_written_it(spark, s3, s3_semantics):
     write(spark, s3.uri, DIRECT, "json")
 
     assert sorted(steps(s3_semantics, s3.uri)) == ["put part-00000", "put part-00001"]
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="SP33",
+    choice="the default of Spark: Glue names none",
+)
 def test_first_algorithm_renames_twice_and_shows_nothing_before_the_job_is_committed(
     spark, s3, s3_semantics
 ):
@@ -131,6 +159,10 @@ def test_first_algorithm_renames_twice_and_shows_nothing_before_the_job_is_commi
     )
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_second_algorithm_shows_the_files_of_a_task_when_it_is_committed(spark, s3, s3_semantics):
     write(spark, s3.uri, V2, "json")
 
@@ -148,6 +180,11 @@ def test_second_algorithm_shows_the_files_of_a_task_when_it_is_committed(spark, 
     )
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="EMRR",
+    choice="by the first algorithm, as plain Spark does",
+)
 @pytest.mark.parametrize("committer", ["optimized", pytest.param("v1", marks=pytest.mark.nightly)])
 def test_dynamic_overwrite_is_written_apart_deleted_and_renamed(spark, s3, s3_semantics, committer):
     write(spark, s3.uri, {}, keys=("part",))
@@ -167,6 +204,10 @@ def test_dynamic_overwrite_is_written_apart_deleted_and_renamed(spark, s3, s3_se
     ]
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_overwrite_deletes_each_object_before_anything_is_written(spark, s3, s3_semantics):
     write(spark, s3.uri, {})
     before = len(s3_semantics.changes)
@@ -190,3 +231,46 @@ def test_task_that_fails_leaves_nothing_with_the_optimized_committer(
     written = [line for line in steps(s3_semantics, s3.uri) if line != "put part-00000"]
     assert written == []
     assert not [path for path in (spark_home.root / "uploads").rglob("*") if path.is_file()]
+
+
+@pytest.mark.nightly
+def test_stream_keeps_its_checkpoint_in_objects(spark, s3, s3_semantics):
+    s3.put("in/a.json", '{"id": 1}\n')
+    for _ in range(2):
+        rows = spark.readStream.schema("id INT").json(f"{s3.uri}in/").writeStream
+        rows = rows.trigger(availableNow=True).option("checkpointLocation", f"{s3.uri}checkpoint/")
+        rows.format("parquet").start(f"{s3.uri}out/").awaitTermination()
+
+    assert spark.read.parquet(f"{s3.uri}out/").collect() == [(1,)]
+
+
+@pytest.mark.nightly
+def test_write_to_this_machine_is_committed_as_without_s3(spark, s3_semantics, tmp_path):
+    write(spark, (tmp_path / "rows").as_uri(), {})
+
+    assert found(spark, (tmp_path / "rows").as_uri()) == [0, 1, 2, 3, 4, 5]
+    assert s3_semantics.changes == []
+    assert (tmp_path / "rows" / "_SUCCESS").exists()
+
+
+@pytest.mark.nightly
+def test_partition_with_a_location_of_its_own_is_written_apart_and_renamed(spark, s3, s3_semantics):
+    spark.sql(
+        "CREATE TABLE apart (id STRING, part INT) USING parquet PARTITIONED BY (part) "
+        f"LOCATION '{s3.uri}table'"
+    )
+    spark.sql(f"ALTER TABLE apart ADD PARTITION (part = 0) LOCATION '{s3.uri}own'")
+    try:
+        spark.sql("INSERT INTO apart SELECT string(id), id % 2 FROM range(0, 6, 1, 1)")
+        rows = sorted(int(row.id) for row in spark.table("apart").collect())
+    finally:
+        spark.sql("DROP TABLE apart")
+
+    assert rows == [0, 1, 2, 3, 4, 5]
+    seen = [re.sub(r"\.spark-staging-[^/]*", "STAGE", line) for line in steps(s3_semantics, s3.uri)]
+    assert [line.split()[0] for line in seen] == ["put", "put", "put", "copy", "delete"]
+    assert (seen[0].startswith("put table/STAGE/"), seen[1]) == (
+        True,
+        "put table/part=1/part-00000",
+    )
+    assert seen[-2].split()[-1].startswith("own/")

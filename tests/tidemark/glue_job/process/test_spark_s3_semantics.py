@@ -3,52 +3,20 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from py4j.protocol import Py4JJavaError
 
 from tests.edge import Recorder, recording
+from tests.hadoop_lake import Lake
 
 pytestmark = pytest.mark.spark
 
-
-class Lake:
-    """A file system of Hadoop over a folder of the test, with semantics and a recorder."""
-
-    def __init__(self, spark: Any, s3: Any, semantics: str, recorder: Recorder) -> None:
-        self.s3, self.recorder = s3, recorder
-        self._hadoop = spark.sparkContext._jvm.org.apache.hadoop
-        conf = self._hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
-        conf.set("tidemark.lake.semantics", semantics)
-        conf.set("tidemark.edge", str(recorder.path))
-        uri = spark.sparkContext._jvm.java.net.URI.create(s3.uri)
-        self.system = self._hadoop.fs.FileSystem.newInstance(uri, conf)
-
-    def path(self, key: str) -> Any:
-        return self._hadoop.fs.Path(f"{self.s3.uri}{key}")
-
-    def put(self, key: str, text: str = "{}") -> None:
-        out = self.system.create(self.path(key), True)
-        out.write(text.encode())
-        out.close()
-
-    def rename(self, source: str, target: str) -> bool:
-        return bool(self.system.rename(self.path(source), self.path(target)))
-
-    def delete(self, key: str, *, recursive: bool = True) -> bool:
-        return bool(self.system.delete(self.path(key), recursive))
-
-    def keys(self) -> list[str]:
-        files = (path for path in self.s3.folder.rglob("*") if path.is_file())
-        return sorted(str(path.relative_to(self.s3.folder)) for path in files)
-
-    def changes(self) -> list[str]:
-        """Return what was announced, with keys in place of URIs."""
-        return [one.replace(self.s3.uri, "") for one in self.recorder.changes]
+SECOND_DISK = "/dev/shm"  # noqa: S108 (a folder of its own in it)
 
 
 @pytest.fixture
@@ -65,18 +33,14 @@ def lake(spark, s3, recorder):
     lake.system.close()
 
 
-@pytest.fixture
-def folder_lake(spark, s3, recorder):
-    """Return a lake with the semantics of folders."""
-    lake = Lake(spark, s3, "folder", recorder)
-    yield lake
-    lake.system.close()
-
-
 def uploads(spark_home) -> list[str]:
     return sorted(str(path) for path in (spark_home.root / "uploads").rglob("*") if path.is_file())
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="S3C",
+)
 def test_object_is_there_when_its_stream_is_closed_and_not_before(lake, spark_home):
     out = lake.system.create(lake.path("a/b.json"), True)
     out.write(b"{}")
@@ -122,6 +86,10 @@ def test_creating_without_overwrite_refuses_what_is_there(lake):
         lake.system.create(lake.path("a.json/below/b.json"), True)
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_file_is_renamed_by_a_copy_and_a_delete_and_gets_a_new_date(lake):
     lake.put("a.json")
     os.utime(lake.s3.folder / "a.json", (0, 0))
@@ -133,6 +101,11 @@ def test_file_is_renamed_by_a_copy_and_a_delete_and_gets_a_new_date(lake):
     assert time.time() - (lake.s3.folder / "to" / "b.json").stat().st_mtime < 60
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+    choice="one after the other; S3A copies several at once",
+)
 def test_folder_is_renamed_object_by_object_in_the_order_of_keys(lake):
     for key in ("in/b/2", "in/a-1", "in/a/1", "in/c"):
         lake.put(key)
@@ -148,6 +121,11 @@ def test_folder_is_renamed_object_by_object_in_the_order_of_keys(lake):
     assert not lake.system.exists(lake.path("in"))
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="SILENT",
+    choice="as S3A of Hadoop",
+)
 def test_rename_that_s3_has_not_is_refused(lake):
     lake.put("a")
     lake.put("b")
@@ -176,6 +154,10 @@ def test_folder_is_deleted_object_by_object(lake):
     assert not lake.system.exists(lake.path("in"))
 
 
+@pytest.mark.rule(
+    "S3's semantics",
+    source="FSR",
+)
 def test_empty_folder_stays_as_a_marker_of_s3a_does(lake):
     assert lake.system.mkdirs(lake.path("in/empty"))
     assert lake.system.exists(lake.path("in/empty"))
@@ -222,49 +204,29 @@ def test_links_are_copied_and_deleted_and_what_they_name_stays(lake):
     assert lake.keys() == ["kept/a"]
 
 
-def test_changes_of_folders_are_announced_whole(folder_lake):
-    folder_lake.put("in/a")
-    folder_lake.put("in/b")
-
-    assert folder_lake.rename("in", "out")
-    assert folder_lake.delete("out")
-    assert not folder_lake.delete("out")
-
-    assert folder_lake.changes() == ["put in/a", "put in/b", "rename in out", "delete out"]
-    assert folder_lake.recorder.entered == 5  # the last one changed nothing
-
-
-def test_file_of_a_folder_grows_while_others_see_it(folder_lake):
-    out = folder_lake.system.create(folder_lake.path("a"), True)
-    out.write(b"{}")
-    out.hflush()
-
-    assert folder_lake.keys() == ["a"]
-    assert folder_lake.changes() == []
-    out.close()
-    out.close()
-    assert folder_lake.changes() == ["put a"]
-
-
-def test_key_with_a_tab_is_one_word_of_an_announcement(lake):
-    lake.put("a\tb\\c")
-
-    assert lake.changes() == [r"put a\tb\\c"]
-
-
-def test_changes_of_many_threads_are_made_one_after_the_other(lake):
-    threads = [
-        threading.Thread(target=lambda name=name: lake.put(f"{name}"), daemon=True)
-        for name in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(lake.changes()) == [f"put {name}" for name in range(8)]
-
-
 def test_semantics_that_nobody_knows_are_refused(spark, s3, recorder):
     with pytest.raises(Py4JJavaError, match="is 'posix'; allowed: folder, s3"):
         Lake(spark, s3, "posix", recorder)
+
+
+@pytest.mark.skipif(not Path(SECOND_DISK).is_dir(), reason="it needs a second disk")
+def test_lake_on_another_disk_than_its_home_is_refused_by_name(spark, tmp_path):
+    hadoop = spark.sparkContext._jvm.org.apache.hadoop
+    conf = hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
+    with TemporaryDirectory(dir=SECOND_DISK) as folder:
+        (Path(folder) / "far").mkdir()
+        (tmp_path / "lake").symlink_to(folder)
+        conf.set("tidemark.lake", str(tmp_path / "lake"))
+        conf.set("tidemark.lake.semantics", "s3")
+        system = hadoop.fs.FileSystem.newInstance(
+            spark.sparkContext._jvm.java.net.URI.create("s3://far/"), conf
+        )
+        out = system.create(hadoop.fs.Path("s3://far/a"), True)
+
+        with pytest.raises(
+            Py4JJavaError, match=r"another disk than the uploads of its home, .*: have"
+        ):
+            out.close()
+
+        assert list((Path(folder) / "far").iterdir()) == []
+        assert [path for path in (tmp_path / "uploads").rglob("*") if path.is_file()] == []

@@ -72,6 +72,16 @@ def test_a_run_has_the_snapshots_that_it_added_to_tables_of_iceberg():
     assert Checkpoint.from_json(json.loads(json.dumps(whole.to_json()))) == whole
 
 
+@pytest.mark.parametrize(("total", "mode"), [("9", "overwrite_partitions"), ("4", "overwrite")])
+def test_an_overwrite_that_has_kept_rows_has_not_replaced_the_table(total, mode):
+    write = DatasetWritten("table:d.t", "overwrite", "d.t")
+    summary = {"total-records": total, "added-records": "4"}
+
+    (found,) = with_snapshots([write], [{"table": "d.t", "id": "1", "summary": summary}])
+
+    assert found.mode == mode
+
+
 @pytest.mark.parametrize(
     ("state", "moves", "has_one"),
     [("SUCCEEDED", (), True), ("FAILED", (), False), ("FAILED", (MOVE,), True)],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.tidemark.operate.backfill.test_ledger import EVIDENCE, RANGES, STALE
 from tidemark.errors import UsageError
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
 from tidemark.operate.backfill.ledger import (
     TO_RUN,
     Evidence,
@@ -23,6 +23,7 @@ from tidemark.operate.backfill.ledger import (
 )
 from tidemark.operate.backfill.plan import Targets, plan, rest_of, targets_of
 from tidemark.operate.backfill.ranges import Range, Unit
+from tidemark.operate.rewind.datasets import Flow
 
 NUMBER = Unit.NUMBER
 
@@ -168,3 +169,55 @@ def test_targets_are_those_of_the_newest_runs_of_each_kind():
 
     assert targets_of(ones) == Targets(writes("merge"), writes("append"), is_known=True)
     assert targets_of(ones[:2]) == Targets(writes("append"), writes("append"))
+
+
+LOG = "table:db.log"
+
+
+def table(mode: str, snapshots: tuple[str, ...] = ()) -> tuple[DatasetWritten, ...]:
+    return (DatasetWritten(LOG, mode, snapshots=snapshots),)
+
+
+def planned(written: DatasetWritten, transforms=None, flows=()):
+    fills = {"--backfill_from": "1", "--backfill_to": "2"}
+    ones = [
+        Checkpoint("orders", "jr_1", 1, written=table("append")),
+        Checkpoint("orders", "jr_2", 2, written=written, arguments=fills),
+    ]
+    targets = targets_of(ones, lambda write: transforms)
+    return plan("job", NUMBER, Range(1, 4), 1, DONE_ONE, targets, flows).warnings
+
+
+CLEARING = (
+    "`tidemark rewind --clear` cannot take table:db.log back to before this afterwards: it takes "
+    "back the snapshots of incremental runs, and none of a backfill"
+)
+
+
+@pytest.mark.parametrize(
+    ("mode", "transforms", "told"),
+    [
+        ("append", None, "runs add to table:db.log: rows of 2 numbers that were loaded before"),
+        ("merge", None, ""),
+        ("overwrite_partitions", None, ""),
+        ("overwrite_partitions", ("day",), ""),
+        ("overwrite_partitions", ("month", "identity"), ""),
+        ("overwrite_partitions", (), "a run replaces all of table:db.log"),
+        ("overwrite_partitions", ("month",), "a run replaces whole partitions of table:db.log"),
+    ],
+)
+def test_what_becomes_of_a_table_of_iceberg_is_told(mode, transforms, told):
+    *first, last = planned(table(mode), transforms)
+
+    assert last == CLEARING
+    assert [one.startswith(told) for one in first] == ([True] if told else [])
+
+
+@pytest.mark.parametrize(("mode", "fails"), [("append", False), ("merge", True)])
+def test_a_reader_of_snapshots_is_told_of_rows_that_are_replaced(mode, fails):
+    read = DatasetRead(LOG, after={"kind": "snapshots", "values": {}})
+    flow = Flow("job", "clean", *table("append"), read)
+
+    told = [one for one in planned(table(mode), flows=[flow]) if "clean reads" in one]
+
+    assert ["SnapshotRewrittenError" in one for one in told] == ([True] if fails else [])

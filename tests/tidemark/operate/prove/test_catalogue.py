@@ -2,85 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import zipfile
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from click.testing import CliRunner
 
-from tests.tidemark.operate.prove.jobs import CATALOGUE, Case
-from tidemark.cli.main import main
-from tidemark.glue_service.commands import region
-from tidemark.glue_service.runs.jvms.supply import POOL_VARIABLE, jvms_of
-from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
-from tidemark.local_state.home import Home
-from tidemark.local_state.watermark_tables import watermark_table
+from tests.pages import Page
+from tests.tidemark.operate.prove.jobs import ALL, CATALOGUE, NEW, WINDOWS, Case
 
 pytestmark = pytest.mark.spark
-LIBS = Path(__file__).parents[4] / "libs"
-ALWAYS = ("append", "commit-first", "partitions-by-day")
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the file of a pool of warm JVMs for all cases."""
-    home = Home.open(tmp_path_factory.mktemp("pool") / "home")
-    with jvms_of(home) as jvms:
-        yield str(jvms.pool_file)
-
-
-@pytest.fixture
-def project(tmp_path: Path, pool: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv(POOL_VARIABLE, pool)
-    monkeypatch.chdir(tmp_path)
-    home = Home.open(tmp_path / "home")
-    folder = home.lake / "lake" / "in"
-    folder.mkdir(parents=True)
-    for day in range(1, 5):
-        rows = [
-            {
-                "id": 10 * day + number,
-                "day": f"2026-11-2{day}",
-                "customer": f"c{number}",
-                "amount": 10.0 * day + number,
-            }
-            for number in range(3)
-        ]
-        file = folder / f"day{day}.json"
-        file.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
-        os.utime(file, (1_790_000_000 + 86_400 * day,) * 2)
-    with (
-        dynamodb_endpoint(home) as endpoint,
-        dynamodb_client(endpoint, region()) as client,
-    ):
-        create_tables(client, [watermark_table("glue-watermarks")])
-    with zipfile.ZipFile(home.lake / "lake" / "libs.zip", "w") as archive:
-        for file in LIBS.rglob("*.py"):
-            archive.write(file, file.relative_to(LIBS))
-    return tmp_path
-
-
-def verdicts(project: Path, case: Case) -> dict[str, str]:
-    """Return the worst verdict of each kind of experiment."""
-    from tidemark.operate.prove.judged import worst
-
-    script = project / "job.py"
-    script.write_text(case.script, encoding="utf-8")
-    words = ["prove", "--format", "json", str(script), "--JOB_NAME", case.name, *case.arguments]
-    result = CliRunner().invoke(main, [*words, "--extra-py-files", "s3://lake/libs.zip"])
-    assert result.exit_code in (0, 1), result.output
-    found: dict[str, list[str]] = {}
-    document = json.loads(result.stdout)
-    for one in document["experiments"]:
-        found.setdefault(one["kind"], []).append(one["verdict"])
-    assert found.pop("together") == ["not tried"]
-    found.pop("versions")  # whether Glue 6.0 is there depends on the machine
-    assert result.exit_code == (document["verdict"] in ("lost", "doubled", "changed", "fails"))
-    return {kind: worst(of_kind) for kind, of_kind in found.items()}  # type: ignore[arg-type]
+ALWAYS = ("commit-first",)
+COLUMNS = ("crash", "again", "order", "meanwhile", "twice")
 
 
 @pytest.mark.parametrize(
@@ -90,5 +19,40 @@ def verdicts(project: Path, case: Case) -> dict[str, str]:
         for one in CATALOGUE
     ],
 )
-def test_a_job_gets_its_verdicts(case, project):
-    assert verdicts(project, case) == case.verdicts
+def test_a_job_gets_its_verdicts(case, verdicts):
+    assert verdicts(case) == case.verdicts
+
+
+def table_of_page(page: Page) -> dict[str, dict[str, str]]:
+    """Return the verdicts that the table of the wrong jobs states."""
+    rows = [
+        line.strip("| ").split(" | ") for line in page.text.splitlines() if line.startswith("| ")
+    ]
+    return {
+        row[0]: dict(zip(COLUMNS, row[1:], strict=True))
+        for row in rows
+        if len(row) == len(COLUMNS) + 1 and row[0] != "job"
+    }
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["append", "commit-first", "watermark-last"])
+def test_the_wrong_jobs_of_the_page_get_the_verdicts_that_it_states(name, verdicts):
+    page = Page("docs/prove.md")
+    head = WINDOWS if "marks." in page.blocks[f"prove {name}"] else NEW
+    script = f"{head}\n{page.blocks[f'prove {name}']}"
+
+    found = verdicts(Case(name, script, {}))
+
+    stated = table_of_page(page)
+    assert len(stated) == 3
+    assert {kind: found[kind] for kind in COLUMNS} == stated[name]
+
+
+def test_the_catalogue_has_right_and_wrong_jobs():
+    assert len({one.name for one in CATALOGUE}) == len(CATALOGUE) >= 25
+    safe = [one for one in CATALOGUE if set(one.verdicts.values()) <= {"equal", "not tried"}]
+    assert len(safe) >= 3
+    assert {ALL, NEW, WINDOWS} == {
+        head for head in (ALL, NEW, WINDOWS) if any(head in one.script for one in CATALOGUE)
+    }

@@ -130,7 +130,7 @@ def test_an_object_that_is_held_back_arrives_with_the_first_write(tmp_path):
     assert arrived.stat().st_mtime_ns > (base.lake / "lake" / "in" / "a").stat().st_mtime_ns
 
 
-def test_objects_that_are_read_are_noted_once(tmp_path):
+def test_objects_that_are_read_are_noted_once_for_each_run(tmp_path):
     home = new_home(tmp_path / "home")
     record_operations(home)
 
@@ -139,7 +139,7 @@ def test_objects_that_are_read_are_noted_once(tmp_path):
         recorder.note_opened("s3://lake/in/a\n")
         recorder.note_opened("s3://lake/in/a\n")
 
-    assert read_opened(home) == ["s3://lake/in/a\n"]
+    assert read_opened(home) == [("jr_1", "s3://lake/in/a\n"), ("jr_2", "s3://lake/in/a\n")]
 
 
 def test_nothing_is_recorded_of_what_failed(tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,27 @@ def test_an_interrupted_rewind_of_a_table_is_finished(work, step):
     work.finish(record, 8)
 
     assert place(work) == NEW
+
+
+@pytest.mark.parametrize("step", ["table", "bookmarks", "unmark"])
+def test_a_killed_rewind_of_a_table_is_finished_by_the_next_process(work, step):
+    def die(name):
+        if name.startswith(step):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        with Store(work.home.database) as store:
+            CarryOut(work.home, store, no_table, die).do(Steps(tables=(STEP,)), ASKED, "x")
+        os._exit(1)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+
+    if record := open_rewind(work.store):
+        work.finish(record, 8)
+
+    assert place(work) == NEW
+    undo(work, None, ASKED)
+    assert place(work) == OLD
 
 
 @pytest.mark.parametrize("step", ["table", "bookmarks"])

@@ -194,7 +194,8 @@ public class LakeFileSystem extends FileSystem {
         for (int i = 0; i < keys.size(); i++) {
             String key = (String) keys.get(i);
             if (!key.endsWith(".crc")) {
-                Path object = new Path(path, key);
+                // The constructor of three parts, because a name may hold a colon.
+                Path object = new Path(path, new Path(null, null, key));
                 objects.complete(
                     new File(folder, key), locate(object), makeQualified(object).toString(), modified);
             }

@@ -3,6 +3,7 @@ package dev.tidemark.lake;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.CopyOption;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -72,16 +73,21 @@ public class ObjectStore {
 
     private void appear(String operation, File upload, File object, String[] places) throws IOException {
         String made = null;
-        edge.enter();
         try {
-            Files.createDirectories(object.getParentFile().toPath(), new FileAttribute[0]);
-            Files.move(upload.toPath(), object.toPath(), MOVE);
-            made = operation;
-        } finally {
-            edge.leave(made, places);
-            if (made == null) {
-                upload.delete();
+            edge.enter();
+            try {
+                Files.createDirectories(object.getParentFile().toPath(), new FileAttribute[0]);
+                Files.move(upload.toPath(), object.toPath(), MOVE);
+                made = operation;
+            } catch (AtomicMoveNotSupportedException error) {
+                throw new IOException(
+                    object + " is on another disk than the uploads of its home, " + upload.getParent()
+                    + ": have the lake on the disk of the home, or run without S3's semantics", error);
+            } finally {
+                edge.leave(made, places);
             }
+        } finally {
+            upload.delete();  // what a failure has left
         }
     }
 

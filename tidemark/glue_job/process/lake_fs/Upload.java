@@ -43,10 +43,11 @@ public class Upload extends OutputStream implements Abortable {
         hasEnded = true;
         try {
             out.close();
-            store.complete(part, object, uri, System.currentTimeMillis());
-        } finally {
-            part.delete();  // what a failure has left
+        } catch (IOException error) {
+            part.delete();
+            throw error;
         }
+        store.complete(part, object, uri, System.currentTimeMillis());
     }
 
     public Abortable.AbortableResult abort() {

@@ -33,14 +33,17 @@ def semantics_of(environment: Mapping[str, str]) -> str:
 
 def semantics_settings(semantics: str) -> dict[str, str]:
     """Return the Spark settings for a lake with these semantics: S3's come with its committers."""
-    if semantics == FOLDER:
+    if semantics != S3:
         return {}
     return {f"spark.hadoop.{PROPERTY}": semantics, COMMITTER_OF_PARQUET: COMMITTER}
 
 
 def direct_options(semantics: str) -> dict[str, str]:
-    """Return the options with which a DataFrame is written as the sinks of DynamicFrames write."""
-    if semantics == FOLDER:
+    """Return the options with which a DataFrame is written as the sinks of DynamicFrames write.
+
+    In a configuration of Hadoop without the setting, the semantics are a variable without a value.
+    """
+    if semantics != S3:
         return {}
     named = "mapreduce.outputcommitter.named.classname"
     factory = "org.apache.hadoop.mapreduce.lib.output.NamedCommitterFactory"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.testing import assert_incremental
+from tidemark.testing import assert_incremental, assert_proved
 
 pytestmark = pytest.mark.spark
 
@@ -48,6 +48,14 @@ def test_every_file_is_read_once_whatever_happens_between_runs(lake):
     lake.put("landing/template_job/1.json", [ROW], minutes_ago=20)
 
     assert_incremental(SCRIPT, **PATHS)
+
+
+@pytest.mark.prove
+def test_no_row_is_lost_or_doubled_whatever_goes_wrong(lake):
+    lake.put("landing/template_job/1.json", [ROW], minutes_ago=20)
+    lake.put("landing/template_job/2.json", [ROW | {"id": 2}], minutes_ago=10)
+
+    assert_proved(SCRIPT, **PATHS)
 
 
 def test_a_run_before_anything_has_landed_writes_nothing(lake, glue_job):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.testing import assert_idempotent
+from tidemark.testing import assert_idempotent, assert_proved
 
 pytestmark = pytest.mark.spark
 
@@ -65,6 +65,15 @@ def test_rows_are_inserted_updated_and_merged_again_without_effect(lake, glue_jo
     assert merged(lake, job) == [(1, "done"), (2, "open"), (3, "open")]
     assert_idempotent(SCRIPT, **PATHS)
     assert merged(lake, job) == [(1, "done"), (2, "open"), (3, "open")]
+
+
+@pytest.mark.prove
+def test_no_row_is_lost_or_doubled_whatever_goes_wrong(lake, job):
+    rows = [row(job, 1, "done", 2), row(job, 2, "open", 1)]
+    lake.put("raw/template_job/1.parquet", [row(job, 1, "open", 1)], minutes_ago=20)
+    lake.put("raw/template_job/2.parquet", rows, minutes_ago=10)
+
+    assert_proved(SCRIPT, **PATHS)
 
 
 def test_a_run_before_the_source_has_any_row_writes_nothing(lake, glue_job):

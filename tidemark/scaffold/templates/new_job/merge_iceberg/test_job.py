@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tidemark.testing import iceberg_arguments
+from tidemark.testing import assert_proved, iceberg_arguments
 
 pytestmark = [
     pytest.mark.spark,
@@ -55,6 +55,16 @@ def test_rows_are_inserted_updated_and_merged_again_without_effect(
     run()
 
     assert merged(catalog, job) == [(1, "done"), (2, "open"), (3, "open")]
+
+
+@pytest.mark.prove
+def test_no_row_is_lost_or_doubled_whatever_goes_wrong(lake, catalog, watermarks, job):
+    catalog.put_database("sales")
+    rows = [row(job, 1, "done", 2), row(job, 2, "open", 1)]
+    lake.put("raw/template_job/window=1/1.parquet", [row(job, 1, "open", 1)], minutes_ago=20)
+    lake.put("raw/template_job/window=2/1.parquet", rows, minutes_ago=10)
+
+    assert_proved(SCRIPT, watermark_table=watermarks, **PATHS, **ICEBERG)
 
 
 def test_a_run_before_the_source_has_any_row_creates_nothing(catalog, run):

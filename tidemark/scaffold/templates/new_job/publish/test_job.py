@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tidemark.testing import assert_proved
+
 pytestmark = pytest.mark.spark
 
 SCRIPT = "glue_jobs/template_job.py"
@@ -37,6 +39,14 @@ def test_a_run_with_something_new_writes_the_table_anew(lake, glue_job):
     written = [run.rows_written > 0 for run in (first, second, third)]
     assert written == [True, True, False]
     assert sum(row["row_count"] for row in lake.rows("mart/template_job/")) == 2
+
+
+@pytest.mark.prove
+def test_no_row_is_lost_or_doubled_whatever_goes_wrong(lake):
+    lake.put("curated/template_job/1.parquet", [{"id": 1, "status": "open"}], minutes_ago=20)
+    lake.put("curated/template_job/2.parquet", [{"id": 2, "status": "done"}], minutes_ago=10)
+
+    assert_proved(SCRIPT, **PATHS)
 
 
 def test_a_run_before_the_source_has_any_row_writes_nothing(lake, glue_job):

@@ -1,0 +1,32 @@
+"""The writes at which a script says why a retry may add their rows twice."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidemark.checks.lint.ignores import ignores_of
+from tidemark.checks.script.appends import appends_in
+
+RULE = "retry-appends"
+
+
+def accepted_lines(text: str) -> dict[int, str]:
+    """Return the lines of such writes, with the reason that the comment gives."""
+    comments = [one for one in ignores_of(text) if RULE in one.rules and not one.mistake]
+    found: dict[int, str] = {}
+    for call in appends_in(text):
+        lines = range(call.place.line, call.place.end_line + 1)
+        for comment in comments:
+            if comment.line in lines:
+                found |= dict.fromkeys(lines, comment.reason)
+    return found
+
+
+def accepted_in(scripts: Mapping[str, Path]) -> dict[tuple[str, int], str]:
+    """Return the same for scripts by their names: reasons by the name of a script and a line."""
+    return {
+        (name, line): reason
+        for name, script in scripts.items()
+        for line, reason in accepted_lines(
+            script.read_text(encoding="utf-8", errors="replace")
+        ).items()
+    }

@@ -1,0 +1,95 @@
+"""Creates tables of Iceberg as Glue does for `OpenTableFormatInput`: with their first metadata.
+
+Sources: https://docs.aws.amazon.com/glue/latest/dg/populate-otf.html (columns, no partitions), and
+the messages of AWS as others have observed them:
+https://github.com/go-to-k/cdkd/issues/1408, https://github.com/apache/iceberg-go/pull/410
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+from tidemark.glue_job.iceberg.table_input import table_input
+from tidemark.glue_service.protocol.service_errors import InvalidInputError
+from tidemark.local_state.catalog.iceberg import write_metadata
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
+from tidemark.model.assembly.iceberg import METADATA, PREVIOUS
+from tidemark.model.assembly.iceberg_metadata import new_metadata
+
+Request: TypeAlias = Mapping[str, Any]
+VERSION = "2"
+
+
+def is_of_iceberg(request: Request) -> bool:
+    """Return whether a request of CreateTable asks for a table of Iceberg."""
+    return bool((request.get("OpenTableFormatInput") or {}).get("IcebergInput"))
+
+
+def iceberg_table_of(home: Home, request: Request, at_ms: int) -> CatalogTable:
+    """Write the first metadata of a table at its place; return its definition.
+
+    The request is one that `check_iceberg` has let pass.
+    """
+    table = table_of_request(request)
+    storage = request["TableInput"]["StorageDescriptor"]
+    location = storage["Location"].rstrip("/")
+    metadata = new_metadata(storage["Columns"], location, str(uuid4()), at_ms)
+    place = f"{location}/metadata/00000-{uuid4()}.metadata.json"
+    home.existing_path(place).parent.mkdir(parents=True, exist_ok=True)
+    write_metadata(home, place, metadata)
+    commit = {
+        "table": table.name,
+        METADATA: place,
+        PREVIOUS: None,
+        "location": location,
+        "properties": {},
+        "schemas": [json.dumps(metadata["schemas"][0])],
+    }
+    return CatalogTable(table.database, table.name, table_input(commit, table.definition))
+
+
+def check_iceberg(request: Request) -> None:
+    """Refuse a table of Iceberg as AWS does.
+
+    Raises:
+        InvalidInputError: with AWS's message, where it is known.
+    """
+    asked = request["OpenTableFormatInput"]["IcebergInput"]
+    given: dict[str, Any] = request.get("TableInput") or {}
+    storage: dict[str, Any] = given.get("StorageDescriptor") or {}
+    if asked.get("CreateIcebergTableInput"):
+        if storage.get("Location") or storage.get("Columns"):
+            raise InvalidInputError(
+                "Table metadata information present at multiple parts of input request"
+            )
+        raise InvalidInputError(
+            "CreateIcebergTableInput does not work on this machine: give Location and Columns in "
+            "TableInput.StorageDescriptor, or create the table by Spark SQL"
+        )
+    if given.get("TableType") != "EXTERNAL_TABLE":
+        raise InvalidInputError("Iceberg table type has to be EXTERNAL_TABLE")
+    if not storage.get("Location"):
+        raise InvalidInputError(
+            "Location information cannot be null while creating an iceberg table"
+        )
+    if {"table_type", METADATA} & (given.get("Parameters") or {}).keys():
+        raise InvalidInputError(
+            f"Cannot use reserved parameters table_type or {METADATA} while creating an iceberg "
+            "table"
+        )
+    _check_supported(asked, given, storage)
+
+
+def _check_supported(asked: Request, given: Request, storage: Request) -> None:
+    """Refuse what AWS's pages say is not supported, in words of our own."""
+    if (version := asked.get("Version", VERSION)) != VERSION:
+        raise InvalidInputError(f"IcebergInput.Version is {version!r}; allowed: {VERSION}")
+    if given.get("PartitionKeys"):
+        raise InvalidInputError(
+            "PartitionKeys of a table of Iceberg: the Data Catalog creates none with partitions; "
+            "add them by Spark SQL, ALTER TABLE ... ADD PARTITION FIELD"
+        )
+    if not storage.get("Columns"):
+        raise InvalidInputError("a table of Iceberg needs StorageDescriptor.Columns")

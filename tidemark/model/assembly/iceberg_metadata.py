@@ -1,0 +1,129 @@
+"""The metadata of a new table of Iceberg, from columns as the Data Catalog writes them; pure.
+
+Source: https://iceberg.apache.org/spec/#table-metadata-fields
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count
+from typing import Any, TypeAlias
+
+from tidemark.errors import UsageError
+from tidemark.model.hive_types import fields_of, inside_of, is_a
+
+TYPES = {
+    "boolean": "boolean",
+    "int": "int",
+    "bigint": "long",
+    "float": "float",
+    "double": "double",
+    "string": "string",
+    "binary": "binary",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamptz",
+}
+ALLOWED = ", ".join([*TYPES, "decimal(p,s)", "array<>", "map<,>", "struct<:>"])
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+_NextId: TypeAlias = Callable[[], int]
+
+
+def new_metadata(
+    columns: Iterable[Mapping[str, Any]], location: str, uuid: str, at_ms: int
+) -> dict[str, Any]:
+    """Return the metadata of a table of format-version 2 that has no snapshot and no partitions.
+
+    Args:
+        columns: each with `Name`, `Type` and maybe `Comment`.
+        location: of the table, `s3://...`.
+        uuid: of the table.
+        at_ms: when it is created, epoch milliseconds.
+
+    Raises:
+        UsageError: Iceberg has no such type.
+
+    Example:
+        >>> found = new_metadata([{"Name": "id", "Type": "bigint"}], "s3://b/t", "u", 0)
+        >>> found["schemas"][0]["fields"]
+        [{'id': 1, 'name': 'id', 'required': False, 'type': 'long'}]
+    """
+    ids = count(1)
+    schema = {**_struct(_fields(columns), lambda: next(ids)), "schema-id": 0}
+    return {
+        "format-version": 2,
+        "table-uuid": uuid,
+        "location": location,
+        "last-sequence-number": 0,
+        "last-updated-ms": at_ms,
+        "last-column-id": next(ids) - 1,
+        "current-schema-id": 0,
+        "schemas": [schema],
+        "default-spec-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "last-partition-id": 999,
+        "default-sort-order-id": 0,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "properties": {},
+        "current-snapshot-id": -1,
+        "refs": {},
+        "snapshots": [],
+        "snapshot-log": [],
+        "metadata-log": [],
+    }
+
+
+def _fields(columns: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    found = [(it["Name"], it.get("Type") or "", it.get("Comment") or "") for it in columns]
+    return [(name, re.sub(r"\s", "", kind), doc) for name, kind, doc in found]
+
+
+def _struct(fields: Iterable[tuple[str, str, str]], next_id: _NextId) -> dict[str, Any]:
+    """Return a struct; its fields are numbered before what is in them, as Iceberg does."""
+    numbered = [(next_id(), *field) for field in fields]
+    return {
+        "type": "struct",
+        "fields": [
+            {
+                "id": number,
+                "name": name,
+                "required": False,
+                "type": _type(kind, next_id, name),
+                **({"doc": doc} if doc else {}),
+            }
+            for number, name, kind, doc in numbered
+        ],
+    }
+
+
+def _type(kind: str, next_id: _NextId, column: str) -> str | dict[str, Any]:
+    if is_a(kind, "array"):
+        number, inside = next_id(), inside_of(kind)
+        element = {"element-id": number, "element-required": False}
+        return {"type": "list", **element, "element": _type(inside, next_id, column)}
+    if is_a(kind, "map"):
+        key, value = _key_and_value(inside_of(kind))
+        key_id, value_id = next_id(), next_id()
+        return {
+            "type": "map",
+            "key-id": key_id,
+            "key": _type(key, next_id, column),
+            "value-id": value_id,
+            "value-required": False,
+            "value": _type(value, next_id, column),
+        }
+    if is_a(kind, "struct"):
+        return _struct([(name, one, "") for name, one in fields_of(kind)], next_id)
+    if match := _DECIMAL.fullmatch(kind.lower()):
+        return f"decimal({match[1]}, {match[2]})"
+    if kind.lower() not in TYPES:
+        raise UsageError(f"column {column!r} has the type {kind!r}, which Iceberg lacks: {ALLOWED}")
+    return TYPES[kind.lower()]
+
+
+def _key_and_value(inside: str) -> tuple[str, str]:
+    depth = 0
+    for place, letter in enumerate(inside):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and not depth:
+            return inside[:place], inside[place + 1 :]
+    return inside, ""

@@ -1,0 +1,103 @@
+"""A job that writes rows of its own making, with the schema of files or of declared columns.
+
+Called with ``--asked FILE``: an object with ``rows``, how many, and ``places``, a list of objects
+with ``target`` (a folder), ``format``, and either ``like`` (files with the schema) or ``columns``
+(pairs of a name and a Hive type). It imports nothing of this toolkit.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (every PySpark user's convention)
+from pyspark.sql import types as T  # noqa: N812
+
+FILES = 4
+DAY = "2026-01-01"
+HOURS = 3600
+FLAGS = {"csv": {"header": "true", "inferSchema": "true"}}
+TIME = re.compile(r"\d{4}-\d\d-\d\d(?P<time>[T ]\d\d:\d\d:\d\d)?(?P<zone>Z)?.*")
+
+
+def main() -> None:
+    """Write every place."""
+    file = Path(sys.argv[sys.argv.index("--asked") + 1])
+    asked = json.loads(file.read_text(encoding="utf-8"))
+    spark = SparkSession.builder.getOrCreate()
+    for place in asked["places"]:
+        made = rows_of(spark, place, asked["rows"])
+        writer = made.write.mode("overwrite").options(**FLAGS.get(place["format"], {}))
+        writer.format(place["format"]).save(place["target"])
+    spark.stop()
+
+
+def rows_of(spark: SparkSession, place: dict[str, Any], count: int) -> DataFrame:
+    """Return that many rows in the order of their numbers, a part for each file."""
+    schema, example = T.StructType(), {}
+    if place.get("like"):
+        reader = spark.read.format(place["format"]).options(**FLAGS.get(place["format"], {}))
+        there = reader.load(place["like"])
+        schema = there.schema
+        first = there.limit(1).collect()
+        example = first[0].asDict() if first else {}
+    else:
+        ddl = ", ".join(f"`{name}` {kind}" for name, kind in place["columns"])
+        schema = spark.createDataFrame([], ddl).schema
+    numbers = spark.range(0, count, 1, min(FILES, max(count, 1)))
+    return numbers.select(
+        *(
+            value_of(field.dataType, field.name, example.get(field.name)).alias(field.name)
+            for field in schema
+        )
+    )
+
+
+def value_of(kind: T.DataType, name: str, example: Any = None) -> Column:
+    """Return a value that grows with the number of its row, and differs from row to row."""
+    if isinstance(kind, T.StringType):
+        return text_of(name, example)
+    if isinstance(kind, T.ArrayType):
+        return F.array(value_of(kind.elementType, name))
+    if isinstance(kind, T.StructType):
+        return F.struct(*(value_of(one.dataType, one.name).alias(one.name) for one in kind))
+    if isinstance(kind, T.MapType):
+        return F.create_map(value_of(kind.keyType, name), value_of(kind.valueType, name))
+    number = F.col("id")
+    if isinstance(kind, T.DateType):
+        return F.date_add(F.lit(DAY).cast("date"), number.cast("int"))
+    found = next((make for types, make in PLAIN if isinstance(kind, types)), None)
+    return (found(number) if found else number).cast(kind)
+
+
+def text_of(name: str, example: Any) -> Column:
+    """Return strings: of the form of an example that is a date or a time, else with the number."""
+    found = TIME.fullmatch(example) if isinstance(example, str) else None
+    if found is None:
+        return F.concat(F.lit(f"{name}-"), F.col("id").cast("string"))
+    if not found["time"]:
+        return F.date_add(F.lit(DAY).cast("date"), F.col("id").cast("int")).cast("string")
+    pattern = f"yyyy-MM-dd'{found['time'][0]}'HH:mm:ss" + ("'Z'" if found["zone"] else "")
+    return F.date_format(moment(), pattern)
+
+
+def moment() -> Column:
+    """Return an hour of its own for each row."""
+    start = F.unix_timestamp(F.lit(f"{DAY} 00:00:00"))
+    return F.timestamp_seconds(start + F.col("id") * HOURS)
+
+
+PLAIN: list[tuple[Any, Callable[[Column], Column]]] = [
+    ((T.TimestampType, T.TimestampNTZType), lambda _: moment()),
+    (T.BooleanType, lambda number: number % 2 == 0),
+    ((T.ByteType, T.ShortType), lambda number: number % 100),
+    ((T.DoubleType, T.FloatType, T.DecimalType), lambda number: number * F.lit(1.5)),
+]
+"""How the number of a row becomes a value of some types; it is cast to the type."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""A proof as lines for people, and as JSON."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tidemark.model.messages import plural
+from tidemark.operate.prove.causes import Cause
+from tidemark.operate.prove.findings import BAD, Finding, Proof
+from tidemark.operate.prove.judged import TargetRows
+
+MARKS = {
+    "equal": "✓",
+    "accepted": "~",
+    "changed": "≠",
+    "doubled": "✗",
+    "lost": "✗",
+    "fails": "✗",
+    "not tried": "-",
+}
+MAX_EXAMPLES = 2
+
+
+def lines_of(proof: Proof) -> Iterator[str]:
+    """Yield a proof as lines for people: the experiments, then each cause once."""
+    for finding in proof.findings:
+        reason = f": {finding.reason}" if finding.reason else ""
+        title = finding.experiment.title
+        yield f"{MARKS[finding.verdict]} {finding.verdict:9} {title}{reason}"
+    for cause, findings in _by_cause(proof).items():
+        yield ""
+        yield from _lines_of_cause(cause, findings)
+    yield ""
+    for target, columns in proof.by_time.items():
+        yield f"{target}: two equal runs differ in {', '.join(columns)}, which were left out"
+    counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
+    told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
+    yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
+
+
+def _by_cause(proof: Proof) -> dict[tuple[str, Cause], list[Finding]]:
+    found: dict[tuple[str, Cause], list[Finding]] = {}
+    for one in proof.findings:
+        if one.cause and one.verdict in BAD:
+            found.setdefault((one.verdict, one.cause), []).append(one)
+    return found
+
+
+def _lines_of_cause(key: tuple[str, Cause], findings: Sequence[Finding]) -> Iterator[str]:
+    verdict, cause = key
+    crashes = sum(one.experiment.kind == "crash" for one in findings)
+    titles = list(dict.fromkeys(one.experiment.title for one in findings))
+    where = f"{crashes} of the crashes" if crashes > 1 else "; ".join(titles)
+    yield f"{verdict}: {where}"
+    worst = max(
+        findings, key=lambda one: sum(it.lost + it.doubled + it.added for it in one.targets)
+    )
+    for target in worst.targets:
+        if target.verdict != "equal":
+            yield f"  {_told(target)}"
+            for kind, rows in target.examples.items():
+                yield from (f"    {kind}: {row}" for row in rows[:MAX_EXAMPLES])
+    yield f"  why: {cause.text}"
+    yield f"  what to do: {cause.remedy}"
+
+
+def _told(target: TargetRows) -> str:
+    parts = [
+        f"{count:,} {name}"
+        for name, count in (
+            ("lost", target.lost),
+            ("doubled", target.doubled),
+            ("not in the baseline", target.added),
+        )
+        if count
+    ]
+    key = f"; key {', '.join(target.key)}" if target.key else ""
+    return f"{target.target}: {', '.join(parts)}, of {target.expected or 0:,} rows{key}"
+
+
+def to_json(proof: Proof) -> dict[str, Any]:
+    """Return a proof as plain JSON values, keys in camelCase as of the API of Glue."""
+    return {
+        "verdict": proof.verdict,
+        "seconds": round(proof.seconds, 1),
+        "differsByTime": proof.by_time,
+        "operations": [asdict(one) for one in proof.operations],
+        "experiments": [
+            {
+                "kind": one.experiment.kind,
+                "title": one.experiment.title,
+                "after": one.experiment.after or None,
+                "verdict": one.verdict,
+                "reason": one.reason or None,
+                "targets": [{**asdict(it), "verdict": it.verdict} for it in one.targets],
+                "cause": asdict(one.cause) if one.cause else None,
+                "seconds": round(one.seconds, 1),
+            }
+            for one in proof.findings
+        ],
+    }

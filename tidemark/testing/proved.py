@@ -1,0 +1,89 @@
+"""Asserts that no row is lost or doubled when a job goes wrong, by the experiments of `prove`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidemark.checks.lint.accepted import accepted_in
+from tidemark.errors import UsageError
+from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
+from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.experiments import KINDS
+from tidemark.operate.prove.findings import Wish
+from tidemark.operate.prove.prove import prove
+from tidemark.operate.prove.subject import script_subject
+from tidemark.operate.prove.words import lines_of
+from tidemark.operate.versions.copies import copy_home
+from tidemark.operate.versions.shared import ENDPOINTS
+from tidemark.testing.comparison import fail, names_of
+from tidemark.testing.current import current_test
+from tidemark.testing.glue_job import GlueJob
+from tidemark.testing.lake import Lake
+
+ONE_VERSION = tuple(kind for kind in KINDS if kind != "versions")
+
+
+def assert_proved(
+    script: str | Path,
+    bookmark: object = "enable",
+    *,
+    only: str | Sequence[str] = ONE_VERSION,
+    key: str | Sequence[str] | None = None,
+    budget: float | None = None,
+    **arguments: Any,
+) -> None:
+    """Assert that no row is lost, doubled or changed, whatever goes wrong with a job.
+
+    The script runs on copies of the test's lake, bookmarks and watermarks, in processes of its own:
+    once as it should, then with a crash after each change that it makes, with nothing new, with its
+    files in parts, in another order, twice, and after a rewind. The test's lake stays as it is.
+
+    Args:
+        script: its file, as for `glue_job`.
+        bookmark: `"enable"`, `"pause"` or `"disable"`.
+        only: the kinds of experiments, of docs/prove.md; without, all on one version of Glue.
+        key: columns that identify a row; without, they are looked for.
+        budget: seconds after which no further experiment begins; None: all are carried out.
+        **arguments: of the script and of Glue.
+
+    Raises:
+        AssertionError: an experiment loses, doubles or changes rows, or fails; the message has
+            each with its rows, its cause and what to do.
+        UsageError: a kind is not known, or the script is missing.
+        TidemarkError: the job fails without any experiment.
+
+    Example:
+        ::
+
+            lake.put("landing/orders/1.json", [{"id": 1}], minutes_ago=5)
+            lake.put("landing/orders/2.json", [{"id": 2}])
+            assert_proved("load_orders.py", **paths)
+    """
+    __tracebackhide__ = True
+    test = current_test()
+    job = GlueJob(test, Lake(test.home, test.now_ms, test.spark))
+    submission = job.submission(script, bookmark, arguments)
+    if job.needs_watermarks(submission.script.read_bytes()):
+        test.dynamodb()  # with its table
+    subject = script_subject(submission)
+    kinds = names_of(only)
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(KINDS)}")
+    wish = Wish(kinds, budget, names_of(key), accepted_in(subject.scripts))
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,
+    ):
+        patch.setenv(VARIABLE, S3)
+        for name in [one for one in os.environ if one.startswith(ENDPOINTS)]:
+            patch.delenv(name)  # each copy of the home has a DynamoDB of its own
+        base = copy_home(test.home, Path(folder, "home"))
+        found = prove(Bench(subject, test.kit.jvms, Path(folder), base), wish)
+    if found.is_bad:
+        fail("\n".join(lines_of(found)))
