@@ -55,9 +55,10 @@ WHY: dict[object, tuple[str, str]] = {
         "set MaxConcurrentRuns to 1, or write windows: the library gives each to one run",
     ),
     ("executors", "doubled"): (
-        "the tasks of a lost executor ran again, and {place} kept what they had written before",
-        "let a task write what its repeat replaces: Spark's and Glue's writers name their objects "
-        "by the task; names by uuid or by time, in functions of the script, are new each time",
+        "an executor was lost after it had written for {place}: its tasks ran again, or the run "
+        "failed and was repeated, and what they had written before is still there",
+        f"{REPEATABLE}; what functions of the script write in tasks, such as by boto3, needs names "
+        "that a repeated task uses again",
     ),
     ("parts", "doubled"): (
         "each run reads what earlier runs have read, and {place} adds it to the target",
