@@ -109,10 +109,10 @@ WINDOWS = (
     HEAD
     + """
 from watermarks import (
-    Watermarks, append_window, merge_window, newest, read_windows, rows_of, write_window,
+    Watermarks, append_window, merge_window, newest, rows_of, write_window,
 )
 
-args = getResolvedOptions(sys.argv, ["JOB_NAME", "JOB_RUN_ID", "watermark_table"])
+args = getResolvedOptions(sys.argv, ["JOB_NAME", "watermark_table"])
 marks = Watermarks(args["watermark_table"])
 spark.sql("CREATE DATABASE IF NOT EXISTS glue_catalog.sales")
 for name in ("appended", "merged"):
@@ -128,7 +128,7 @@ for name, write in WRITE.items():
     of_run = {"run_id": args["JOB_RUN_ID"], "cursor": "id"}
     for window in marks.windows(name, high=newest(rows), **of_run):
         write(rows_of(rows, window), window)
-note("files", read_windows(spark, "s3://raw/files/"))
+note("files", spark.read.option("recursiveFileLookup", "true").parquet("s3://raw/files/"))
 for name in ("appended", "merged"):
     note(name, spark.table(f"glue_catalog.sales.{name}"))
 """

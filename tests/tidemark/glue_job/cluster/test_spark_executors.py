@@ -118,6 +118,7 @@ def run_on_executors(glue_job, script, lake):
     return glue_job(script, extra_py_files="s3://raw/prices.py").check()
 
 
+@pytest.mark.nightly
 @pytest.mark.glue(executors=2, s3_semantics=True)
 def test_a_run_has_executors_as_processes_of_their_own(glue_job, script, lake):
     run = run_on_executors(glue_job, script, lake)
@@ -204,3 +205,16 @@ def test_a_wrong_number_is_one_line(home, sleeping):
         "error: the number of executors is '0'; allowed: a whole number from 1; give one to "
         "--executors"
     ]
+
+
+@pytest.mark.nightly
+def test_a_workflow_runs_on_executors(home, write_assembly):
+    job = "from pyspark.context import SparkContext\nprint(SparkContext.getOrCreate().master)\n"
+    folder = write_assembly({"load": job})
+
+    with started("run", "--executors", "1", "--app", str(folder)) as process:
+        output, errors = process.communicate(timeout=300)
+
+    assert process.returncode == 0, output + errors
+    (log,) = home.glob("runs/*/stdout.log")
+    assert log.read_text().startswith("spark://127.0.0.1:")
