@@ -7,7 +7,7 @@ from datetime import timedelta
 from hashlib import sha256
 
 import pytest
-from pyspark.sql import types as T
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from watermarks import WatermarkSupersededError, WatermarkValueError, Window, upsert_jdbc
 from watermarks.spark.columns import DELETED
@@ -48,11 +48,11 @@ def upsert(spark, server, table):
 
 def test_rows_that_a_repeated_task_has_staged_twice_count_once(server, table, stored):
     target = _Target(server.options, table, window("1"), ["id"], "updated_at")
-    schema = T.StructType(
+    schema = StructType(
         [
-            T.StructField("id", T.IntegerType()),
-            T.StructField("status", T.StringType()),
-            T.StructField("updated_at", T.LongType()),
+            StructField("id", IntegerType()),
+            StructField("status", StringType()),
+            StructField("updated_at", LongType()),
         ]
     )
     deleted = f'false AS "{DELETED}"'
