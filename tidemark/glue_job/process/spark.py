@@ -44,8 +44,7 @@ def write_spark_conf(
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
     class_path = [lake_jar(java_home, spark), *format_jars(java_home, spark)]
     engine = engine_settings(home, run_folder, java_home, spark) | semantics_settings(semantics)
-    options = [f"-Djava.io.tmpdir={_temporary_folder(run_folder)}", NO_PERF_DATA]
-    engine = engine_settings_of(asked, engine, [*options, *archive_options(java_home, spark)])
+    engine = engine_settings_of(asked, engine, java_options(home, run_folder, java_home, spark))
     settings = with_executors({**engine, **user_settings}, asked, class_path)
     conf = run_folder / CONF_FILE
     conf.write_text(as_properties(settings), encoding="utf-8")
@@ -93,15 +92,20 @@ def _temporary_folder(run_folder: Path) -> str:
     return tempfile.gettempdir() if "," in folder else folder
 
 
-def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> dict[str, str]:
-    """Return the Spark properties of every local job run."""
-    cores = os.cpu_count() or 2
+def java_options(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> list[str]:
+    """Return the options of the JVMs of a run."""
     properties = system_properties(home, run_folder)
-    java_options = [
+    return [
         *(f"-D{name}={value}" for name, value in properties.items()),
         NO_PERF_DATA,
         *archive_options(java_home, spark),
     ]
+
+
+def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> dict[str, str]:
+    """Return the Spark properties of every local job run."""
+    cores = os.cpu_count() or 2
+    options = java_options(home, run_folder, java_home, spark)
     return {
         "spark.master": f"local[{cores}]",
         "spark.driver.host": "127.0.0.1",
@@ -126,7 +130,7 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark)
         "spark.eventLog.rolling.enabled": "false",  # as before Spark 4: one file, and plain
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
-        "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),
+        "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in options),
         # Hadoop's defaults name a committer for s3a that PySpark does not ship.
         "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": COMMITTER_FACTORY,
         **{f"spark.hadoop.{name}": value for name, value in hadoop_settings(home.lake).items()},
