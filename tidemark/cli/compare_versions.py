@@ -73,6 +73,7 @@ def compare_versions(
     from tidemark.cli.engines import prepare_sparks
     from tidemark.local_state.home import Home
     from tidemark.operate.versions import compare
+    from tidemark.operate.versions.scratch import scratch_of
     from tidemark.operate.versions.shared import refuse_shared, shared_by_both
 
     if old == new:
@@ -84,7 +85,7 @@ def compare_versions(
     home = Home.from_environment()
     console = Console(stderr=True)
     prepare_sparks((old, new))
-    with compare.scratch_of(home, keep) as scratch:
+    with scratch_of(home, keep) as scratch:
         start, scripts = _start(console, what, arguments, workflow, app, context, scratch)
         writes = {
             name: database_writes_in(script.read_text(encoding="utf-8", errors="replace"))

@@ -75,7 +75,7 @@ def prove(
     from tidemark.operate.prove.lakes import fill_with_samples, home_of
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.prove.words import lines_of, to_json
-    from tidemark.operate.versions.compare import scratch_of
+    from tidemark.operate.versions.scratch import scratch_of
 
     if page is not None:
         require("jinja2")

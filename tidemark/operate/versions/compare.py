@@ -1,13 +1,10 @@
 """Compares two versions of Glue: two copies of a home, the same runs, and their results."""
 
-import fcntl
 import json
 import shutil
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,37 +22,8 @@ from tidemark.operate.versions.states import States, compared_states, read_state
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
-PREFIX, LOCK = "compare-versions-", "lock"
 ROW_JOB = Path(__file__).with_name("row_job.py")
 Say = Callable[[str], None]
-
-
-@contextmanager
-def scratch_of(home: Home, kept: Path | None = None) -> Iterator[Path]:
-    """Yield a folder on the disk of a home; it is deleted at the end, unless it is to be kept.
-
-    Folders of comparisons that were killed are deleted, too.
-    """
-    if kept is not None:
-        kept.mkdir(parents=True)
-        yield kept.absolute()
-        return
-    _delete_left(home)
-    folder = Path(tempfile.mkdtemp(dir=home.root, prefix=PREFIX))
-    try:
-        with (folder / f".{LOCK}").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            (folder / f".{LOCK}").rename(folder / LOCK)  # nobody finds it without its lock
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _delete_left(home: Home) -> None:
-    for file in home.root.glob(f"{PREFIX}*/{LOCK}"):
-        with suppress(OSError), file.open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(file.parent)
 
 
 @dataclass(frozen=True)

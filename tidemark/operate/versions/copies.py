@@ -56,7 +56,7 @@ def _copy_tree(source: Path, target: Path) -> None:
         (file, _, why), *_ = error.args[0]
         if not has_room(target):
             why = full_disk_line(target)
-        raise TidemarkError(f"{file} could not be copied for the comparison: {why}") from error
+        raise TidemarkError(f"{file} could not be copied: {why}") from error
 
 
 def _clone(source: str, target: str) -> str:

@@ -6,13 +6,13 @@ import subprocess
 import sys
 
 from tidemark.local_state.home import Home
-from tidemark.operate.versions.compare import scratch_of
+from tidemark.operate.versions.scratch import scratch_of
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tidemark.local_state.home import Home
-from tidemark.operate.versions.compare import scratch_of
+from tidemark.operate.versions.scratch import scratch_of
 
 with scratch_of(Home.open(Path(sys.argv[1]))) as folder:
     (folder / "rows").write_text("many")
@@ -22,12 +22,12 @@ with scratch_of(Home.open(Path(sys.argv[1]))) as folder:
 
 def test_what_a_killed_comparison_left_is_deleted_by_the_next_one(tmp_path):
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)])
-    assert len(list(tmp_path.glob("compare-versions-*/rows"))) == 1
+    assert len(list(tmp_path.glob("experiment-*/rows"))) == 1
 
     with scratch_of(Home.open(tmp_path)) as folder:
-        assert list(tmp_path.glob("compare-versions-*")) == [folder]
+        assert list(tmp_path.glob("experiment-*")) == [folder]
 
-    assert list(tmp_path.glob("compare-versions-*")) == []
+    assert list(tmp_path.glob("experiment-*")) == []
 
 
 def test_two_comparisons_at_once_leave_each_other_alone(tmp_path):
