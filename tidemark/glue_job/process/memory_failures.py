@@ -13,7 +13,8 @@ IN_LOG = re.compile(
 )
 MORE_MEMORY = (
     "give the JVM more memory: --conf spark.driver.memory=4g in the default arguments of the job, "
-    "or after `tidemark submit` (the default is 1g); on AWS a larger worker type"
+    "or after `tidemark submit` (the default is 1g), with --executors spark.executor.memory=2g "
+    "(512m); on AWS a larger worker type"
 )
 HEAP = (
     f"out of memory: {MORE_MEMORY}. Or keep less in the driver: write a frame instead of "
