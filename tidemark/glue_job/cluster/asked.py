@@ -9,7 +9,9 @@ from tidemark.glue_job.process.lake_fs.semantics import S3, semantics_of
 
 EXECUTORS_VARIABLE = "TIDEMARK_EXECUTORS"
 MASTER_VARIABLE = "TIDEMARK_MASTER"
-MASTERS = ("spark://", "k8s://", "yarn")
+YARN = "yarn"
+FOR_YARN = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+MASTERS = ("spark://", "k8s://", YARN)
 EXECUTOR_BYTES = 900 * 1024**2  # an executor of the default size, and its worker
 DRIVER_BYTES = 2 * 1024**3  # the driver, Spark's master and Python
 
@@ -56,7 +58,7 @@ def asked_for(environment: Mapping[str, str]) -> Asked:
             "one of --executors and --master; leave one out"
         )
     if master:
-        return Asked(master=_checked_master(master, semantics_of(environment)))
+        return Asked(master=_checked_master(master, environment))
     if not text:
         return Asked()
     if not text.isdecimal() or int(text) < 1:
@@ -85,13 +87,18 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _checked_master(master: str, semantics: str) -> str:
+def _checked_master(master: str, environment: Mapping[str, str]) -> str:
     if not master.startswith(MASTERS):
         raise UsageError(
             f"--master is {master!r}; allowed: spark://HOST:PORT, k8s://URL or yarn; for processes "
             "of this machine give --executors N"
         )
-    if semantics == S3:
+    if master == YARN and not any(environment.get(name) for name in FOR_YARN):
+        raise UsageError(
+            f"--master is {YARN}, and Spark finds it by a folder of Hadoop's settings; set "
+            f"{' or '.join(FOR_YARN)} to that folder"
+        )
+    if semantics_of(environment) == S3:
         raise UsageError(
             f"--s3-semantics is for processes of this machine, and {master} may have others; leave "
             "it out, or give --executors N in place of --master"

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from tidemark.glue_job.cluster.asked import (
     EXECUTORS_VARIABLE,
+    FOR_YARN,
     MASTER_VARIABLE,
+    YARN,
     Asked,
     asked_for,
 )
@@ -104,9 +106,16 @@ def spark_variables(
         ),
         EXECUTORS_VARIABLE: str(asked.executors or ""),
         MASTER_VARIABLE: asked.master,
+        **_variables_of_yarn(asked, os.environ),
         FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
         **_jvm_variables(machine.jvms, settings, asked.why_own_jvm or jars.own_jvm),
     }
+
+
+def _variables_of_yarn(asked: Asked, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables by which Spark finds YARN; it starts no run there without one."""
+    names = FOR_YARN if asked.master == YARN else ()
+    return {name: environment[name] for name in names if name in environment}
 
 
 def shell_variables() -> dict[str, str]:

@@ -27,7 +27,7 @@ GB = 1024**3
         ({"TIDEMARK_EXECUTORS": ""}, Asked()),
         ({"TIDEMARK_EXECUTORS": "2"}, Asked(2)),
         ({"TIDEMARK_MASTER": "spark://h:7077"}, Asked(master="spark://h:7077")),
-        ({"TIDEMARK_MASTER": "yarn"}, Asked(master="yarn")),
+        ({"TIDEMARK_MASTER": "yarn", "HADOOP_CONF_DIR": "/etc/h"}, Asked(master="yarn")),
     ],
 )
 def test_a_command_asks_by_its_environment(environment, asked):
@@ -42,6 +42,7 @@ def test_a_command_asks_by_its_environment(environment, asked):
         ({"TIDEMARK_EXECUTORS": "-1"}, "is '-1'; allowed: a whole number from 1"),
         ({"TIDEMARK_EXECUTORS": "9999"}, "9999 executors need 8.* GB; give --executors [0-9]+ at"),
         ({"TIDEMARK_MASTER": "local[4]"}, r"--master is 'local\[4\]'; allowed: spark://HOST:PORT"),
+        ({"TIDEMARK_MASTER": "yarn"}, "set HADOOP_CONF_DIR or YARN_CONF_DIR to that folder"),
         (
             {"TIDEMARK_MASTER": "spark://h:7077", "TIDEMARK_LAKE_SEMANTICS": "s3"},
             "--s3-semantics is for processes of this machine.*leave it out",
