@@ -77,15 +77,18 @@ def prove(
     from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.scratch import scratch_of
 
+    kinds = KINDS if only is None else _names(only, KINDS)
     if page is not None:
         require("jinja2")
+        if page.is_dir() or not page.absolute().parent.is_dir():
+            raise UsageError(f"--html {page} is not a file in a folder that is there; name one")
     ask_for_s3(click.get_current_context())  # what a rename leaves half done is what counts here
     home = Home.from_environment()
     console = Console(stderr=True)
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
         _refuse_shared(subject.scripts)
-        wish = Wish(_names(only, KINDS), budget, _names(key), accepted_in(subject.scripts))
+        wish = Wish(kinds, budget, _names(key), accepted_in(subject.scripts))
         base = home_of(home, scratch / "home", lake)
         with jvms_of(base) as jvms, _progress(console) as progress:
             task = progress.add_task("", total=None)
@@ -121,9 +124,23 @@ def _progress(console: Console) -> Progress:
 
 def _names(text: str | None, allowed: Sequence[str] = ()) -> list[str]:
     names = [name.strip() for name in (text or "").split(",") if name.strip()]
-    if unknown := [name for name in names if allowed and name not in allowed]:
-        raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(allowed)}")
+    unknown = [name for name in names if allowed and name not in allowed]
+    if unknown or (allowed and not names):
+        raise UsageError(f"--only {text}: allowed are {', '.join(allowed)}, separated by commas")
     return names
+
+
+def _warn_of_own(console: Console, arguments: Sequence[str]) -> None:
+    """Say of options that stand after the script that they are the script's."""
+    own = {name for one in prove.params for name in one.opts if name.startswith("--")}
+    found = [word for word in arguments if word.partition("=")[0] in own]
+    if found:
+        names = ", ".join(found)
+        console.print(
+            f"note: {names} stands after the script and goes to it; options of prove stand before",
+            markup=False,
+            highlight=False,
+        )
 
 
 def _subject(
@@ -142,10 +159,12 @@ def _subject(
     if what is not None and what.endswith(".py"):
         if workflow or app or context:
             raise UsageError("--workflow, --app and --context are for an app; a script needs none")
+        _warn_of_own(console, arguments)
         return script_subject(read_submission(Path(what), arguments))
     if arguments:
         raise UsageError(
-            f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
+            f"{' '.join(arguments)} after {what} is for a script; a job of the app gets the "
+            "arguments of its trigger, and options of prove stand before its name"
         )
     loaded = load_app(assembly_folder(console, app, context))
     return app_subject(loaded, workflow, what, scratch)

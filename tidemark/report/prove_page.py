@@ -35,7 +35,7 @@ def proof_page(proof: Proof, name: str) -> str:
             name=name,
             proof=proof,
             steps=steps_of(proof),
-            others=[one for one in proof.findings if one.experiment.kind != "crash"],
+            others=[one for one in proof.findings if not is_of_first_run(one)],
             causes=causes_of(proof.findings),
             states=STATES,
             style=style(),
@@ -46,9 +46,15 @@ def proof_page(proof: Proof, name: str) -> str:
 def steps_of(proof: Proof) -> list[Step]:
     """Return every change with its crash, in order."""
     crashes: Mapping[int, Finding] = {
-        one.experiment.after: one for one in proof.findings if one.experiment.kind == "crash"
+        one.experiment.after: one for one in proof.findings if is_of_first_run(one)
     }
     return [Step(one, described(one), crashes.get(one.number)) for one in proof.operations]
+
+
+def is_of_first_run(finding: Finding) -> bool:
+    """Return whether a finding is a crash in the run whose changes the page shows."""
+    one = finding.experiment
+    return one.operation is not None and not one.is_in_increment
 
 
 def causes_of(findings: Sequence[Finding]) -> list[tuple[Finding, list[str]]]:

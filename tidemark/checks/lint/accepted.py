@@ -1,5 +1,6 @@
 """The writes at which a script says why a retry may add their rows twice."""
 
+import tokenize
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +11,14 @@ RULE = "retry-appends"
 
 
 def accepted_lines(text: str) -> dict[int, str]:
-    """Return the lines of such writes, with the reason that the comment gives."""
+    """Return the lines of such writes, with the reason; none of a script that does not parse."""
+    try:
+        return _accepted_lines(text)
+    except (SyntaxError, tokenize.TokenError):
+        return {}
+
+
+def _accepted_lines(text: str) -> dict[int, str]:
     comments = [one for one in ignores_of(text) if RULE in one.rules and not one.mistake]
     found: dict[int, str] = {}
     for call in appends_in(text):

@@ -41,11 +41,11 @@ class Edge:
 _edge: Edge | None = None  # of this process, which is one run
 
 
-def open_edge(home: Home, script: str) -> Edge | None:
-    """Return the edge of this run if its home records operations; else None."""
+def open_edge(home: Home, script: str, run_id: str = "") -> Edge | None:
+    """Return the edge of this process if its home records operations; else None."""
     global _edge
     if records_operations(home):
-        _edge = Edge(Recorder(home, os.environ[RUN_ID_VARIABLE]), script)
+        _edge = Edge(Recorder(home, run_id or os.environ[RUN_ID_VARIABLE]), script)
     return _edge
 
 

@@ -12,6 +12,7 @@ from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.spark import CONF_FILE
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST
+from tidemark.model.assembly.arguments import ENABLE
 
 # Requests of which S3 knows the effect only at the last one.
 PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipartUpload")
@@ -47,11 +48,19 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
         yield
 
 
+def announce_in_worker(home: str, run_id: str) -> None:
+    """Announce what a Python worker of Spark changes by requests; no line of a script is known."""
+    open_edge(Home(Path(home)), "", run_id)
+    after_import("botocore.client", _announce_requests)
+
+
 def _announce_commits(module: ModuleType) -> None:
     commit = module.Job.commit
 
     def announce(job: Any) -> None:
-        with announced((BOOKMARK, "")):
+        session = job._session
+        is_stored = session is not None and session.option == ENABLE
+        with announced(*([(BOOKMARK, "")] if is_stored else [])):
             commit(job)
 
     module.Job.commit = announce

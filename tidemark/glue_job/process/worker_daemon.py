@@ -26,10 +26,20 @@ def stand_in(folder: str) -> None:
     sys.path[:] = [folder if entry == before else entry for entry in sys.path]
 
 
+def announce_changes(run_folder: str) -> None:
+    """Announce what workers change by requests of boto3, if the home of their run records it."""
+    home, name = os.path.dirname(os.path.dirname(run_folder)), os.path.basename(run_folder)  # noqa: PTH120, PTH119
+    if run_folder and os.path.isdir(os.path.join(home, "operations")):  # noqa: PTH112, PTH118
+        from tidemark.glue_job.edge.hooks import announce_in_worker
+
+        announce_in_worker(home, name)
+
+
 if __name__ == "__main__":
     leave_archives_out()
     if (run_folder := os.environ.pop("TIDEMARK_WORKER_FOLDER", None)) is not None:
         stand_in(run_folder)
+    announce_changes(run_folder or os.environ.get("TIDEMARK_RUN_FOLDER", ""))
     from pyspark.daemon import manager
 
     manager()  # type: ignore[no-untyped-call]

@@ -96,6 +96,7 @@ class Baseline:
     """The run that goes well, and what is known of it.
 
     Attributes:
+        base: the home before the run.
         outcome: of the run whose operations were recorded.
         operations: what it changed outside its processes, in order.
         sources: URIs of the files that it read as new ones, the oldest first.
@@ -103,11 +104,17 @@ class Baseline:
         opened: what the runs read, as run ids and URIs.
     """
 
+    base: Home
     outcome: Outcome
     operations: Sequence[Operation]
     sources: Sequence[str]
     jobs: Mapping[str, str]
     opened: Sequence[tuple[str, str]]
+
+    @property
+    def has_written(self) -> bool:
+        """Whether the run has put an object or changed a table."""
+        return any(one.kind in (PUT, COPY, CATALOG) for one in self.operations)
 
     def job_of(self, experiment: Experiment) -> str | None:
         """Return the job that a crash ends; None for other experiments."""
@@ -136,10 +143,10 @@ class Baseline:
 NONE_LOST = "no executor has written an object"
 
 
-def run_baseline(bench: Bench, name: str, *, is_recorded: bool) -> Outcome:
-    """Run once on a copy of the base; record its operations."""
+def run_well(bench: Bench, base: Home, name: str, *, is_recorded: bool) -> Outcome:
+    """Run once on a copy of a base; record its operations."""
     began = time.monotonic()
-    home = linked_home(bench.base, bench.folder(name))
+    home = linked_home(base, bench.folder(name))
     if is_recorded:
         record_operations(home)
     trial = bench.run(home)
@@ -160,7 +167,7 @@ def _crash(
     bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
 ) -> tuple[Home, list[Trial]]:
     done = [one for one in baseline.operations if one.number <= experiment.after]
-    home = home_after(bench.base, baseline.outcome.home, done, folder)
+    home = home_after(baseline.base, baseline.outcome.home, done, folder)
     job = baseline.job_of(experiment)
     return home, [bench.run(home, bench.subject.only(job) if job else None)]
 
@@ -188,21 +195,40 @@ def _delivered(
     bench: Bench, parts: Sequence[Sequence[str]], folder: Path
 ) -> tuple[Home, list[Trial]]:
     """Let files arrive part by part, and run after each."""
-    home = linked_home(bench.base, folder)
-    held = folder / "held"
-    for part in parts:
-        for uri in part:
-            kept = held / uri.partition("://")[2]
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            home.local_path(uri).replace(kept)
+    home = _without(bench, [uri for part in parts for uri in part], folder)
     trials = []
     for part in parts:
-        for uri in part:
-            _arrive(held / uri.partition("://")[2], home.local_path(uri))
+        _let_arrive(bench, home, part)
         trials.append(bench.run(home))
         if trials[-1].failure:
             break
     return home, trials
+
+
+def _without(bench: Bench, uris: Sequence[str], folder: Path) -> Home:
+    """Return a home like the base in which some files have not arrived."""
+    home = linked_home(bench.base, folder)
+    for uri in uris:
+        home.local_path(uri).unlink()
+    return home
+
+
+def _let_arrive(bench: Bench, home: Home, uris: Sequence[str]) -> None:
+    for uri in uris:
+        _arrive(bench.base.local_path(uri), home.local_path(uri))
+
+
+def before_increment(bench: Bench, sources: Sequence[str]) -> Home | None:
+    """Return a home in which all but the last files are loaded, and these have arrived now.
+
+    None if the run before them fails.
+    """
+    last = in_parts(sources)[-1]
+    home = _without(bench, last, bench.folder("before-increment"))
+    if bench.run(home).failure:
+        return None
+    _let_arrive(bench, home, last)
+    return home
 
 
 def _arrive(file: Path, target: Path) -> None:

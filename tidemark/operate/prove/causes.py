@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tidemark.local_state.operations import COPY, PUT, Operation
+from tidemark.local_state.operations import COPY, DELETE, PUT, Operation
 from tidemark.operate.prove.experiments import Experiment, is_state, place_of
 from tidemark.operate.prove.judged import Verdict
 
@@ -43,6 +43,10 @@ NOT_ALL = (
 LATE = (
     "read files through a bookmark, which goes by the time of the file, or give the windows a "
     "lookback that is longer than rows are late"
+)
+IN_PLACE = (
+    "do not rewrite a target that the job reads: merge into a table of Iceberg (merge_window), "
+    "which changes as a whole; or keep every version in a target of its own, and publish from it"
 )
 UPGRADE = "look at the columns and their causes: tidemark compare-versions"
 WHY: dict[object, tuple[str, str]] = {
@@ -84,7 +88,7 @@ WHY: dict[object, tuple[str, str]] = {
     ),
     "lost": ("{place} replaces the target with what its run has read, which is less", NOT_ALL),
     "doubled": ("{place} adds rows that the target has already", BY_KEY),
-    "changed": ("{place} makes other rows than the baseline", BY_KEY),
+    "changed": ("{place} makes other rows than the first run", BY_KEY),
 }
 """The reason and the remedy for a kind of experiment and a verdict, or for a verdict."""
 
@@ -113,8 +117,15 @@ def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Ope
             "them: the next run does not read them again"
         )
         return _at(noted, text, f"commit after the last write, and move {place_of(noted)} there")
+    deleted = _last(one for one in done if one.kind == DELETE)
+    if verdict in ("lost", "changed") and deleted and not noted:
+        text = (
+            f"{place_of(deleted)} deletes what earlier runs have written before it writes it again:"
+            " the next run finds only a part of it"
+        )
+        return _at(deleted, text, IN_PLACE)
     if written is None:
-        return Cause("the next run does not make what the baseline made", REPEATABLE)
+        return Cause("the next run does not make what the first run made", REPEATABLE)
     if to_note:
         text = (
             f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "

@@ -34,6 +34,7 @@ TITLES: Mapping[Kind, str] = {
     "versions": "the newest version of Glue",
 }
 MAX_PARTS = 3
+EDGE = 3  # how much a crash tells where kinds or lines change
 MOST_TELLING = 8  # crashes that are tried before anything else
 
 
@@ -46,6 +47,7 @@ class Experiment:
         title: what happens, for people.
         after: of a crash, the number of the last operation before it.
         operation: of a crash, that operation.
+        is_in_increment: whether the crash is in a run that adds to what an earlier run has made.
         not_tried: why the experiment is not carried out; empty if it is.
     """
 
@@ -53,20 +55,27 @@ class Experiment:
     title: str
     after: int = 0
     operation: Operation | None = None
+    is_in_increment: bool = False
     not_tried: str = ""
 
 
 def planned(
-    operations: Sequence[Operation], new_files: int, impossible: Mapping[str, str]
+    operations: Sequence[Operation],
+    increment: Sequence[Operation],
+    new_files: int,
+    impossible: Mapping[str, str],
 ) -> list[Experiment]:
     """Return the experiments for a run, the most telling ones first.
 
     Args:
         operations: what the run changed outside its processes.
+        increment: what a run changes that adds to an earlier one; empty without such a run. All
+            crashes are tried there then, and only the most telling ones in the first run.
         new_files: how many files it read as new ones.
         impossible: kinds that cannot be tried, with the reason.
     """
-    found = crashes(operations)
+    found = crashes(increment, is_in_increment=True) or crashes(operations)
+    first = [one for one in crashes(operations) if _telling(operations, one.after) == EDGE]
     has_state = any(map(is_state, operations))
     why_not = dict(impossible)
     if not has_state:
@@ -78,17 +87,29 @@ def planned(
         if not new_files:
             why_not[kind] = "the run read no file as a new one"
     more = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
-    return [*found[:MOST_TELLING], *more, *found[MOST_TELLING:]]
+    plan = [*found[:MOST_TELLING], *more, *(first if increment else ()), *found[MOST_TELLING:]]
+    if "crash" not in impossible:
+        return plan
+    tried = [one for one in plan if one.kind != "crash"]
+    return [Experiment("crash", "crashes", not_tried=impossible["crash"]), *tried]
 
 
-def crashes(operations: Sequence[Operation]) -> list[Experiment]:
+def crashes(operations: Sequence[Operation], *, is_in_increment: bool = False) -> list[Experiment]:
     """Return a crash after each operation, the most telling ones first.
 
     A crash before an operation is the one after the operation before it; before the first one
     nothing has happened.
     """
+    where = "crash in a later run" if is_in_increment else "crash"
     titled = [
-        Experiment("crash", f"crash after {described(one)}", one.number, one) for one in operations
+        Experiment(
+            "crash",
+            f"{where} after {described(one)}",
+            one.number,
+            one,
+            is_in_increment=is_in_increment,
+        )
+        for one in operations
     ]
     return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
 
@@ -119,9 +140,9 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
     by_number = {one.number: one for one in operations}
     here, following = by_number[after], by_number.get(after + 1)
     if following is None:
-        return 3
+        return EDGE
     if is_state(here) != is_state(following) or place_of(here) != place_of(following):
-        return 3
+        return EDGE
     return 2 if here.kind != following.kind else 1
 
 

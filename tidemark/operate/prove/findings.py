@@ -72,5 +72,5 @@ class Proof:
 
     @property
     def is_bad(self) -> bool:
-        """Whether an experiment loses, doubles or changes rows, or fails."""
-        return self.verdict in BAD
+        """Whether an experiment loses, doubles or changes rows, or fails, or none was tried."""
+        return self.verdict in (*BAD, "not tried")

@@ -18,7 +18,7 @@ from tidemark.local_state.operations import (
     Operation,
 )
 from tidemark.local_state.store.sqlite_files import copy_database, delete_database
-from tidemark.operate.versions.targets import SCRIPTS
+from tidemark.operate.versions.targets import SCRIPTS, files_of
 
 COPIED = ("derby",)  # databases that are changed in place
 
@@ -77,6 +77,19 @@ def home_after(base: Home, recorded: Home, operations: Sequence[Operation], fold
             delete_database(made.root / name)
             copy_database(found[-1], made.root / name)
     return made
+
+
+def unannounced(
+    base: Home, recorded: Home, operations: Sequence[Operation], folder: Path
+) -> list[str]:
+    """Return the objects that are not as the operations left them: others have changed them."""
+    wanted = files_of(home_after(base, recorded, operations, folder).lake)
+    found = files_of(recorded.lake)
+    return sorted(
+        f"s3://{path}"
+        for path in {**wanted, **found}
+        if not path.startswith(f"{SCRIPTS}/") and wanted.get(path) != found.get(path)
+    )
 
 
 def _apply(operation: Operation, home: Home, recorded: Home) -> None:

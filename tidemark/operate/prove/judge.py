@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
@@ -19,28 +19,44 @@ JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 def judge(
     bench: Bench,
     baseline: Outcome,
-    control: Outcome,
+    control: Outcome | None,
     outcomes: Sequence[Outcome],
     key: Sequence[str],
+    left_out: Mapping[str, Sequence[str]],
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
 
     Args:
         bench: of the experiments.
         baseline: the run that went well.
-        control: a second run like it: what differs between the two is left out.
+        control: a second run like it: what differs between the two is left out, too.
         outcomes: of the experiments.
         key: the columns that identify a row; empty: they are looked for.
+        left_out: columns of targets that are not compared.
     """
-    homes = [baseline.home, *(one.home for one in outcomes), control.home]
+    homes = [baseline.home, *(one.home for one in outcomes)]
+    homes.append((control or baseline).home)
     asked = {**_places(bench, homes), **_tables(bench, homes)}
+    for name, target in asked.items():
+        target["left_out"] = list(left_out.get(name, ()))
     answers = dict(zip(asked, _answers(bench, list(asked.values()), key), strict=True))
+    _check_key(key, [answer["columns"] for answer in answers.values() if "columns" in answer])
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
     judged = [
         [_rows(name, answer, number) for name, answer in answers.items()]
         for number in range(1, len(outcomes) + 1)
     ]
     return judged, by_time
+
+
+def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
+    """Raise if no target has the columns of a key."""
+    if key and columns and not any(set(key) <= set(names) for names in columns):
+        known = sorted({name for names in columns for name in names})
+        raise UsageError(
+            f"--key {','.join(key)}: no target has all of these columns; allowed are "
+            f"{', '.join(known)}"
+        )
 
 
 def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:

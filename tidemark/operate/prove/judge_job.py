@@ -2,9 +2,9 @@
 
 Called as a job script with ``--asked FILE``: an object with ``out``, the file of the answer,
 ``key`` (columns that identify a row, or none), and ``targets``, a list of objects with ``format``,
-``control`` and ``sides``: each the ``folder``, the ``files`` of that format in it, and whether
-these are ``all`` of its files. The first side is the baseline; the control is a second, equal run,
-and columns in which the two differ are left out.
+``left_out`` (columns), ``control`` and ``sides``: each the ``folder``, the ``files`` of that format
+in it, and whether these are ``all`` of its files. The first side is the baseline; the control is a
+second, equal run, and columns in which the two differ are left out, too.
 """
 
 import json
@@ -67,11 +67,13 @@ def rows_judged(spark: SparkSession, target: dict[str, Any], key: Sequence[str])
     if base is None:
         return {"by_time": [], "sides": [without_baseline(frame) for frame in read_sides]}
     names = list(types_of(base))
-    by_time = by_time_of(base, control, names)
+    found = by_time_of(base, control, names)
+    by_time = [name for name in names if name in found or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
     counted = counts_of(read_sides, kept)
     key = [name for name in key if name in kept]
-    return {"by_time": by_time, "sides": answers_of(counted, base, read_sides, kept, key)}
+    sides = answers_of(counted, base, read_sides, kept, key)
+    return {"by_time": by_time, "columns": names, "sides": sides}
 
 
 def rows_of_side(

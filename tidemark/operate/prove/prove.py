@@ -9,12 +9,22 @@ from itertools import islice
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.lost_executors import why_no_executors
+from tidemark.local_state.home import Home
 from tidemark.local_state.operations import read_opened, read_operations
 from tidemark.local_state.store.database import Store
-from tidemark.operate.prove.bench import Baseline, Bench, Outcome, carry_out, run_baseline
+from tidemark.model.messages import plural
+from tidemark.operate.prove.bench import (
+    Baseline,
+    Bench,
+    Outcome,
+    before_increment,
+    carry_out,
+    run_well,
+)
 from tidemark.operate.prove.causes import cause_of
 from tidemark.operate.prove.experiments import KINDS, Experiment, planned
 from tidemark.operate.prove.findings import Finding, Proof, Wish
+from tidemark.operate.prove.homes import unannounced
 from tidemark.operate.prove.judge import judge
 from tidemark.operate.prove.judged import TargetRows, worst
 from tidemark.operate.prove.sources import sources_of
@@ -35,38 +45,91 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     say("running it twice, as it should go", 0, 0)
     with _threads(bench) as threads:
         futures = [
-            threads.submit(_run_well, bench, "baseline", is_recorded=True),
-            threads.submit(_run_well, bench, "control", is_recorded=False),
+            threads.submit(_run_well, bench, bench.base, "baseline", is_recorded=True),
+            threads.submit(_run_well, bench, bench.base, "control", is_recorded=False),
         ]
         outcome, control = [one.result() for one in futures]
     for one in (outcome, control):
         if one.failure:
-            raise TidemarkError(f"it fails without any experiment: {one.failure}")
-    baseline = _baseline(bench, outcome)
+            why = one.failure.replace(str(one.home.root), "(a copy of the home)")
+            raise TidemarkError(f"it fails without any experiment: {why}")
+    first = _baseline(bench, bench.base, outcome)
+    if not first.has_written:
+        raise TidemarkError(
+            "the run wrote no object and changed no table, so there is nothing to prove: let it "
+            "read something; --lake DIR and --sample ROWS give it data"
+        )
+    say("running it for what comes later", 0, 0)
+    increment = _increment(bench, first, wish)
+    wanted = _wanted(bench, first, increment, wish)
+    outcomes, left = _all_carried_out(bench, wanted, wish, began, say)
+    say("comparing the rows", len(outcomes), len(outcomes))
+    of_first = [(of, it) for of, it in outcomes if of is first]
+    rows, by_time = judge(bench, outcome, control, _only(of_first), wish.key, {})
+    judged = list(zip(of_first, rows, strict=True))
+    if of_increment := [(of, it) for of, it in outcomes if of is not first]:
+        well = of_increment[0][0].outcome
+        rows, _ = judge(bench, well, None, _only(of_increment), wish.key, by_time)
+        judged += zip(of_increment, rows, strict=True)
+    findings = [_finding(of, it, rows_of, wish) for (of, it), rows_of in judged]
+    findings += [Finding(one, "not tried", reason=one.not_tried) for one in left]
+    findings.sort(key=_place)
+    return Proof(first.operations, findings, by_time, time.monotonic() - began)
+
+
+def _place(finding: Finding) -> tuple[int, bool, int]:
+    """Return where a finding stands: by its kind, then in the order of what happens."""
+    one = finding.experiment
+    return KINDS.index(one.kind), one.is_in_increment, one.after
+
+
+def _only(outcomes: Sequence[tuple[Baseline, Outcome]]) -> list[Outcome]:
+    return [outcome for _, outcome in outcomes]
+
+
+def _baseline(bench: Bench, base: Home, outcome: Outcome) -> Baseline:
+    with Store(outcome.home.database) as store:
+        jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
+    sources = sources_of(base, outcome)
+    opened = read_opened(outcome.home)
+    return Baseline(base, outcome, read_operations(outcome.home), sources, jobs, opened)
+
+
+def _increment(bench: Bench, first: Baseline, wish: Wish) -> Baseline | None:
+    """Return a run that adds to what an earlier run has made; None if there can be none."""
+    if len(first.sources) < 2 or (wish.only and "crash" not in wish.only):
+        return None
+    base = before_increment(bench, first.sources)
+    if base is None:
+        return None
+    outcome = _run_well(bench, base, "increment", is_recorded=True)
+    return None if outcome.failure else _baseline(bench, base, outcome)
+
+
+def _wanted(
+    bench: Bench, first: Baseline, increment: Baseline | None, wish: Wish
+) -> list[tuple[Baseline, Experiment]]:
+    """Return the experiments that are asked for, each with the run that it changes."""
     subject = bench.subject
     impossible = {
         "together": subject.not_both,
         "executors": why_no_executors(),
         "versions": subject.not_newer,
     }
-    plan = planned(baseline.operations, len(baseline.sources), impossible)
-    wanted = [one for one in plan if not wish.only or one.kind in wish.only]
-    outcomes, left = _all_carried_out(bench, baseline, wanted, wish, began, say)
-    say("comparing the rows", len(outcomes), len(outcomes))
-    judged, by_time = judge(bench, outcome, control, outcomes, wish.key)
-    pairs = zip(outcomes, judged, strict=True)
-    findings = [_finding(baseline, one, rows, wish) for one, rows in pairs]
-    findings += [Finding(one, "not tried", reason=one.not_tried) for one in left]
-    findings.sort(key=lambda one: (KINDS.index(one.experiment.kind), one.experiment.after))
-    return Proof(baseline.operations, findings, by_time, time.monotonic() - began)
-
-
-def _baseline(bench: Bench, outcome: Outcome) -> Baseline:
-    with Store(outcome.home.database) as store:
-        jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
-    sources = sources_of(bench.base, outcome)
-    opened = read_opened(outcome.home)
-    return Baseline(outcome, read_operations(outcome.home), sources, jobs, opened)
+    for at, one in enumerate(filter(None, (first, increment))):
+        folder = bench.folder(f"check-{at}")
+        if others := unannounced(one.base, one.outcome.home, one.operations, folder):
+            impossible["crash"] = (
+                f"{plural(len(others), 'object')} were changed that no operation announced, such "
+                f"as {others[0]}: write by Spark, DynamicFrames, boto3 or the library"
+            )
+    later = increment.operations if increment else ()
+    plan = planned(first.operations, later, len(first.sources), impossible)
+    return [
+        (increment if one.is_in_increment and increment else first, one)
+        for one in plan
+        if not wish.only or one.kind in wish.only
+    ]
 
 
 @contextmanager
@@ -80,44 +143,45 @@ def _threads(bench: Bench) -> Iterator[ThreadPoolExecutor]:
             raise
 
 
-def _run_well(bench: Bench, name: str, *, is_recorded: bool) -> Outcome:
-    outcome = run_baseline(bench, name, is_recorded=is_recorded)
+def _run_well(bench: Bench, base: Home, name: str, *, is_recorded: bool) -> Outcome:
+    outcome = run_well(bench, base, name, is_recorded=is_recorded)
     dump_tables(bench, outcome.home)
     return outcome
 
 
-def _try(bench: Bench, baseline: Baseline, experiment: Experiment, number: int) -> Outcome:
+def _try(
+    bench: Bench, baseline: Baseline, experiment: Experiment, number: int
+) -> tuple[Baseline, Outcome]:
     outcome = carry_out(bench, baseline, experiment, number)
     dump_tables(bench, outcome.home)
-    return outcome
+    return baseline, outcome
 
 
 def _all_carried_out(
     bench: Bench,
-    baseline: Baseline,
-    wanted: Sequence[Experiment],
+    wanted: Sequence[tuple[Baseline, Experiment]],
     wish: Wish,
     began: float,
     say: Say,
-) -> tuple[list[Outcome], list[Experiment]]:
+) -> tuple[list[tuple[Baseline, Outcome]], list[Experiment]]:
     """Carry experiments out, two at once; return those that were, and those that were not."""
-    left = [one for one in wanted if one.not_tried]
-    queue = iter([one for one in wanted if not one.not_tried])
-    total, outcomes = len(wanted) - len(left), list[Outcome]()
+    left = [one for _, one in wanted if one.not_tried]
+    queue = iter([(of, one) for of, one in wanted if not one.not_tried])
+    total, outcomes = len(wanted) - len(left), list[tuple[Baseline, Outcome]]()
     numbers = iter(range(1, total + 1))
     with _threads(bench) as threads:
-        running: set[Future[Outcome]] = set()
+        running: set[Future[tuple[Baseline, Outcome]]] = set()
         while True:
             if not _is_over(wish, began):
-                for one in islice(queue, AT_ONCE - len(running)):
-                    running.add(threads.submit(_try, bench, baseline, one, next(numbers)))
+                for of, one in islice(queue, AT_ONCE - len(running)):
+                    running.add(threads.submit(_try, bench, of, one, next(numbers)))
             if not running:
                 break
             done, running = wait(running, return_when="FIRST_COMPLETED")
             outcomes += [one.result() for one in done]
             say("trying", len(outcomes), total)
-    left += [one.experiment for one in outcomes if one.experiment.not_tried]
-    tried = [one for one in outcomes if not one.experiment.not_tried]
+    left += [one.experiment for _, one in outcomes if one.experiment.not_tried]
+    tried = [(of, one) for of, one in outcomes if not one.experiment.not_tried]
     return tried, [*left, *_out_of_time(queue, wish)]
 
 
@@ -126,8 +190,8 @@ def _is_over(wish: Wish, began: float) -> bool:
     return wish.budget_s is not None and time.monotonic() - began > 0.8 * wish.budget_s
 
 
-def _out_of_time(queue: Iterator[Experiment], wish: Wish) -> Iterator[Experiment]:
-    for one in queue:
+def _out_of_time(queue: Iterator[tuple[Baseline, Experiment]], wish: Wish) -> Iterator[Experiment]:
+    for _, one in queue:
         yield replace(one, not_tried=f"the budget was {wish.budget_s:g} s")
 
 
@@ -147,6 +211,7 @@ def _finding(
     if verdict not in ("equal", "not tried", "fails"):
         target = next(one.target for one in counting if one.verdict == verdict)
         cause = cause_of(outcome.experiment, verdict, baseline.around(outcome.experiment, target))
-    if verdict == "doubled" and cause and (cause.script, cause.line) in wish.accepted:
+    only_adds = verdict == "doubled" or not any(one.lost for one in counting)
+    if cause and only_adds and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
     return Finding(outcome.experiment, verdict, counting, reason, cause, outcome.seconds)

@@ -1,5 +1,6 @@
 """The files that a run reads as new ones, so that they may arrive in other ways."""
 
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -10,12 +11,16 @@ from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.versions.targets import SCRIPTS, changed_targets, files_of
 
+MIN_PARTS = 4  # of s3://bucket/folder
+OF_A_DATE = re.compile(r"[^=]+=.*|\d[\d_-]*")
+
 
 def sources_of(base: Home, outcome: Outcome) -> list[str]:
     """Return the URIs of the files that were new to a run, the oldest first.
 
     They are those that it read through bookmarks. Without any, they are all that it read of the
-    folders with several files: a folder with one is taken for a table that every run reads.
+    folders with several files, those below for partitions and dates counted as one: a source with
+    one file is taken for a table that every run reads.
     """
     found = _bookmarked(outcome) or _of_large_folders(base, outcome)
     there = [uri for uri in found if base.local_path(uri).is_file()]
@@ -32,12 +37,20 @@ def _bookmarked(outcome: Outcome) -> set[str]:
 
 
 def _of_large_folders(base: Home, outcome: Outcome) -> set[str]:
-    """Return what was read, but for targets, scripts and folders with one file."""
+    """Return what was read, but for targets, scripts and sources with one file."""
     targets = changed_targets(files_of(base.lake), files_of(outcome.home.lake))
     left_out = (f"s3://{SCRIPTS}/", *(target.uri for target in targets))
     folders = defaultdict(set)
     for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]
         if not uri.startswith(left_out) and not name.startswith(("_", ".")):
-            folders[uri.rpartition("/")[0]].add(uri)
+            folders[_root_of(uri)].add(uri)
     return {uri for files in folders.values() if len(files) > 1 for uri in files}
+
+
+def _root_of(uri: str) -> str:
+    """Return the folder of a file, without the folders of partitions and dates."""
+    parts = uri.split("/")[:-1]
+    while len(parts) > MIN_PARTS and OF_A_DATE.fullmatch(parts[-1]):
+        parts.pop()
+    return "/".join(parts)

@@ -1,5 +1,6 @@
 """A proof as lines for people, and as JSON."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -19,14 +20,17 @@ MARKS = {
     "not tried": "-",
 }
 MAX_EXAMPLES = 2
+MAX_SINGLE = 3  # experiments that are not tried for one reason, each in a line
 
 
 def lines_of(proof: Proof) -> Iterator[str]:
     """Yield a proof as lines for people: the experiments, then each cause once."""
     for finding in proof.findings:
-        reason = f": {finding.reason}" if finding.reason else ""
-        title = finding.experiment.title
-        yield f"{MARKS[finding.verdict]} {finding.verdict:9} {title}{reason}"
+        if finding.reason not in _reasons_of_many(proof):
+            reason = f": {finding.reason}" if finding.reason else ""
+            yield f"{MARKS[finding.verdict]} {finding.verdict:9} {finding.experiment.title}{reason}"
+    for reason, count in _reasons_of_many(proof).items():
+        yield f"{MARKS['not tried']} not tried {plural(count, 'experiment')}: {reason}"
     for cause, findings in _by_cause(proof).items():
         yield ""
         yield from _lines_of_cause(cause, findings)
@@ -36,6 +40,12 @@ def lines_of(proof: Proof) -> Iterator[str]:
     counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
+
+
+def _reasons_of_many(proof: Proof) -> dict[str, int]:
+    """Return the reasons why several experiments were not tried, and how many."""
+    counts = Counter(one.reason for one in proof.findings if one.verdict == "not tried")
+    return {reason: count for reason, count in counts.items() if count > MAX_SINGLE}
 
 
 def _by_cause(proof: Proof) -> dict[tuple[str, Cause], list[Finding]]:
@@ -70,7 +80,7 @@ def _told(target: TargetRows) -> str:
         for name, count in (
             ("lost", target.lost),
             ("doubled", target.doubled),
-            ("not in the baseline", target.added),
+            ("not in the first run", target.added),
         )
         if count
     ]

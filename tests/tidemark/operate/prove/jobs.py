@@ -201,6 +201,41 @@ if rows.count():
         + COMMIT,
         "deeedde",
     ),
+    case(
+        "rewritten-in-place",
+        NEW
+        + """
+if rows.columns:
+    rows = rows.selectExpr("cast(id AS INT) id", "day", "customer", "cast(amount AS DOUBLE) amount")
+    try:
+        rows = rows.unionByName(spark.read.schema(rows.schema).parquet(OUT))
+    except Exception as error:
+        if "PATH_NOT_FOUND" not in str(error):
+            raise
+    rows = rows.dropDuplicates(["id"]).cache()
+    rows.count()
+    rows.write.mode("overwrite").parquet(OUT)
+"""
+        + COMMIT,
+        "leeeeee",
+    ),
+    case(
+        "puts-of-workers",
+        NEW
+        + """
+def put(part):
+    import boto3, json, uuid
+
+    for row in part:
+        body = json.dumps(row.asDict())
+        boto3.client("s3").put_object(Bucket="lake", Key=f"out/{uuid.uuid4()}.json", Body=body)
+
+if rows.columns:
+    rows.foreachPartition(put)
+"""
+        + COMMIT,
+        "deeedde",
+    ),
     # Jobs that read everything.
     case("all-overwrite", ALL + 'rows.write.mode("overwrite").parquet(OUT)', "eeeede-"),
     case("all-append", ALL + APPEND, "dddddd-d"),

@@ -41,6 +41,16 @@ def test_a_commit_before_the_write_is_at_fault():
     assert cause.remedy.startswith("commit after the last write")
 
 
+def test_a_target_that_is_rewritten_in_place_is_at_fault():
+    gone = Operation(1, "jr_1", "delete", ("s3://lake/out/0",), "job.py", 10)
+
+    cause = cause_of(crash(1), "lost", [gone, put(2, 10), commit(3, 11)])
+
+    assert cause.line == 10
+    assert "deletes what earlier runs have written" in cause.text
+    assert "merge_window" in cause.remedy
+
+
 def test_a_job_that_notes_nothing_is_told_so():
     cause = cause_of(crash(1), "doubled", [put(1, 10)])
 

@@ -28,7 +28,7 @@ def test_there_is_a_crash_after_each_operation_with_the_edge_of_a_commit_first()
 
 
 def test_every_kind_is_planned_once_besides_the_crashes():
-    plan = planned(RUN, 4, {})
+    plan = planned(RUN, (), 4, {})
 
     assert sorted(one.kind for one in plan if one.kind != "crash") == sorted(KINDS[1:])
     assert not [one for one in plan if one.not_tried]
@@ -43,7 +43,7 @@ def test_every_kind_is_planned_once_besides_the_crashes():
     ],
 )
 def test_what_cannot_be_tried_says_why(operations, files, not_tried):
-    plan = planned(operations, files, {"together": "MaxConcurrentRuns of job is 1"})
+    plan = planned(operations, (), files, {"together": "MaxConcurrentRuns of job is 1"})
 
     found = {one.kind: one.not_tried for one in plan if one.not_tried}
     assert found.pop("together") == "MaxConcurrentRuns of job is 1"
@@ -62,6 +62,23 @@ def test_what_cannot_be_tried_says_why(operations, files, not_tried):
 )
 def test_bookmarks_and_items_of_dynamodb_say_how_far_a_job_is(operation, state):
     assert is_state(operation) is state
+
+
+def test_all_crashes_are_in_a_later_run_if_there_is_one_and_the_edges_in_the_first():
+    plan = [one for one in planned(RUN, RUN[2:], 4, {}) if one.kind == "crash"]
+
+    assert [(one.is_in_increment, one.after) for one in plan] == [
+        (True, 3),
+        (True, 4),
+        (False, 3),
+        (False, 4),
+    ]
+
+
+def test_crashes_are_not_tried_if_something_changed_without_a_word():
+    (crash,) = [one for one in planned(RUN, RUN, 4, {"crash": "why"}) if one.kind == "crash"]
+
+    assert crash.not_tried == "why"
 
 
 def test_an_operation_is_described_by_its_target_and_line():
