@@ -72,7 +72,7 @@ def check_command(command: click.Command, words: list[str]) -> None:
         assert found is not None, name
         command = found
     if words:
-        command.make_context(command.name, words)
+        command.make_context(command.name, words).close()  # options may have set variables
 
 
 def options_of(command: click.Command) -> set[str]:

@@ -16,7 +16,7 @@ from tidemark.glue_service.commands import deploy, load_app
 from tidemark.local_state.home import Home
 
 pytestmark = [pytest.mark.spark, pytest.mark.synth, pytest.mark.nightly]
-KINDS = "crash,again,parts,order,meanwhile,twice,replaced,rewind"
+KINDS = "crash,again,parts,order,meanwhile,twice,replaced,rewind,executors"
 
 
 def test_the_sample_is_proved(assembly: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -7,8 +7,11 @@ from datetime import timedelta
 from hashlib import sha256
 
 import pytest
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from watermarks import WatermarkSupersededError, WatermarkValueError, Window, upsert_jdbc
+from watermarks.spark.columns import DELETED
+from watermarks.spark.upsert import _Target
 
 pytestmark = pytest.mark.spark
 
@@ -41,6 +44,26 @@ def upsert(spark, server, table):
         return upsert_jdbc(frame, server.options, table, window, ["id"], **options)
 
     return upsert
+
+
+def test_rows_that_a_repeated_task_has_staged_twice_count_once(server, table, stored):
+    target = _Target(server.options, table, window("1"), ["id"], "updated_at")
+    schema = StructType(
+        [
+            StructField("id", IntegerType()),
+            StructField("status", StringType()),
+            StructField("updated_at", LongType()),
+        ]
+    )
+    deleted = f'false AS "{DELETED}"'
+    with server.connect() as connection:
+        connection.execute(f"CREATE TABLE {target.staged} AS SELECT *, {deleted} FROM {table}")  # noqa: S608
+        for _ in range(2):
+            connection.execute(f"INSERT INTO {target.staged} VALUES (1, 'open', 10, false)")  # noqa: S608
+        changed = [connection.execute(one).rowcount for one in target.statements(schema)]
+
+    assert changed == [1, 0]
+    assert stored() == [(1, "open", 10)]
 
 
 def window(name, attempt=1):

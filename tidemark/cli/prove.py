@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tidemark.cli.s3_semantics import ask_for_s3
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 from tidemark.extras import require
@@ -66,7 +67,6 @@ def prove(
     fails.
     """
     from tidemark.checks.lint.accepted import accepted_in
-    from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
@@ -82,7 +82,7 @@ def prove(
         require("jinja2")
         if page.is_dir() or not page.absolute().parent.is_dir():
             raise UsageError(f"--html {page} is not a file in a folder that is there; name one")
-    os.environ[VARIABLE] = S3  # of the lake: what a rename leaves half done is what counts here
+    ask_for_s3(click.get_current_context())  # what a rename leaves half done is what counts here
     home = Home.from_environment()
     console = Console(stderr=True)
     with scratch_of(home) as scratch:

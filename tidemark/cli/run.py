@@ -1,6 +1,7 @@
 """`tidemark run`: a workflow from its start trigger to its end, wherever its jobs run."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, console_for_tables
+from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import watch
 from tidemark.cli.s3_semantics import s3_semantics_option
@@ -18,6 +20,7 @@ from tidemark.cli.synth import assembly_folder
 from tidemark.cli.target import glue_of_stage
 from tidemark.cli.where import Where, run_options
 from tidemark.errors import UsageError
+from tidemark.glue_job.cluster.asked import asked_for
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,10 +53,10 @@ class Request:
     def check_elsewhere(self, who: str, option: str) -> None:
         """Refuse what only an engine of this command's own can do."""
         own = (self.isolated, self.s3_semantics, self.skip_crawlers, self.lineage is not None)
-        if any(own):
+        if any(own) or asked_for(os.environ):
             raise UsageError(
-                f"{who} runs the jobs: leave out --isolated, --lineage, --s3-semantics and "
-                "--skip-crawlers, which are for the runs of this command's own"
+                f"{who} runs the jobs: leave out --executors, --isolated, --lineage, --master, "
+                "--s3-semantics and --skip-crawlers, which are for the runs of this command's own"
             )
         if self.begin is not None:
             raise UsageError(
@@ -67,6 +70,7 @@ class Request:
 @click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
 @s3_semantics_option(expose_value=True)
+@executors_options
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
 @click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
 @click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
@@ -80,19 +84,23 @@ def run(where: Where, **options: Any) -> None:
     local up --port` serves the home, the app is deployed and runs there. Ctrl-C stops the run.
 
     With --deployed STAGE the workflow runs on AWS, as it is deployed there, and is shown until it
-    ends; --from, --isolated, --lineage, --s3-semantics and --skip-crawlers are for this machine, as
-    counts of rows are. `tidemark run show ID` starts nothing: it shows a job run.
+    ends; --from, --executors, --isolated, --lineage, --master, --s3-semantics and --skip-crawlers
+    are for this machine, as counts of rows are. `tidemark run show ID` starts nothing: it shows a
+    job run.
     """
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None:
         refuse_options(ctx)
         return
+    executors, master = options.pop("executors"), options.pop("master")
     request = Request(**options)
     if request.only is not None and request.begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")
     if where.stage is None and request.output == "json":
         raise UsageError("--format json goes with --deployed; here, `tidemark runs` has it")
-    sys.exit(_run(where, request))
+    with asking(executors, master):
+        code = _run(where, request)
+    sys.exit(code)
 
 
 run.add_command(show)

@@ -28,10 +28,15 @@ def s3_semantics_option(*, expose_value: bool) -> Callable[[Decorated], Decorate
 
 def _set(ctx: click.Context, _: click.Parameter, asked: bool) -> bool:
     if asked:
-        before = os.environ.get(VARIABLE)
-        os.environ[VARIABLE] = S3
-        ctx.call_on_close(lambda: _restore(before))
+        ask_for_s3(ctx)
     return asked
+
+
+def ask_for_s3(ctx: click.Context) -> None:
+    """Give the lake S3's semantics as long as the command works."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = S3
+    ctx.call_on_close(lambda: _restore(before))
 
 
 def _restore(before: str | None) -> None:

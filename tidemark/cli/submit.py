@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.s3_semantics import s3_semantics_option
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
@@ -26,7 +27,15 @@ ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another befo
 @click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
 @s3_semantics_option(expose_value=False)
-def submit(script: Path, arguments: tuple[str, ...], engine: str | None, isolated: bool) -> None:
+@executors_options
+def submit(
+    script: Path,
+    arguments: tuple[str, ...],
+    engine: str | None,
+    isolated: bool,
+    executors: str | None,
+    master: str | None,
+) -> None:
     """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
 
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
@@ -36,7 +45,7 @@ def submit(script: Path, arguments: tuple[str, ...], engine: str | None, isolate
     from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
 
     version = engine or own_glue_version()
-    with closing(Pythons(refills=False)) as pythons:
+    with asking(executors, master), closing(Pythons(refills=False)) as pythons:
         if not isolated and (spark := installed_spark(version)):
             pythons.want(1, spark)  # it imports while this command does
         state = _submit(script, arguments, version, None if isolated else pythons)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_job.cluster.asked import asked_for
 from tidemark.glue_job.process.lake_fs.semantics import FOLDER, semantics_of
 from tidemark.glue_job.process.spark import EVENTS_FOLDER
 from tidemark.glue_service.runs.arguments import merge_arguments
@@ -224,6 +225,8 @@ class GlueJob:
     ) -> str | None:
         if (spark := spark_for(self._test.version)) != own_spark():
             return f"Glue {self._test.version} has Spark {spark.version}, this Python has another"
+        if asked := asked_for(os.environ):
+            return asked.why_own_jvm
         if semantics_of(os.environ) != FOLDER:
             return "the lake has S3's semantics, and that of this process is a folder"
         if isolated is not None:

@@ -1,4 +1,4 @@
-"""Reads ``@pytest.mark.glue(version=…, isolated=True, s3_semantics=True)``."""
+"""Reads ``@pytest.mark.glue(version=…, isolated=True, s3_semantics=True, executors=2)``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tidemark.model.assembly.glue_versions import RUN_HERE
 
 ISOLATED = "the test is marked isolated"
 ALLOWED = (
-    "@pytest.mark.glue(version='5.1', isolated=True, s3_semantics=True), each left out or given by "
-    "name"
+    "@pytest.mark.glue(version='5.1', isolated=True, s3_semantics=True, executors=2), each left "
+    "out or given by name"
 )
 FLAGS = ("isolated", "s3_semantics")
 
@@ -26,11 +26,13 @@ class Settings:
         version: of Glue.
         why_isolated: why runs get their own processes; None if they need not.
         s3_semantics: whether the lake is as S3 is, and not as a folder.
+        executors: on how many processes a run works; 0: on that of its driver.
     """
 
     version: str = field(default_factory=own_glue_version)
     why_isolated: str | None = None
     s3_semantics: bool = False
+    executors: int = 0
 
 
 def settings_of(marks: Iterable[Any]) -> Settings:
@@ -41,7 +43,7 @@ def settings_of(marks: Iterable[Any]) -> Settings:
     """
     given: dict[str, Any] = {}
     for mark in marks:
-        if mark.args or set(mark.kwargs) - {"version", *FLAGS}:
+        if mark.args or set(mark.kwargs) - {"version", "executors", *FLAGS}:
             raise UsageError(
                 f"@pytest.mark.glue has {[*mark.args, *sorted(mark.kwargs)]}; allowed: {ALLOWED}"
             )
@@ -54,5 +56,10 @@ def settings_of(marks: Iterable[Any]) -> Settings:
     for name in FLAGS:
         if not isinstance(value := given.get(name, False), bool):
             raise UsageError(f"@pytest.mark.glue has {name}={value!r}; allowed: True, False")
+    executors = given.get("executors", 0)
+    if isinstance(executors, bool) or not isinstance(executors, int) or executors < 0:
+        raise UsageError(
+            f"@pytest.mark.glue has executors={executors!r}; allowed: a whole number; 0 is none"
+        )
     why = ISOLATED if given.get("isolated") else None
-    return Settings(str(version), why, s3_semantics=given.get("s3_semantics", False))
+    return Settings(str(version), why, given.get("s3_semantics", False), executors)

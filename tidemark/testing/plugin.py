@@ -22,8 +22,8 @@ pytest_plugins = ("tidemark.testing.fixtures", "tidemark.testing.function_fixtur
 UNCLOSED_BY_PYSPARK = r"ignore:unclosed <socket.socket .*'127\.0\.0\.1':ResourceWarning"
 SPARK_FIXTURES = {"spark", "glue_context", "lake", "glue_job", "catalog", "pipeline", "watermarks"}
 MARKER = (
-    "glue(version=…, isolated=True, s3_semantics=True): Glue's version; whether runs get their own "
-    "processes; whether the lake is as S3 is"
+    "glue(version=…, isolated=True, s3_semantics=True, executors=2): Glue's version; whether runs "
+    "get their own processes; whether the lake is as S3 is; on how many processes a run works"
 )
 IN_PROCESS = "in process"
 RUNS = "tidemark: runs"  # property of a report: where the runs of its test ran

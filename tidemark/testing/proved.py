@@ -26,14 +26,15 @@ from tidemark.testing.current import current_test
 from tidemark.testing.glue_job import GlueJob
 from tidemark.testing.lake import Lake
 
-ONE_VERSION = tuple(kind for kind in KINDS if kind != "versions")
+# The others start a cluster, or another Spark, which takes much longer.
+QUICK = tuple(kind for kind in KINDS if kind not in ("executors", "versions"))
 
 
 def assert_proved(
     script: str | Path,
     bookmark: object = "enable",
     *,
-    only: str | Sequence[str] = ONE_VERSION,
+    only: str | Sequence[str] = QUICK,
     key: str | Sequence[str] | None = None,
     budget: float | None = None,
     **arguments: Any,
@@ -47,7 +48,8 @@ def assert_proved(
     Args:
         script: its file, as for `glue_job`.
         bookmark: `"enable"`, `"pause"` or `"disable"`.
-        only: the kinds of experiments, of docs/prove.md; without, all on one version of Glue.
+        only: the kinds of experiments, of docs/prove.md; without, all but `executors` and
+            `versions`.
         key: columns that identify a row; without, they are looked for.
         budget: seconds after which no further experiment begins; None: all are carried out.
         **arguments: of the script and of Glue.

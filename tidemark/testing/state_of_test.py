@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.glue_job.cluster.asked import EXECUTORS_VARIABLE
 from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
 from tidemark.local_state.store.dataset_notes import FILES_VARIABLE
 from tidemark.testing import current
@@ -42,6 +43,8 @@ def state_of_test(
         patch.setenv("TIDEMARK_HOME", str(kit.home.root))
         patch.setenv("TZ", "UTC")
         patch.setenv(FILES_VARIABLE, "1")
+        if settings.executors:
+            patch.setenv(EXECUTORS_VARIABLE, str(settings.executors))
         if settings.s3_semantics:
             patch.setenv(VARIABLE, S3)
         time.tzset()

@@ -201,7 +201,8 @@ class _Target:
         action = f"UPDATE SET {sets} WHERE {older.format('EXCLUDED')}" if sets else "NOTHING"
         upsert = (
             f"INSERT INTO {self.name} AS t ({columns}) "  # noqa: S608 (every name is quoted)
-            f"SELECT {columns} FROM {self.staged} WHERE NOT {q(DELETED)} "
+            # A task that Spark repeats has maybe committed its rows before.
+            f"SELECT DISTINCT ON ({on}) {columns} FROM {self.staged} WHERE NOT {q(DELETED)} "
             f"ON CONFLICT ({on}) DO {action}"
         )
         delete = (

@@ -41,7 +41,7 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
     with ExitStack() as stack:
         conf = folder / CONF_FILE
         if conf.is_file():  # a Python shell job has none
-            jvm = JvmEdge(edge)
+            jvm = JvmEdge(edge, home)
             stack.callback(jvm.close)
             with conf.open("a", encoding="utf-8") as file:
                 file.write(f"spark.hadoop.{SETTING}={jvm.path}\n")

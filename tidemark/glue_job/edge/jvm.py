@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import cast
 
 from tidemark.glue_job.edge.announce import Edge, line_of
+from tidemark.glue_job.edge.losses import Losses
+from tidemark.local_state.home import Home
 
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
 GO = b"go\n"
@@ -24,6 +26,7 @@ ESCAPES = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
 class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
     edge: Edge
+    losses: Losses
 
 
 class _Connection(socketserver.StreamRequestHandler):
@@ -34,21 +37,25 @@ class _Connection(socketserver.StreamRequestHandler):
             try:
                 if words[0] == "open":
                     edge.recorder.note_opened(words[1])
-                else:
-                    self._change(edge)
+                elif not self._change(edge):
+                    return
             except OSError as error:
                 self.wfile.write(f"{error}\n".encode())
                 continue
             self.wfile.write(GO)
 
-    def _change(self, edge: Edge) -> None:
-        """Let the JVM make a change while nobody else does."""
+    def _change(self, edge: Edge) -> bool:
+        """Let the JVM make a change while nobody else does; return whether it still lives."""
+        losses = cast(_Server, self.server).losses
         with edge.recorder.alone():
+            if losses.is_killed(self.request, is_before=True):
+                return False
             self.wfile.write(GO)
-            _, *made = self._words()
+            left, *made = self._words() or [""]
             if made:
                 kind, *places = made
                 edge.record(kind, tuple(places), line_of(edge.script))
+            return left != "" and not losses.is_killed(self.request, is_before=False)
 
     def _words(self) -> list[str]:
         """Return the words of the next line; none at the end of the connection."""
@@ -63,12 +70,12 @@ def _unescaped(word: str) -> str:
 class JvmEdge:
     """A socket for the JVM of a run, in a folder of its own; the path of a socket must be short."""
 
-    def __init__(self, edge: Edge) -> None:
+    def __init__(self, edge: Edge, home: Home) -> None:
         """Answer from now on, in threads of this process."""
         self._folder = Path(tempfile.mkdtemp(prefix="tidemark-edge-"))
         self.path = self._folder / "socket"
         self._server = _Server(str(self.path), _Connection)
-        self._server.edge = edge
+        self._server.edge, self._server.losses = edge, Losses(home)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:

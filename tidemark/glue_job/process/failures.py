@@ -209,6 +209,10 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "the class is in none of Spark's jars: name the jar that has it, such as a JDBC "
             "driver, in --extra-jars"
         ),
+        r"\bXSDB6\b|Another instance of Derby": (
+            "a database of Derby is open in one process alone, and executors are others: run the "
+            "job without --executors, or use PostgreSQL"
+        ),
         r"GlueArgumentError: the following arguments are required": (
             "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or pass "
             "it after `tidemark submit SCRIPT`"

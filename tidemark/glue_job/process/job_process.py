@@ -16,12 +16,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.cluster.of_run import executors_of_run
 from tidemark.glue_job.edge.hooks import announcing
 from tidemark.glue_job.metastore.asked import CATALOG_VARIABLE, catalog_hint
 from tidemark.glue_job.metastore.connect import serve_catalog
@@ -72,8 +74,9 @@ def main() -> int:
 
 def _run_and_report(script: Path, name: str, result: Path, borrower: Borrower | None) -> int:
     """Run the script to its end, and Spark with it; return 0 if it ended normally, 1 if not."""
-    failure = None
+    failure, stack = None, ExitStack()
     try:
+        stack.enter_context(executors_of_run(result.parent))
         try:
             with _stderr_copied(Path(SCRIPT_STDERR_FILE)):
                 run_script(script, name)
@@ -90,6 +93,7 @@ def _run_and_report(script: Path, name: str, result: Path, borrower: Borrower | 
     finally:
         try:
             _stop_spark()
+            stack.close()
         finally:
             if borrower:
                 borrower.give_back(failure)

@@ -13,7 +13,8 @@ IN_LOG = re.compile(
 )
 MORE_MEMORY = (
     "give the JVM more memory: --conf spark.driver.memory=4g in the default arguments of the job, "
-    "or after `tidemark submit` (the default is 1g); on AWS a larger worker type"
+    "or after `tidemark submit` (the default is 1g), with --executors spark.executor.memory=2g "
+    "(512m); on AWS a larger worker type"
 )
 HEAP = (
     f"out of memory: {MORE_MEMORY}. Or keep less in the driver: write a frame instead of "
@@ -59,7 +60,15 @@ REMEDIES = {
         f"the broadcast table is too large: leave out broadcast(), and give --conf "
         f"spark.sql.autoBroadcastJoinThreshold=-1; or {MORE_MEMORY}"
     ),
-    r"INVALID_(DRIVER|EXECUTOR)_MEMORY": (
+    r"ExecutorLostFailure": (
+        "executors were lost, mostly for lack of memory: --conf spark.executor.memory=2g gives "
+        "each more (the default of --executors is 512m), on AWS a larger worker type; their logs "
+        "are below `cluster` in the folder of the run"
+    ),
+    r"INVALID_EXECUTOR_MEMORY": (
+        "give spark.executor.memory in --conf at least 450m, or leave it out: the default is 512m"
+    ),
+    r"INVALID_DRIVER_MEMORY": (
         "give spark.driver.memory in --conf at least 600m, or leave it out: the default is 1g"
     ),
     r"Initial heap size set to a larger value|Invalid maximum heap size|Could not reserve enough": (

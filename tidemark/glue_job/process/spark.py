@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from tidemark.glue_job.cluster.asked import IN_THE_DRIVER, Asked
+from tidemark.glue_job.cluster.settings import engine_settings_of, with_executors
 from tidemark.glue_job.iceberg.jar import format_jars
 from tidemark.glue_job.metastore.asked import EXTENSIONS, OURS
 from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_options
@@ -19,6 +21,7 @@ EVENTS_FOLDER = "spark-events"
 CONF_FILE = "spark.conf"
 # Options of sources that Spark redacts: by their names, and by the content of their values.
 REDACTED = "(?i)passw|pwd|secret|token|credential|access.?key|@"
+NO_PERF_DATA = "-XX:-UsePerfData"  # a file in /tmp, which a killed JVM leaves there
 TEMPORARY_FOLDER = "tmp"  # of the run's JVM if it is its own: a killed JVM leaves files
 
 
@@ -29,20 +32,20 @@ def write_spark_conf(
     user_settings: Mapping[str, str],
     spark: Spark | None = None,
     semantics: str = FOLDER,
+    asked: Asked = IN_THE_DRIVER,
 ) -> dict[str, str]:
     """Write ``run_folder``/spark.conf, the job's settings last; return the variables of its Spark.
 
     It is this Python's unless another one is given. The lake has the semantics of folders or S3's.
+    Its executors are where it is asked for.
     """
     spark = spark or own_spark()
     (run_folder / EVENTS_FOLDER).mkdir(exist_ok=True)
     (run_folder / TEMPORARY_FOLDER).mkdir(exist_ok=True)
-    settings = {
-        **engine_settings(home, run_folder, java_home, spark),
-        **semantics_settings(semantics),
-        **user_settings,
-    }
     class_path = [lake_jar(java_home, spark), *format_jars(java_home, spark)]
+    engine = engine_settings(home, run_folder, java_home, spark) | semantics_settings(semantics)
+    engine = engine_settings_of(asked, engine, java_options(home, run_folder, java_home, spark))
+    settings = with_executors({**engine, **user_settings}, asked, class_path)
     conf = run_folder / CONF_FILE
     conf.write_text(as_properties(settings), encoding="utf-8")
     return {
@@ -54,7 +57,7 @@ def write_spark_conf(
         # Jars of formats come last: the class archive is for those before.
         "SPARK_DIST_CLASSPATH": os.pathsep.join(map(str, class_path)),
         "SPARK_HOME": str(spark.home),  # else Spark starts a Python to find it
-        "SPARK_LOCAL_IP": "127.0.0.1",
+        **({} if asked.master else {"SPARK_LOCAL_IP": "127.0.0.1"}),
         "TZ": "UTC",  # as on Glue's workers
     }
 
@@ -89,15 +92,20 @@ def _temporary_folder(run_folder: Path) -> str:
     return tempfile.gettempdir() if "," in folder else folder
 
 
+def java_options(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> list[str]:
+    """Return the options of the JVMs of a run."""
+    properties = system_properties(home, run_folder)
+    return [
+        *(f"-D{name}={value}" for name, value in properties.items()),
+        NO_PERF_DATA,
+        *archive_options(java_home, spark),
+    ]
+
+
 def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark) -> dict[str, str]:
     """Return the Spark properties of every local job run."""
     cores = os.cpu_count() or 2
-    properties = system_properties(home, run_folder)
-    java_options = [
-        *(f"-D{name}={value}" for name, value in properties.items()),
-        "-XX:-UsePerfData",  # a file in /tmp, which a killed JVM leaves there
-        *archive_options(java_home, spark),
-    ]
+    options = java_options(home, run_folder, java_home, spark)
     return {
         "spark.master": f"local[{cores}]",
         "spark.driver.host": "127.0.0.1",
@@ -122,7 +130,7 @@ def engine_settings(home: Home, run_folder: Path, java_home: Path, spark: Spark)
         "spark.eventLog.rolling.enabled": "false",  # as before Spark 4: one file, and plain
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": (run_folder / EVENTS_FOLDER).as_uri(),
-        "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in java_options),
+        "spark.driver.defaultJavaOptions": " ".join(f'"{option}"' for option in options),
         # Hadoop's defaults name a committer for s3a that PySpark does not ship.
         "spark.hadoop.mapreduce.outputcommitter.factory.scheme.s3a": COMMITTER_FACTORY,
         **{f"spark.hadoop.{name}": value for name, value in hadoop_settings(home.lake).items()},

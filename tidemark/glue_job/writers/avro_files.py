@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import fastavro
 from fastavro.write import Writer
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as T
 from pyspark.sql.functions import col
@@ -141,11 +142,14 @@ def _write_part(
 ) -> Iterator[str]:
     """Write the rows of a task to hidden files, and yield these; runs in a worker of Spark."""
     parsed, writers = fastavro.parse_schema(schema), dict[str, Writer]()
+    context = TaskContext.get()
+    # Two attempts of a task may write at once: each has files of its own.
+    attempt = context.taskAttemptId() if context else 0
     with ExitStack() as files:
         for row in rows:
             record = row.asDict(recursive=True)
             names = [_folder(key, record.pop(f"\0{key}")) for key in keys]
-            file = str(Path(root, *names, f".part-{number:05d}-{run}.avro"))
+            file = str(Path(root, *names, f".part-{number:05d}-{attempt}-{run}.avro"))
             if file not in writers:
                 Path(file).parent.mkdir(parents=True, exist_ok=True)
                 stream = files.enter_context(Path(file).open("wb"))

@@ -20,7 +20,7 @@ from tidemark.model.assembly.definitions import JobDefinition
 
 # Files in the working folder of a local run that do not exist on AWS.
 RUN_FILES = {"stdout.log", "stderr.log", "script-stderr.log", "error.json", "spark.conf"}
-RUN_FILES |= {"derby.log", "modules", "spark-events", "tmp", OWN_CATALOG}
+RUN_FILES |= {"cluster", "derby.log", "modules", "spark-events", "tmp", OWN_CATALOG}
 
 
 def file_at(home: Home, address: str) -> Path:
@@ -107,7 +107,7 @@ def jar_settings(
     """Return a run's Spark settings, with those for its jars and data lakes.
 
     Spark puts `spark.jars` after its own classes, `spark.driver.extraClassPath` before them;
-    driver and executors are one process here.
+    executors that are other processes get what the driver has.
     """
     settings = {**settings, **local_settings(settings)}
     if not jars.others:

@@ -5,6 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tidemark.glue_job.cluster.asked import (
+    EXECUTORS_VARIABLE,
+    FOR_YARN,
+    MASTER_VARIABLE,
+    YARN,
+    Asked,
+    asked_for,
+)
 from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.process.borrow import (
     COLD_VARIABLE,
@@ -28,8 +36,10 @@ from tidemark.glue_service.runs.arguments import (
 )
 from tidemark.glue_service.runs.extra_files import copy_extra_files, jar_settings, jars_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
+from tidemark.glue_service.runs.lost_executors import SPECULATION
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import RUN_ID_VARIABLE, UPLOADS, Home
+from tidemark.local_state.lost_executor import EXECUTORS, moment_of
 from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.operations import records_operations
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
@@ -51,7 +61,8 @@ class Machine:
     """The parts that all job runs of one command share.
 
     `port` is the URL of the local Glue, if any; `submitted_files` are the known project files of
-    which the scripts of jobs are copies. `semantics` are those of the lake for Spark.
+    which the scripts of jobs are copies. `semantics` are those of the lake for Spark, `asked` is
+    where executors are.
     """
 
     home: Home
@@ -62,6 +73,7 @@ class Machine:
     port: str | None = None
     submitted_files: dict[str, str] = field(default_factory=dict, compare=False)
     semantics: str = field(default_factory=lambda: semantics_of(os.environ))
+    asked: Asked = field(default_factory=lambda: asked_for(os.environ))
 
 
 def spark_variables(
@@ -72,11 +84,14 @@ def spark_variables(
     arguments: Mapping[str, str],
 ) -> dict[str, str]:
     """Write a Spark job's files into its folder; return its environment variables."""
+    losing = moment_of(machine.home)
+    asked = Asked(EXECUTORS) if losing else machine.asked
     delete_dead_uploads(machine.home.root / UPLOADS)
     copy_extra_files(machine.home, job, arguments, folder)
     jars = jars_of(machine.home, job, arguments, spark)
     settings = {
         **_committer_settings(machine, job, arguments),
+        **(SPECULATION if losing else {}),
         **_executor_variables(variables(arguments, EXECUTOR_VARIABLES)),
         **jar_settings(jars, arguments, spark_settings(arguments)),
     }
@@ -87,11 +102,20 @@ def spark_variables(
         **variables(arguments, DRIVER_VARIABLES),
         **catalog.variables,
         **write_spark_conf(
-            folder, machine.home, machine.java_home, settings, spark, machine.semantics
+            folder, machine.home, machine.java_home, settings, spark, machine.semantics, asked
         ),
+        EXECUTORS_VARIABLE: str(asked.executors or ""),
+        MASTER_VARIABLE: asked.master,
+        **_variables_of_yarn(asked, os.environ),
         FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
-        **_jvm_variables(machine.jvms, settings, jars.own_jvm),
+        **_jvm_variables(machine.jvms, settings, asked.why_own_jvm or jars.own_jvm),
     }
+
+
+def _variables_of_yarn(asked: Asked, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables by which Spark finds YARN; it starts no run there without one."""
+    names = FOR_YARN if asked.master == YARN else ()
+    return {name: environment[name] for name in names if name in environment}
 
 
 def shell_variables() -> dict[str, str]:

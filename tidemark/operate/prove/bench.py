@@ -4,11 +4,17 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
+from tidemark.local_state.lost_executor import (
+    Moment,
+    has_lost,
+    lose_executor,
+    lose_no_executor,
+)
 from tidemark.local_state.operations import (
     CATALOG,
     COPY,
@@ -135,6 +141,9 @@ class Baseline:
         return bool(writers) and bool(readers - writers)
 
 
+NONE_LOST = "no executor has written an object"
+
+
 def run_well(bench: Bench, base: Home, name: str, *, is_recorded: bool) -> Outcome:
     """Run once on a copy of a base; record its operations."""
     began = time.monotonic()
@@ -150,6 +159,8 @@ def carry_out(bench: Bench, baseline: Baseline, experiment: Experiment, number: 
     began = time.monotonic()
     prepare = _PREPARED[experiment.kind]
     home, trials = prepare(bench, baseline, experiment, bench.folder(f"{number}"))
+    if experiment.kind == "executors" and not has_lost(home):
+        experiment = replace(experiment, not_tried=NONE_LOST)
     return Outcome(experiment, home, trials, time.monotonic() - began)
 
 
@@ -309,6 +320,20 @@ def _together(
     return home, [bench.run(home, bench.subject.both)]
 
 
+def _executors(
+    bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
+) -> tuple[Home, list[Trial]]:
+    """Kill an executor; run again, as a retry does, if the run fails by it."""
+    home = linked_home(bench.base, folder)
+    record_operations(home)
+    lose_executor(home, Moment())
+    trials = [bench.run(home)]
+    if trials[0].failure and has_lost(home):
+        lose_no_executor(home)
+        trials.append(bench.run(home))
+    return home, trials
+
+
 def _versions(
     bench: Bench, baseline: Baseline, experiment: Experiment, folder: Path
 ) -> tuple[Home, list[Trial]]:
@@ -327,5 +352,6 @@ _PREPARED: dict[str, Callable[[Bench, Baseline, Experiment, Path], tuple[Home, l
     "replaced": _replaced,
     "rewind": _rewind,
     "together": _together,
+    "executors": _executors,
     "versions": _versions,
 }

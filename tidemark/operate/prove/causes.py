@@ -67,6 +67,12 @@ WHY: dict[object, tuple[str, str]] = {
         "commit only if every write has succeeded: not in finally, and not after an except that "
         "goes on",
     ),
+    ("executors", "doubled"): (
+        "an executor was lost after it had written for {place}: its tasks ran again, or the run "
+        "failed and was repeated, and what they had written before is still there",
+        f"{REPEATABLE}; what functions of the script write in tasks, such as by boto3, needs names "
+        "that a repeated task uses again",
+    ),
     ("parts", "doubled"): (
         "each run reads what earlier runs have read, and {place} adds it to the target",
         ONLY_NEW,

@@ -18,6 +18,7 @@ Kind = Literal[
     "replaced",
     "rewind",
     "together",
+    "executors",
     "versions",
 ]
 KINDS: Sequence[str] = get_args(Kind)
@@ -30,6 +31,7 @@ TITLES: Mapping[Kind, str] = {
     "replaced": "a file overwritten with the same rows",
     "rewind": "rewound with --clear, and run again",
     "together": "two runs at once",
+    "executors": "an executor is lost when it has written its first object",
     "versions": "the newest version of Glue",
 }
 MAX_PARTS = 3

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_service.runs.lost_executors import why_no_executors
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import read_opened, read_operations
 from tidemark.local_state.store.database import Store
@@ -110,7 +111,11 @@ def _wanted(
 ) -> list[tuple[Baseline, Experiment]]:
     """Return the experiments that are asked for, each with the run that it changes."""
     subject = bench.subject
-    impossible = {"together": subject.not_both, "versions": subject.not_newer}
+    impossible = {
+        "together": subject.not_both,
+        "executors": why_no_executors(),
+        "versions": subject.not_newer,
+    }
     for at, one in enumerate(filter(None, (first, increment))):
         folder = bench.folder(f"check-{at}")
         if others := unannounced(one.base, one.outcome.home, one.operations, folder):
@@ -175,7 +180,9 @@ def _all_carried_out(
             done, running = wait(running, return_when="FIRST_COMPLETED")
             outcomes += [one.result() for one in done]
             say("trying", len(outcomes), total)
-    return outcomes, [*left, *_out_of_time(queue, wish)]
+    left += [one.experiment for _, one in outcomes if one.experiment.not_tried]
+    tried = [(of, one) for of, one in outcomes if not one.experiment.not_tried]
+    return tried, [*left, *_out_of_time(queue, wish)]
 
 
 def _is_over(wish: Wish, began: float) -> bool:

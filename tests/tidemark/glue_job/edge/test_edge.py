@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,15 @@ from tidemark.glue_job.edge import announce
 from tidemark.glue_job.edge.announce import Edge, announced, line_of
 from tidemark.glue_job.edge.hooks import _changes
 from tidemark.glue_job.edge.jvm import JvmEdge
+from tidemark.glue_job.edge.losses import EXECUTOR
 from tidemark.local_state.home import Home
+from tidemark.local_state.lost_executor import (
+    Moment,
+    has_lost,
+    lose_executor,
+    lose_no_executor,
+    moment_of,
+)
 from tidemark.local_state.operations import (
     Recorder,
     read_opened,
@@ -61,7 +72,7 @@ def test_without_anybody_who_records_nothing_happens():
 
 
 def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
-    jvm = JvmEdge(edge)
+    jvm = JvmEdge(edge, home)
     with socket.socket(socket.AF_UNIX) as one, socket.socket(socket.AF_UNIX) as other:
         for client in (one, other):
             client.connect(str(jvm.path))
@@ -82,6 +93,66 @@ def test_the_jvm_announces_through_a_socket_one_change_at_a_time(home, edge):
     assert (found.kind, found.places) == ("put", ("s3://lake/a\tb",))
     assert read_opened(home) == [("jr_1", "s3://lake/in")]
     assert not jvm.path.parent.exists()
+
+
+def test_a_jvm_that_dies_in_the_middle_of_a_change_stops_no_other(home, edge):
+    jvm = JvmEdge(edge, home)
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.connect(str(jvm.path))
+        ask(dying, b"enter\n")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.settimeout(60)
+        other.connect(str(jvm.path))
+        ask(other, b"enter\n")
+        ask(other, b"leave\n")
+    jvm.close()
+
+    assert read_operations(home) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who is at the other end")
+def test_only_an_executor_is_killed(home, edge):
+    lose_executor(home, Moment(1, is_before=True))
+    jvm = JvmEdge(edge, home)
+    with socket.socket(socket.AF_UNIX) as own:
+        own.settimeout(60)
+        own.connect(str(jvm.path))
+        ask(own, b"enter\n")
+        ask(own, b"leave\n")
+    jvm.close()
+
+    assert not has_lost(home)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who is at the other end")
+@pytest.mark.parametrize("moment", [Moment(2, is_before=True), Moment(2)])
+def test_an_executor_is_killed_at_its_moment_and_once(home, edge, moment):
+    lose_executor(home, moment)
+    jvm = JvmEdge(edge, home)
+    first, second = (like_an_executor(jvm) for _ in range(2))
+    jvm.close()
+
+    assert (first.returncode, second.returncode) == (-signal.SIGKILL, 0)
+    assert first.stdout.count("go") == (2 if moment.is_before else 3)
+    assert has_lost(home)
+    assert moment_of(home) == moment
+    lose_no_executor(home)
+    assert moment_of(home) is None
+
+
+def like_an_executor(jvm: JvmEdge) -> subprocess.CompletedProcess[str]:
+    """Return a process that makes three changes, and has an executor's word on its command line."""
+    program = """
+import socket, sys
+
+edge = socket.socket(socket.AF_UNIX)
+edge.connect(sys.argv[1])
+for line in (b"enter\\n", b"leave\\n") * 3:
+    edge.sendall(line)
+    print(edge.recv(3).decode().strip(), flush=True)
+"""
+    command = [sys.executable, "-c", program, str(jvm.path), EXECUTOR.decode()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def ask(client: socket.socket, line: bytes) -> None:

@@ -23,6 +23,9 @@ public class Bucket {
             throw new InvalidPathException(name.toString(), "it names no bucket; write s3://bucket/key");
         }
         String given = conf.get(LAKE);
+        if (given == null || given.startsWith("${")) {  // an executor has it without Spark's settings
+            given = System.getProperty(LAKE);
+        }
         if (given == null) {
             throw new IOException("the property " + LAKE + " is not set: only a local run has a lake");
         }

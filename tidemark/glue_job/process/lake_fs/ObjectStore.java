@@ -42,9 +42,11 @@ public class ObjectStore {
 
     /** Tells whether a configuration asks for S3's semantics. */
     public static boolean wanted(Configuration conf) throws IOException {
-        String semantics = conf.getTrimmed(SEMANTICS, "folder");
-        // A variable that has no value counts as none.
-        if (!semantics.equals("s3") && !semantics.equals("folder") && !semantics.startsWith("${")) {
+        String semantics = conf.getTrimmed(SEMANTICS, "${");
+        if (semantics.startsWith("${")) {  // a variable that has no value counts as none
+            semantics = System.getProperty(SEMANTICS, "folder");
+        }
+        if (!semantics.equals("s3") && !semantics.equals("folder")) {
             throw new IOException(
                 "the property " + SEMANTICS + " is '" + semantics + "'; allowed: folder, s3; correct it");
         }

@@ -39,9 +39,13 @@ METASTORE_CLASSES = (
     "CatalogExtensions",
     "JsonLook",
 )
+NO_PAGES = Path(__file__).parents[2] / "cluster" / "NoPages.java"
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
-SEQ_OF_2_12 = "import scala.collection.Seq;"  # what Scala calls Seq, in 2.12 and in 2.13
-SEQ_OF_2_13 = "import scala.collection.immutable.Seq;"
+# What Spark 4 calls otherwise: Seq of Scala 2.13, and the servlets of Jetty.
+OF_SPARK_4 = {
+    "import scala.collection.Seq;": "import scala.collection.immutable.Seq;",
+    "import javax.servlet.": "import jakarta.servlet.",
+}
 EDGE = "tidemark.edge"  # the Hadoop property with the socket that is told of each change
 LAKE = "tidemark.lake"  # the Hadoop property with the folder of the lake
 FILE_SYSTEM = "dev.tidemark.lake.LakeFileSystem"
@@ -96,6 +100,7 @@ def _sources(spark: Spark) -> dict[str, str]:
             encoding="utf-8"
         ),
         "dev.tidemark.jvm.WarmJvm": WARM_JVM.read_text(encoding="utf-8"),
+        "dev.tidemark.cluster.NoPages": NO_PAGES.read_text(encoding="utf-8"),
         "dev.tidemark.json.JsonKinds": JSON_KINDS.read_text(encoding="utf-8"),
         **{
             f"dev.tidemark.catalog.{name}": (METASTORE / f"{name}.java").read_text(encoding="utf-8")
@@ -104,7 +109,9 @@ def _sources(spark: Spark) -> dict[str, str]:
     }
     if spark.major == 3:
         return sources
-    return {name: text.replace(SEQ_OF_2_12, SEQ_OF_2_13) for name, text in sources.items()}
+    for before, after in OF_SPARK_4.items():
+        sources = {name: text.replace(before, after) for name, text in sources.items()}
+    return sources
 
 
 def _java(name: str) -> str:

@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tidemark.glue_job.cluster.asked import asked_for
 from tidemark.glue_job.process.pool import (
     POOL_VARIABLE,
     PoolGoneError,
@@ -81,6 +82,9 @@ def jvms_of(
     """
     if is_isolated:
         yield Jvms(cold_reason=ISOLATED)
+        return
+    if why := asked_for(os.environ).why_own_jvm:
+        yield Jvms(cold_reason=why, pythons=pythons)
         return
     java_home = find_java_home()
     file = Path(os.environ.get(POOL_VARIABLE) or home.root / JVM_POOL_FILE)

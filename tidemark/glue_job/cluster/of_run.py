@@ -1,0 +1,74 @@
+"""Gives a run its executors, as long as its script runs."""
+
+import os
+import shlex
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidemark.errors import UsageError
+from tidemark.glue_job.cluster.asked import asked_for
+from tidemark.glue_job.cluster.standalone import FOLDER, standalone_cluster
+from tidemark.glue_job.process.class_archive.archive import archive_options
+from tidemark.glue_job.process.spark import CONF_FILE, TEMPORARY_FOLDER, as_properties
+
+STANDALONE = "spark://"
+ANSWER_S = 5.0
+# What Python workers on other machines need of the environment of a run.
+ENVIRONMENT = ("PYTHONPATH", "TIDEMARK_HOME", "LC_ALL", "TZ")
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+# Only for bookkeeping: what an executor may take is its own setting.
+MEMORY_OF_WORKER = "1024g"
+
+
+@contextmanager
+def executors_of_run(folder: Path) -> Iterator[None]:
+    """Let the settings of Spark in the folder of a run name its cluster, if one is asked for."""
+    asked = asked_for(os.environ)
+    conf = folder / CONF_FILE
+    if not asked or not conf.is_file():  # a Python shell job has none
+        yield
+        return
+    if asked.master:
+        _check_answers(asked.master)
+        wanted = {f"spark.executorEnv.{n}": os.environ[n] for n in ENVIRONMENT if n in os.environ}
+        _add(conf, wanted)
+        yield
+        return
+    options = [*QUICK.split(), *archive_options(Path(os.environ["JAVA_HOME"]))]
+    variables = {
+        **os.environ,
+        "SPARK_DAEMON_JAVA_OPTS": shlex.join(options),
+        "SPARK_LOCAL_DIRS": str(folder / TEMPORARY_FOLDER),
+    }
+    started = standalone_cluster(asked.executors, folder / FOLDER, variables, MEMORY_OF_WORKER)
+    with started as settings:
+        _add(conf, settings)
+        yield
+
+
+def _check_answers(master: str) -> None:
+    """Raise if no master of a standalone cluster answers: Spark would try for a minute."""
+    if not master.startswith(STANDALONE):
+        return
+    failures = []
+    for place in master.removeprefix(STANDALONE).split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), ANSWER_S).close()
+        except (OSError, ValueError) as error:
+            failures.append(str(error))
+        else:
+            return
+    raise UsageError(
+        f"{master} does not answer ({failures[-1]}); start the cluster, or give the URL that its "
+        "master shows: --master spark://HOST:PORT"
+    )
+
+
+def _add(conf: Path, settings: Mapping[str, str]) -> None:
+    """Add settings to a file that from now on only its owner reads: one may be a secret."""
+    conf.chmod(0o600)
+    with conf.open("a", encoding="utf-8") as file:
+        file.write(as_properties(settings))
