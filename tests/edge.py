@@ -50,7 +50,11 @@ class Recorder:
     def serve(self, connection: socket.socket) -> None:
         """Answer one JVM until it leaves."""
         with connection, connection.makefile("rw", encoding="utf-8", newline="\n") as lines:
-            while lines.readline() == "enter\n":
+            while line := lines.readline():
+                if line.startswith("open\t"):
+                    _say(lines)
+                    continue
+                assert line == "enter\n"
                 with self._turn:
                     if self._may_not_begin():
                         self.on_stop(_process_of(connection))

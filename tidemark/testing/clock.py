@@ -54,7 +54,7 @@ class GlueClock:
                 f"glue_clock.set({moment!r}): give a datetime, or '2024-03-01T06:00'"
             ) from error
         self._put(int(aware.timestamp() * 1000) - time.time_ns() // 1_000_000)
-        return self.now
+        return aware.astimezone(UTC)
 
     def advance(self, delta: timedelta | None = None, **parts: float) -> datetime:
         """Set the clock forward; return the time.

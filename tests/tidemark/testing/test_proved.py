@@ -59,5 +59,5 @@ def test_a_job_that_says_why_it_appends_passes(script):
 
 
 def test_a_kind_that_is_not_known_is_refused(script):
-    with pytest.raises(UsageError, match=r"\['crashes'\] are not kinds .* allowed: crash, again"):
+    with pytest.raises(UsageError, match=r"\['crashes'\] are not kinds .* allowed: crash, error"):
         assert_proved(script, only="crashes", **PATHS)
