@@ -219,6 +219,7 @@ def found_by(*what, **arguments):
 ALL = list(range(40))
 
 
+@pytest.mark.nightly
 @pytest.mark.glue(executors=2, s3_semantics=True)
 def test_rows_are_there_once_although_executors_were_killed(glue_job, lake, tmp_path):
     found, killed = found_by(glue_job, tmp_path, SMALL, seed=1)

@@ -59,6 +59,7 @@ def script(tmp_path):
 
 
 @pytest.mark.glue(s3_semantics=True)
+@pytest.mark.nightly
 def test_runs_of_a_marked_test_have_objects(glue_job, script, lake):
     run = glue_job(script, enable_s3_parquet_optimized_committer="false").check()
 
