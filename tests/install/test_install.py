@@ -111,6 +111,11 @@ def test_the_wheel_has_every_package_and_file_that_runs(wheel: Path) -> None:
     assert tops == {"tidemark", "watermarks"}
 
 
+@pytest.mark.nightly
+def test_the_job_of_a_new_project_is_proved(shop: User) -> None:
+    assert "1 passed" in shop.types("pytest -q -m prove")
+
+
 def test_a_new_project_passes_its_own_tests_and_checks(shop: User) -> None:
     tested = shop.types("pytest -q -m 'not prove'")  # that of `prove` takes half a minute
 

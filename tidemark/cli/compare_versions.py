@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
@@ -69,7 +70,6 @@ def compare_versions(
     table of the Data Catalog by its values, every run by its end. Exit code 0: equal. 1: something
     differs, or a job fails on the new version.
     """
-    from tidemark.checks.script.databases import database_writes_in
     from tidemark.cli.engines import prepare_sparks
     from tidemark.local_state.home import Home
     from tidemark.operate.versions import compare
@@ -87,10 +87,7 @@ def compare_versions(
     prepare_sparks((old, new))
     with scratch_of(home, keep) as scratch:
         start, scripts = _start(console, what, arguments, workflow, app, context, scratch)
-        writes = {
-            name: database_writes_in(script.read_text(encoding="utf-8", errors="replace"))
-            for name, script in scripts.items()
-        }
+        writes = database_writes(scripts)
         if not with_databases:
             refuse_shared(writes, os.environ)
         found = compare.compare_versions(
@@ -120,19 +117,12 @@ def _start(
     scratch: Path,
 ) -> "tuple[Start, dict[str, Path]]":
     """Return what runs, and its scripts by the names that messages use."""
-    from tidemark.glue_service.submit import read_submission
     from tidemark.model.assembly.cloud_assembly import read_assembly
     from tidemark.operate.versions.trial import app_start, script_start
 
-    if what is not None and what.endswith(".py"):
-        if workflow or app or context:
-            raise UsageError("--workflow, --app and --context are for an app; a script needs none")
-        submission = read_submission(Path(what), arguments)
+    submission = submission_of(what, arguments, workflow, app, context)
+    if submission is not None:
         return script_start(submission), {submission.script.name: submission.script}
-    if arguments:
-        raise UsageError(
-            f"{arguments[0]!r} is for a script; a job of the app gets the arguments of its trigger"
-        )
     assembly = assembly_folder(console, app, context)
     scripts = {
         one.name or one.source.name: one.source

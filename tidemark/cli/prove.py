@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tidemark.cli.s3_semantics import ask_for_s3
+from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 from tidemark.extras import require
@@ -76,6 +77,7 @@ def prove(
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.scratch import scratch_of
+    from tidemark.operate.versions.shared import refuse_shared
 
     kinds = KINDS if only is None else _names(only, KINDS)
     if page is not None:
@@ -87,7 +89,7 @@ def prove(
     console = Console(stderr=True)
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
-        _refuse_shared(subject.scripts)
+        refuse_shared(database_writes(subject.scripts), os.environ)
         wish = Wish(kinds, budget, _names(key), accepted_in(subject.scripts))
         base = home_of(home, scratch / "home", lake)
         with jvms_of(base) as jvms, _progress(console) as progress:
@@ -153,29 +155,11 @@ def _subject(
     scratch: Path,
 ) -> "Subject":
     from tidemark.glue_service.commands import load_app
-    from tidemark.glue_service.submit import read_submission
     from tidemark.operate.prove.subject import app_subject, script_subject
 
-    if what is not None and what.endswith(".py"):
-        if workflow or app or context:
-            raise UsageError("--workflow, --app and --context are for an app; a script needs none")
+    submission = submission_of(what, arguments, workflow, app, context)
+    if submission is not None:
         _warn_of_own(console, arguments)
-        return script_subject(read_submission(Path(what), arguments))
-    if arguments:
-        raise UsageError(
-            f"{' '.join(arguments)} after {what} is for a script; a job of the app gets the "
-            "arguments of its trigger, and options of prove stand before its name"
-        )
+        return script_subject(submission)
     loaded = load_app(assembly_folder(console, app, context))
     return app_subject(loaded, workflow, what, scratch)
-
-
-def _refuse_shared(scripts: dict[str, Path]) -> None:
-    from tidemark.checks.script.databases import database_writes_in
-    from tidemark.operate.versions.shared import refuse_shared
-
-    writes = {
-        name: database_writes_in(script.read_text(encoding="utf-8", errors="replace"))
-        for name, script in scripts.items()
-    }
-    refuse_shared(writes, os.environ)

@@ -23,7 +23,10 @@ PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
 """Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
 BOOKMARK, CATALOG, REQUEST = "bookmark", "catalog", "request"
 """Kinds of operations on what a home keeps beside the lake; a request is one to a service."""
-ON_THE_LAKE = frozenset({PUT, COPY, DELETE, RENAME})
+
+
+class RefusedError(OSError):
+    """An experiment lets a change fail, as S3 does with a 503."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class Recorder:
         failing = self._folder / FAILING
         if failing.is_file() and int(failing.read_text()) == _lines_in(self._folder / LOG) + 1:
             failing.unlink()
-            raise OSError("503 Slow Down: an experiment lets this request fail once")
+            raise RefusedError("503 Slow Down: an experiment lets this request fail once")
 
     def record(
         self, kind: str, places: tuple[str, ...], script: str = "", line: int | None = None

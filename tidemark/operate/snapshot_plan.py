@@ -14,12 +14,12 @@ from watermarks import WatermarksError
 from watermarks.windows.snapshot_cursors import (
     READ_AS_NOTHING,
     Snapshot,
-    has_no_order,
-    is_another_table,
-    is_expired,
-    is_replaced,
-    is_rewritten,
-    is_rolled_back,
+    another_table_error,
+    expired_error,
+    no_order_error,
+    replaced_error,
+    rewritten_error,
+    rolled_back_error,
 )
 
 
@@ -82,27 +82,27 @@ def plan_of(
     new.reverse()
     commits = tuple(map(_commit, new))
     if new and not _sequence(new[-1]) and metadata.get("format-version") == 1:
-        return Plan(commits, refused=has_no_order(name))
+        return Plan(commits, refused=no_order_error(name))
     changing = (one for one in commits if one.operation not in READ_AS_NOTHING)
     first = next(changing, None) if read_to else None  # a first window has every row, however made
-    appends = is_rewritten(name, first.id, first.operation) if first else None
+    appends = rewritten_error(name, first.id, first.operation) if first else None
     return Plan(commits, refused_appends=appends)
 
 
 def _refusal(name: str, metadata: Mapping[str, Any], read_to: Snapshot) -> WatermarksError | None:
     """Return why a window cannot start or end at a snapshot; None if it can."""
     if (uuid := str(metadata.get("table-uuid"))) != read_to.table_uuid:
-        return is_another_table(name, uuid, read_to)
+        return another_table_error(name, uuid, read_to)
     if all(one["snapshot-id"] != read_to.id for one in metadata.get("snapshots") or ()):
-        return is_expired(name, read_to)
+        return expired_error(name, read_to)
     line = list(line_of(metadata))
     if any(one["snapshot-id"] == read_to.id for one in line):
         return None
     oldest = line[-1] if line else None
     is_all_later = oldest is None or _sequence(oldest) > read_to.sequence
     if is_all_later and oldest is not None and oldest.get("parent-snapshot-id") is not None:
-        return is_expired(name, read_to)
-    return is_replaced(name, read_to) if is_all_later else is_rolled_back(name, read_to)
+        return expired_error(name, read_to)
+    return replaced_error(name, read_to) if is_all_later else rolled_back_error(name, read_to)
 
 
 def _commit(snapshot: Mapping[str, Any]) -> Commit:

@@ -167,7 +167,7 @@ class Target(Protocol):
         """Open a table of watermarks; its errors are those of the library."""
 
     def iceberg_metadata(self, table: str) -> Mapping[str, Any] | None:
-        """Return the metadata of `database.table`; None if it is no table of Iceberg there."""
+        """Return the metadata of `database.table`; None if it is not a table of Iceberg."""
 
     def warnings(self) -> list[RunWarning] | None:
         """Return the open warnings of runs; None if they are not kept."""

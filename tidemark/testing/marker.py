@@ -59,7 +59,7 @@ def settings_of(marks: Iterable[Any]) -> Settings:
     executors = given.get("executors", 0)
     if isinstance(executors, bool) or not isinstance(executors, int) or executors < 0:
         raise UsageError(
-            f"@pytest.mark.glue has executors={executors!r}; allowed: a whole number; 0 is none"
+            f"@pytest.mark.glue has executors={executors!r}; allowed: whole numbers from 0"
         )
     why = ISOLATED if given.get("isolated") else None
     return Settings(str(version), why, given.get("s3_semantics", False), executors)

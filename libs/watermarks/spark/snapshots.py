@@ -17,12 +17,12 @@ from watermarks.errors import WatermarkValueError
 from watermarks.windows.snapshot_cursors import (
     READ_AS_NOTHING,
     Snapshot,
-    has_no_order,
-    is_another_table,
-    is_expired,
-    is_replaced,
-    is_rewritten,
-    is_rolled_back,
+    another_table_error,
+    expired_error,
+    no_order_error,
+    replaced_error,
+    rewritten_error,
+    rolled_back_error,
 )
 from watermarks.windows.window import Nulls, Window, edges
 
@@ -164,7 +164,7 @@ def _found(spark: SparkSession, table: str) -> LoadedTable:
 
 def _snapshot(table: LoadedTable, name: str, java: Any) -> Snapshot:
     if not java.sequenceNumber() and _has_version_1(table):
-        raise has_no_order(name)
+        raise no_order_error(name)
     return Snapshot(java.sequenceNumber(), java.snapshotId(), str(table.java.uuid()))
 
 
@@ -176,9 +176,9 @@ def _check_is_before(table: LoadedTable, name: str, snapshot: Snapshot) -> None:
     """Raise unless a snapshot is one of the table's own, or the current one's ancestor."""
     java = table.java
     if (uuid := str(java.uuid())) != snapshot.table_uuid:
-        raise is_another_table(name, uuid, snapshot)
+        raise another_table_error(name, uuid, snapshot)
     if java.snapshot(snapshot.id) is None:
-        raise is_expired(name, snapshot)
+        raise expired_error(name, snapshot)
     head = java.currentSnapshot()
     util: Any = table.spark._jvm.org.apache.iceberg.util.SnapshotUtil  # type: ignore[union-attr]
     if head is not None and util.isAncestorOf(java, head.snapshotId(), snapshot.id):
@@ -186,8 +186,8 @@ def _check_is_before(table: LoadedTable, name: str, snapshot: Snapshot) -> None:
     oldest = None if head is None else util.oldestAncestorOf(java, head.snapshotId())
     is_all_later = oldest is None or oldest.sequenceNumber() > snapshot.sequence
     if is_all_later and oldest is not None and oldest.parentId() is not None:
-        raise is_expired(name, snapshot)
-    raise is_replaced(name, snapshot) if is_all_later else is_rolled_back(name, snapshot)
+        raise expired_error(name, snapshot)
+    raise replaced_error(name, snapshot) if is_all_later else rolled_back_error(name, snapshot)
 
 
 def _between(table: LoadedTable, low: Snapshot | None, high: Snapshot | None) -> Iterator[Any]:
@@ -205,7 +205,7 @@ def _between(table: LoadedTable, low: Snapshot | None, high: Snapshot | None) ->
 def _check_appends(table: LoadedTable, name: str, low: Snapshot, high: Snapshot) -> None:
     for one in _between(table, low, high):
         if one.operation() not in READ_AS_NOTHING:
-            raise is_rewritten(name, one.snapshotId(), one.operation())
+            raise rewritten_error(name, one.snapshotId(), one.operation())
 
 
 def _between_ids(spark: SparkSession, start: Snapshot, end: Snapshot) -> DataFrameReader:

@@ -48,7 +48,7 @@ class Snapshot:
         return cls(int(parts[0]), int(parts[1]), parts[2])
 
 
-def is_another_table(name: str, uuid: str, read_to: Snapshot) -> TableReplacedError:
+def another_table_error(name: str, uuid: str, read_to: Snapshot) -> TableReplacedError:
     """Return the error that another table has the name."""
     return TableReplacedError(
         f"the table {name} was dropped and created again (its UUID is {uuid}, and was "
@@ -56,7 +56,7 @@ def is_another_table(name: str, uuid: str, read_to: Snapshot) -> TableReplacedEr
     )
 
 
-def is_replaced(name: str, read_to: Snapshot) -> TableReplacedError:
+def replaced_error(name: str, read_to: Snapshot) -> TableReplacedError:
     """Return the error that the table has new contents under its UUID."""
     return TableReplacedError(
         f"the table {name} was replaced (CREATE OR REPLACE TABLE), and nothing of the snapshot "
@@ -64,7 +64,7 @@ def is_replaced(name: str, read_to: Snapshot) -> TableReplacedError:
     )
 
 
-def is_expired(name: str, read_to: Snapshot) -> SnapshotExpiredError:
+def expired_error(name: str, read_to: Snapshot) -> SnapshotExpiredError:
     """Return the error that a snapshot is not kept any more."""
     return SnapshotExpiredError(
         f"the snapshot {read_to.id} of {name}, up to which was read, has expired, or one after "
@@ -73,7 +73,7 @@ def is_expired(name: str, read_to: Snapshot) -> SnapshotExpiredError:
     )
 
 
-def is_rolled_back(name: str, read_to: Snapshot) -> SnapshotRolledBackError:
+def rolled_back_error(name: str, read_to: Snapshot) -> SnapshotRolledBackError:
     """Return the error that the table was taken back to before a snapshot."""
     return SnapshotRolledBackError(
         f"the table {name} was rolled back to before the snapshot {read_to.id}, up to which "
@@ -82,7 +82,7 @@ def is_rolled_back(name: str, read_to: Snapshot) -> SnapshotRolledBackError:
     )
 
 
-def is_rewritten(name: str, snapshot_id: int, operation: str) -> SnapshotRewrittenError:
+def rewritten_error(name: str, snapshot_id: int, operation: str) -> SnapshotRewrittenError:
     """Return the error that a snapshot changes rows, and appends are read."""
     return SnapshotRewrittenError(
         f"the snapshot {snapshot_id} of {name} has the operation "
@@ -91,7 +91,7 @@ def is_rewritten(name: str, snapshot_id: int, operation: str) -> SnapshotRewritt
     )
 
 
-def has_no_order(name: str) -> WatermarkValueError:
+def no_order_error(name: str) -> WatermarkValueError:
     """Return the error that the snapshots of a table have no sequence numbers."""
     return WatermarkValueError(
         f"the table {name} has format-version 1, whose snapshots have no order: run ALTER "

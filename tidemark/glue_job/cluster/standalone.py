@@ -79,17 +79,13 @@ class _Daemon:
     ) -> None:
         self._name = place.name
         self._log = place.with_name(f"{place.name}.log")
-        command = [f"{environment['SPARK_HOME']}/bin/spark-class", kind]
+        command = [sys.executable, "-S", "-E", child.__file__, str(os.getpid())]
+        command += [f"{environment['SPARK_HOME']}/bin/spark-class", kind]
         common = ["--host", HERE, "--port", "0", "--webui-port", "0"]
         common += ["--properties-file", str(place.with_name("settings.conf"))]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 (Spark's own script)
-                [
-                    *(sys.executable, "-S", "-E", child.__file__, str(os.getpid())),
-                    *command,
-                    *common,
-                    *words,
-                ],
+                [*command, *common, *words],
                 env=dict(environment),
                 cwd=place.parent,
                 stdin=subprocess.DEVNULL,

@@ -17,6 +17,7 @@ from typing import cast
 from tidemark.glue_job.edge.announce import Edge, line_of
 from tidemark.glue_job.edge.losses import Losses
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import RefusedError
 
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
 GO = b"go\n"
@@ -39,7 +40,7 @@ class _Connection(socketserver.StreamRequestHandler):
                     edge.recorder.note_opened(words[1])
                 elif not self._change(edge):
                     return
-            except OSError as error:
+            except RefusedError as error:
                 self.wfile.write(f"{error}\n".encode())
                 continue
             self.wfile.write(GO)

@@ -92,8 +92,8 @@ WHY: dict[object, tuple[str, str]] = {
         "compute it from all rows that belong together, or merge it into what is there",
     ),
     ("rewind", "lost"): (
-        "what the run had read or merged is no longer there for a second time",
-        "keep the sources until a rewind is no longer wanted, and write so that a repeat is equal",
+        "the run cannot read or merge the same again: it is gone",
+        "keep the sources for as long as you may rewind, and write so that a repeat is equal",
     ),
     "lost": ("{place} replaces the target with what its run has read, which is less", NOT_ALL),
     "doubled": ("{place} adds rows that the target has already", BY_KEY),

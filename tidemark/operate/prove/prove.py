@@ -53,7 +53,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         if one.failure:
             why = one.failure.replace(str(one.home.root), "(a copy of the home)")
             raise TidemarkError(f"it fails without any experiment: {why}")
-    first = _baseline(bench, bench.base, outcome)
+    first = _baseline(bench.base, outcome)
     if not first.has_written:
         raise TidemarkError(
             "the run wrote no object and changed no table, so there is nothing to prove: let it "
@@ -87,7 +87,7 @@ def _only(outcomes: Sequence[tuple[Baseline, Outcome]]) -> list[Outcome]:
     return [outcome for _, outcome in outcomes]
 
 
-def _baseline(bench: Bench, base: Home, outcome: Outcome) -> Baseline:
+def _baseline(base: Home, outcome: Outcome) -> Baseline:
     with Store(outcome.home.database) as store:
         jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
     sources = sources_of(base, outcome)
@@ -103,7 +103,7 @@ def _increment(bench: Bench, first: Baseline, wish: Wish) -> Baseline | None:
     if base is None:
         return None
     outcome = _run_well(bench, base, "increment", is_recorded=True)
-    return None if outcome.failure else _baseline(bench, base, outcome)
+    return None if outcome.failure else _baseline(base, outcome)
 
 
 def _wanted(

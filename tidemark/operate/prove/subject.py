@@ -94,14 +94,8 @@ def _scripts(app: App) -> dict[str, Path]:
         if source is not None:
             found[name] = source
     in_project = files_like(app.folder.absolute().parent, found)
-    return {
-        **{f"{name}.py": source for name, source in found.items()},
-        **{
-            Path(in_project[name]).name: source
-            for name, source in found.items()
-            if name in in_project
-        },
-    }
+    names = {Path(file).name: found[name] for name, file in in_project.items()}
+    return names | {f"{name}.py": source for name, source in found.items()}
 
 
 def _why_not_newer(versions: list[str], newest: str) -> str:

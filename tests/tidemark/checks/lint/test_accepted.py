@@ -1,0 +1,38 @@
+"""The writes at which a script says why a retry may add their rows twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.checks.lint.accepted import accepted_in, accepted_lines
+
+COMMENT = "# tidemark: ignore[retry-appends] readers keep the newest row"
+
+
+def test_a_comment_counts_on_every_line_of_its_write():
+    script = f"df.write \\\n  .mode('append') \\\n  .parquet(path)  {COMMENT}\n"
+
+    assert accepted_lines(script) == dict.fromkeys((1, 2, 3), "readers keep the newest row")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"{COMMENT}\n",  # at no write
+        "df.write.mode('append').parquet(path)\n",
+        f"df.write.mode('overwrite').parquet(path)  {COMMENT}\n",
+        "df.write.mode('append').parquet(path)  # tidemark: ignore[retry-appends]\n",  # no reason
+        "df.write.mode('append').parquet(path)  # tidemark: ignore[ctx-missing] why\n",
+        "def f(:\n",  # which fails as a run, not here
+        "x = '''\n",
+    ],
+)
+def test_nothing_else_is_accepted(script):
+    assert accepted_lines(script) == {}
+
+
+def test_lines_are_those_of_each_script(tmp_path):
+    file = tmp_path / "job.py"
+    file.write_text(f"df.write.mode('append').orc(path)  {COMMENT}\n", encoding="utf-8")
+
+    assert accepted_in({"a.py": file}) == {("a.py", 1): "readers keep the newest row"}

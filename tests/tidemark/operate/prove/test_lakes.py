@@ -1,0 +1,73 @@
+"""The lake of the experiments: a folder, or rows that are made for them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
+from tidemark.cli.main import main
+from tidemark.errors import UsageError
+from tidemark.local_state.home import Home
+from tidemark.operate.prove.lakes import home_of
+from tidemark.operate.prove.together import why_not_together
+
+ABOUT_OWN = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
+
+
+def test_a_folder_becomes_the_lake_of_a_new_home(tmp_path):
+    (tmp_path / "lake" / "landing").mkdir(parents=True)
+    (tmp_path / "lake" / "landing" / "a.json").write_text("{}", encoding="utf-8")
+    home = Home.open(tmp_path / "home")
+    (home.lake / "own").mkdir()
+
+    base = home_of(home, tmp_path / "base", tmp_path / "lake")
+
+    assert [one.name for one in base.lake.iterdir()] == ["landing"]
+    assert base.dynamodb_tables.is_file()  # with the table of watermarks
+
+
+@pytest.mark.parametrize(("content", "said"), [(None, "not a folder"), ("file", "has the file x")])
+def test_what_is_no_lake_is_refused(tmp_path, content, said):
+    lake = tmp_path / "lake"
+    if content:
+        lake.mkdir()
+        (lake / "x").write_text(content, encoding="utf-8")
+
+    with pytest.raises(UsageError, match=said):
+        home_of(Home.open(tmp_path / "home"), tmp_path / "base", lake)
+
+
+def test_a_script_has_one_run_at_once():
+    assert "MaxConcurrentRuns of 1" in why_not_together(None, None)
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_rows_are_made_with_the_schema_of_the_files(project):
+    script = project / "job.py"
+    script.write_text(ABOUT_OWN, encoding="utf-8")
+
+    words = ["prove", "--sample", "40", "--only", "again", "--format", "json", str(script)]
+    result = CliRunner().invoke(main, [*words, *BOOKMARK])
+
+    assert result.exit_code == 0, result.output
+    (again,) = json.loads(result.stdout)["experiments"]
+    assert (again["verdict"], again["targets"][0]["expected"]) == ("equal", 40)
+    home = Home.open(project / "home")
+    assert len(list((home.lake / "lake" / "in").iterdir())) == 4  # as they were
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_a_key_that_no_target_has_is_refused(project):
+    script = project / "job.py"
+    script.write_text(ABOUT_OWN, encoding="utf-8")
+
+    words = ["prove", "--key", "nobody", "--only", "again", str(script)]
+    result = CliRunner().invoke(main, [*words, *BOOKMARK])
+
+    assert result.exit_code == 2
+    assert "no target has all of these columns; allowed are amount, customer" in result.stderr

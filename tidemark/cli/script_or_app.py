@@ -1,0 +1,48 @@
+"""What several commands take: a script with its arguments, or a part of an app."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidemark.glue_service.submit import Submission
+
+
+def submission_of(
+    what: str | None, arguments: tuple[str, ...], workflow: str | None, *of_an_app: object
+) -> "Submission | None":
+    """Return the submission if a script is named; None for a part of an app.
+
+    Args:
+        what: the script, or a job.
+        arguments: what stands after it.
+        workflow: the workflow of an app.
+        *of_an_app: other options that are for an app.
+
+    Raises:
+        UsageError: a script has options of an app, or a part of an app has arguments.
+    """
+    from tidemark.glue_service.submit import read_submission
+
+    if what is not None and what.endswith(".py"):
+        if workflow or any(of_an_app):
+            raise UsageError("--workflow, --app and --context are for an app; a script needs none")
+        return read_submission(Path(what), arguments)
+    if arguments:
+        raise UsageError(
+            f"{' '.join(arguments)} after {what} is for a script; a job of the app gets the "
+            "arguments of its trigger, and options of the command stand before its name"
+        )
+    return None
+
+
+def database_writes(scripts: Mapping[str, Path]) -> dict[str, tuple[int, ...]]:
+    """Return for each script by its name the lines on which it writes to a database."""
+    from tidemark.checks.script.databases import database_writes_in
+
+    return {
+        name: tuple(database_writes_in(script.read_text(encoding="utf-8", errors="replace")))
+        for name, script in scripts.items()
+    }
