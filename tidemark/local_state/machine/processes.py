@@ -29,6 +29,9 @@ def inherited() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(FOREIGN_PREFIXES) or name.startswith("AWS_ENDPOINT_URL")
     }
+    # Where it is missing, as under cron, only the shell that starts a cold JVM would set it: a job
+    # must not see whether its JVM is warm.
+    found.setdefault("SHLVL", "1")
     locale = next((found[name] for name in LOCALE if found.get(name)), "")
     return found if UTF_8.search(locale) else found | {"LC_ALL": "C.UTF-8"}
 

@@ -31,6 +31,15 @@ def test_text_of_a_job_is_utf_8(monkeypatch, given, expected):
 
 
 def test_the_identity_of_the_caller_is_not_the_jobs(monkeypatch):
-    monkeypatch.setattr(os, "environ", {"AWS_PROFILE": "me", "AWS_ENDPOINT_URL": "x", "HOME": "/h"})
+    given = {"AWS_PROFILE": "me", "AWS_ENDPOINT_URL": "x", "HOME": "/h", "SHLVL": "3"}
+    monkeypatch.setattr(os, "environ", given)
 
-    assert {name for name in inherited() if name != "LC_ALL"} == {"AWS_ENDPOINT_URL", "HOME"}
+    found = {name for name in inherited() if name != "LC_ALL"}
+    assert found == {"AWS_ENDPOINT_URL", "HOME", "SHLVL"}
+
+
+@pytest.mark.parametrize(("given", "level"), [({}, "1"), ({"SHLVL": "3"}, "3")])
+def test_cold_and_warm_jvms_have_the_same_level_of_shells(monkeypatch, given, level):
+    monkeypatch.setattr(os, "environ", given)
+
+    assert inherited()["SHLVL"] == level
