@@ -7,6 +7,7 @@ bookmark alone decides is measured without Spark, each time in a process of its 
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import PROJECT, Result
 from tidemark.glue_job.process.spark import write_spark_conf
+from tidemark.local_state.bookmarks.reading import read_s3_source
+from tidemark.local_state.bookmarks.sources import Edges, S3Source
+from tidemark.local_state.bookmarks.versions import pack, unpack
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.sites import SITES
@@ -33,23 +37,6 @@ ROUNDS = 3
 URI = "s3://bench/in/"
 SCHEMA = "id BIGINT, name STRING"
 LONG_AGO_S = 86_400
-DECIDE = """
-import json, resource, sys, time
-from pathlib import Path
-from tidemark.local_state.bookmarks.sources import Edges, S3Source, read_s3_source
-from tidemark.local_state.bookmarks.versions import pack, unpack
-folder, is_first = Path(sys.argv[1]), sys.argv[2] == "first"
-source, now = S3Source((sys.argv[3],), "landing", "json", recurse=True), time.time_ns() // 1_000_000
-stored = folder.parent / "state"
-begin = time.monotonic()
-low = None if is_first else unpack(stored.read_bytes())
-reading = read_s3_source(source, lambda uri: folder, now, Edges(low))
-packed = pack(reading.next_state)
-seconds = time.monotonic() - begin
-stored.write_bytes(packed)
-peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([seconds, peak_kb / 1024, len(reading.files), len(packed)]))
-"""
 
 
 def put_files(folder: Path, first: int, count: int, age_s: float) -> None:
@@ -89,9 +76,22 @@ def _deciding(count: int) -> list[Result]:
 
 
 def _decide(files: Path, what: str) -> list[float]:
-    command = [sys.executable, "-c", DECIDE, str(files), what, URI]
+    command = [sys.executable, "-m", "benchmarks.bookmarks", "--decide", str(files), what]
     run = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)  # noqa: S603
     return list(json.loads(run.stdout))
+
+
+def _decided(folder: Path, what: str) -> list[float]:
+    """Decide what a run reads; return seconds, peak in MB, files read and bytes of the state."""
+    stored, source = folder.parent / "state", S3Source((URI,), "landing", "json", recurse=True)
+    begin = time.monotonic()
+    low = None if what == "first" else unpack(stored.read_bytes())
+    reading = read_s3_source(source, lambda _: folder, round(time.time() * 1000), Edges(low))
+    packed = pack(reading.next_state)
+    seconds = time.monotonic() - begin
+    stored.write_bytes(packed)
+    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return [seconds, peak_kb / 1024, len(reading.files), len(packed)]
 
 
 def _note(result: list[float]) -> str:
@@ -224,7 +224,10 @@ def _peer(session: "SparkSession", uri: str, checkpoint: Path) -> int:
 
 
 if __name__ == "__main__":
-    if "--reading" in sys.argv:
+    if "--decide" in sys.argv:
+        folder_of_files, case = sys.argv[-2:]
+        print(json.dumps(_decided(Path(folder_of_files), case)))  # noqa: T201 (read by the parent)
+    elif "--reading" in sys.argv:
         print(json.dumps(_read_by_turns()))  # noqa: T201 (read by the parent)
     elif "--sizes" in sys.argv:
         print(json.dumps(_read_by_size()))  # noqa: T201 (read by the parent)

@@ -17,17 +17,22 @@ ROW = re.compile(
 )
 
 
-def document(results: Iterable[Result], measured_with: str) -> str:
-    """Return the text of RESULTS.md: a row per result, each with what it was measured with."""
+def document(results: Iterable[Result], measured_with: str, kept: str = "") -> str:
+    """Return the text of RESULTS.md: a row per result, each with what it was measured with.
+
+    Rows of the text ``kept`` stay where they are unless they were measured again.
+    """
+    rows = {row["what"]: line for line in kept.splitlines() if (row := ROW.match(line))}
+    rows |= {result.name: f"{result.row()} {measured_with} |" for result in results}
     lines = [
         "# Results",
         "",
-        "Written by `make bench`, which measures every row again. Seconds of wall clock where",
-        "nothing else is said; targets are the project's own.",
+        "Written by `make bench`, which measures every row again, or by `python -m benchmarks NAME`.",
+        "Seconds of wall clock where nothing else is said; targets are the project's own.",
         "",
         f"| {' | '.join(COLUMNS)} |",
         "|" + "---|" * len(COLUMNS),
-        *(f"{result.row()} {measured_with} |" for result in results),
+        *rows.values(),
     ]
     return "\n".join(lines) + "\n"
 
