@@ -27,7 +27,7 @@ def document(results: Iterable[Result], measured_with: str, kept: str = "") -> s
     lines = [
         "# Results",
         "",
-        "Written by `make bench`, which measures every row again, or by `python -m benchmarks NAME`.",
+        "Written by `make bench`, which measures every row, or by `python -m benchmarks NAME`.",
         "Seconds of wall clock where nothing else is said; targets are the project's own.",
         "",
         f"| {' | '.join(COLUMNS)} |",
