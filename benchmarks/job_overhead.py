@@ -90,6 +90,7 @@ def _round(home: Home, script: Path, jvms: Jvms, number: int) -> tuple[float, ..
     warm = _run(home, script, jvms, numbers[0])
     time.sleep(REFILL_S + 1)
     nothing = _run(home, script, jvms, None)
+    time.sleep(REFILL_S + 1)
     whole = _command(home, script, jvms, numbers[1])
     cold = _run(home, script, NO_JVMS, numbers[2])
     return cold, warm, nothing, whole, _spark_submit(home, script, numbers[3])

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from tidemark.cli.main import TidemarkGroup
+from tidemark.cli.group import TidemarkGroup
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
 

@@ -22,7 +22,10 @@ LIST = Path(__file__).parent / "data" / "public_names.json"
 def commands_of(group: click.Group, name: str = "tidemark") -> dict[str, list[str]]:
     """Return the options and arguments of each command below a group, by its whole name."""
     found = {}
-    for word, command in group.commands.items():
+    context = click.Context(group)
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        assert command is not None
         if isinstance(command, click.Group):
             found |= commands_of(command, f"{name} {word}")
         names = [option for it in command.params for option in it.opts]

@@ -238,6 +238,3 @@ class Progress:
         if not self._is_json:
             click.echo(f"{planned.job}, {planned.asked.text(planned.unit)}: loaded")
         return FAILURE if is_moved else 0
-
-
-COMMANDS: tuple[click.Command, ...] = (backfill, gaps)

@@ -214,6 +214,3 @@ def interruptible(text: str) -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo(text, err=True)
         sys.exit(INTERRUPTED)
-
-
-COMMANDS: tuple[click.Command, ...] = (logs, resume, runs, stop, trigger)

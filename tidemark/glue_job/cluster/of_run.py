@@ -9,8 +9,6 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.cluster.asked import asked_for
-from tidemark.glue_job.cluster.standalone import FOLDER, standalone_cluster
-from tidemark.glue_job.process.class_archive.archive import archive_options
 from tidemark.glue_job.process.spark import CONF_FILE, TEMPORARY_FOLDER, as_properties
 
 STANDALONE = "spark://"
@@ -36,6 +34,10 @@ def executors_of_run(folder: Path) -> Iterator[None]:
         _add(conf, wanted)
         yield
         return
+    # Slow to import, and most runs need none of it.
+    from tidemark.glue_job.cluster.standalone import FOLDER, standalone_cluster
+    from tidemark.glue_job.process.class_archive.archive import archive_options
+
     options = [*QUICK.split(), *archive_options(Path(os.environ["JAVA_HOME"]))]
     variables = {
         **os.environ,

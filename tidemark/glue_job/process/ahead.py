@@ -48,11 +48,13 @@ class Order:
 def main() -> int:
     """Import, wait for the order, and be that run's process; return its exit code."""
     die_with_parent(int(sys.argv[1]))
+    gc.disable()  # imports leave no garbage, and a tenth of their time is the search for it
     from tidemark.glue_job.process import job_process  # slow: whoever starts this needs none of it
 
     for name in (*IMPORTED, *(BY_SPARK_4 if own_spark().major >= 4 else ())):
         importlib.import_module(name)
     gc.collect()
+    gc.enable()
     gc.freeze()  # at its end Python looks through all objects, and these are most of them
     line = sys.stdin.buffer.readline()
     if not line:

@@ -1,0 +1,47 @@
+"""Turns the errors of a command into one line and an exit code."""
+
+import errno
+import os
+import signal
+from pathlib import Path
+
+from tidemark.errors import InputError, TidemarkError, UsageError
+from tidemark.extras import not_installed
+from tidemark.local_state.home import DEFAULT_HOME
+from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
+
+FAILURE, USAGE = 1, 2
+RUNNERS = ("run", "submit")
+
+
+def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None:
+    """Return the line and the exit code for an error of a command; None if it is not ours."""
+    match error:
+        case ModuleNotFoundError():
+            missing = not_installed(error.name or "")
+            return (f"error: {missing}", USAGE) if missing else None
+        case UsageError() | InputError():
+            return f"error: {error}", USAGE
+        case TidemarkError():
+            return f"error: {error}", FAILURE
+        case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly
+            return None
+        case OSError():
+            return f"error: {os_error_message(error)}", FAILURE
+    continuation = f"; `tidemark {command}` continues from what was committed"
+    return f"stopped{continuation if command in RUNNERS else ''}", 128 + signal.SIGINT
+
+
+def os_error_message(error: OSError) -> str:
+    """Return one line about a file that cannot be read or written, or a disk that is full."""
+    home = os.environ.get("TIDEMARK_HOME") or DEFAULT_HOME
+    named = [name for name in (error.filename2, error.filename) if isinstance(name, str)]
+    folders = [Path(name).absolute().parent for name in named] + [Path(home).absolute()]
+    if is_full(error):
+        full = [folder for folder in folders if not has_room(folder)]
+        if not full and not named:  # every disk of ours has room: it is what stdout leads to
+            return "cannot write the output: its disk is full; make room, then run again"
+        folder = full[0] if full else folders[0]
+        return f"{full_disk_line(folder)}; make room, then run again"
+    where = f" {named[-1]}" if named else ""
+    return f"cannot use{where}: {error.strerror or error}; make it readable and writable"

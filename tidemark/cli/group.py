@@ -1,0 +1,112 @@
+"""A group of commands that are imported when they are used, and shown by what they are for."""
+
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from tidemark.cli.error_lines import told_of
+from tidemark.errors import TidemarkError
+
+SENTENCE = 200  # characters; a longer first sentence is cut
+UNBREAKABLE = "\N{NON-BREAKING HYPHEN}"
+
+_nowhere: list[TextIO] = []  # in place of closed streams, until the process ends
+
+
+class TidemarkGroup(click.Group):
+    """A command group that turns our errors into one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
+                _nowhere.append(Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
+                setattr(sys, name, _nowhere[-1])
+        try:
+            return super().invoke(ctx)
+        except (ModuleNotFoundError, OSError, TidemarkError, KeyboardInterrupt) as error:
+            told = told_of(error, ctx.invoked_subcommand)
+            if told is None:
+                raise
+            click.echo(told[0], err=True)
+            _leave_unwritten()
+            sys.exit(told[1])
+
+
+def _leave_unwritten() -> None:
+    """Leave output that a full disk refuses: Python would try again at its end, and exit 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+class WholeWords(click.HelpFormatter):
+    """Breaks the lines of a help at spaces only: ``--job-bookmark-option`` stays whole."""
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(text.replace("-", UNBREAKABLE))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write a list of names and what they are."""
+        whole = [(name, text.replace("-", UNBREAKABLE)) for name, text in rows]
+        super().write_dl(whole, col_max, col_spacing)
+
+    def write(self, string: str) -> None:
+        """Write what is wrapped already."""
+        super().write(string.replace(UNBREAKABLE, "-"))
+
+
+click.Context.formatter_class = WholeWords  # of all commands, also those in groups
+
+
+class Commands(TidemarkGroup):
+    """A group whose commands are named by sections of the help; each is imported when it is used.
+
+    Its ``sections`` hold, by heading, ``module:attribute`` of each command by name. Imports are
+    what a short command waits for.
+    """
+
+    def __init__(self, *arguments: Any, sections: Mapping[str, Mapping[str, str]], **named: Any):
+        """Make the group of all commands of the sections."""
+        super().__init__(*arguments, **named)
+        self._sections = sections
+        self._places = {name: place for part in sections.values() for name, place in part.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, in the order of the help."""
+        return [*self._places, *self.commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command; None if there is none of that name."""
+        if cmd_name not in self._places:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self._places[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name; an unknown one is shown with its nearest."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self._places, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section with the commands in it and what each does."""
+        for heading, names in self._sections.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, one.get_short_help_str(SENTENCE)) for name, one in commands if one]
+            with formatter.section(heading):
+                formatter.write_dl(rows, col_max=max(map(len, self._places)))
