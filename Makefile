@@ -27,7 +27,7 @@ $(QUICK): export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -
 .PHONY: help setup demo demo-iceberg test test-fast test-java test-nightly test-ministack test-deploy
 .PHONY: test-install test-glue6 check lint
 .PHONY: format semantics test-browser test-clients
-.PHONY: checkov constructs coverage local synth state diff bootstrap deploy destroy bench lock clean
+.PHONY: checkov cli constructs coverage library local site synth state diff bootstrap deploy destroy bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,15 @@ checkov: synth .venv-checkov/.complete ## Run checkov on the templates, in a ven
 
 constructs: setup ## Rewrite docs/constructs.md from the docstrings of infra/
 	@python -m tools.constructs_doc
+
+cli: setup ## Rewrite docs/cli.md from the commands
+	@python -m tools.cli_doc
+
+library: setup ## Rewrite docs/library.md from the docstrings of watermarks and tidemark.testing
+	@python -m tools.library_doc
+
+site: setup ## Build the site of the documentation into build/site
+	@NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
 
 local: setup ## Rewrite docs/local.md from the tables of what runs here
 	@python -m tools.local_doc

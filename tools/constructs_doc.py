@@ -249,14 +249,14 @@ def _entry(
     yield f"`from {module} import {node.name}`\n"
     if isinstance(node, ast.FunctionDef):
         yield f"{_signature(node)}\n"
-    yield f"{_prose(ast.get_docstring(node) or '')}\n"
+    yield f"{prose(ast.get_docstring(node) or '')}\n"
     if isinstance(node, ast.ClassDef) and (members := _members(node)):
         yield f"Members: {', '.join(members)}.\n"
     for name, method in methods.items():
         if name in METHODS and (text := docs[name]):
             yield f"### {node.name if name == '__init__' else name}\n"
             yield f"{_signature(method)}\n"
-            yield f"{_prose(text)}\n"
+            yield f"{prose(text)}\n"
 
 
 def _members(node: ast.ClassDef) -> list[str]:
@@ -281,7 +281,7 @@ def _signature(function: ast.FunctionDef) -> str:
     return f"```python\n{name}(\n    {one_a_line},\n){result}\n```" if text else ""
 
 
-def _prose(docstring: str) -> str:
+def prose(docstring: str) -> str:
     """Return a docstring of Google style as Markdown, its sections as lists."""
     lines: list[str] = []
     text, found, example = docstring.partition("\nExample:\n")

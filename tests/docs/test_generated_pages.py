@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark import constructs
+import watermarks
+from tidemark import constructs, testing
 from tidemark.glue_job.readers.databases.jdbc import DRIVERS
 from tidemark.glue_job.readers.files.formats import READ_OPTIONS, SAME_AS
 from tidemark.glue_job.readers.files.s3_options import FILE_CONNECTIONS
 from tidemark.glue_job.writers.formats import WRITE_OPTIONS
 from tidemark.model.awsglue_api import connections
 from tidemark.model.awsglue_api.table import State, entries
-from tools import awsglue_coverage_doc, constructs_doc, local_doc
+from tools import awsglue_coverage_doc, cli_doc, constructs_doc, library_doc, local_doc
 from tools.constructs_doc import PROJECT, public_names
 from tools.corpus.covered import covered, runs_here
 
@@ -28,6 +29,23 @@ def test_coverage_of_awsglue_is_what_the_data_say():
     shown = awsglue_coverage_doc.DOCUMENT.read_text(encoding="utf-8")
 
     assert shown == awsglue_coverage_doc.render(), "run `make coverage`"
+
+
+def test_the_reference_of_commands_is_what_the_commands_say():
+    shown = cli_doc.render()
+
+    assert cli_doc.DOCUMENT.read_text(encoding="utf-8") == shown, "run `make cli`"
+    assert "### tidemark prove\n" in shown
+    assert "#### tidemark bookmark rewind\n" in shown
+
+
+def test_the_reference_of_the_libraries_is_what_the_docstrings_say():
+    shown = library_doc.render()
+
+    assert library_doc.DOCUMENT.read_text(encoding="utf-8") == shown, "run `make library`"
+    for name in (*watermarks.__all__, *testing.__all__):
+        assert f"### {name}\n" in shown
+    assert "| `glue_job` |" in shown
 
 
 def test_connection_types_and_formats_are_those_of_readers_and_writers():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.known_names import JOB
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, look_options, only_looks, start_options
 from tidemark.errors import TidemarkError, UsageError
@@ -33,7 +34,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", type=JOB)
 @click.option("--from", "begin", metavar="A", help=GAPS_FROM_HELP)
 @click.option("--to", "end", metavar="B", help=GAPS_TO_HELP)
 @look_options
@@ -62,7 +63,7 @@ def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", type=JOB)
 @click.option("--from", "begin", metavar="A", required=True, help=FROM_HELP)
 @click.option("--to", "end", metavar="B", required=True, help=TO_HELP)
 @click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from tidemark.cli.known_names import JOB, RUN
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
@@ -27,8 +28,10 @@ def bookmark() -> None:
 
 
 @bookmark.command()
-@click.argument("job")
-@click.option("--run", metavar="ID", help=f"Show the bookmark as of the end of a run: {RUN_FORMS}.")
+@click.argument("job", type=JOB)
+@click.option(
+    "--run", metavar="ID", type=RUN, help=f"Show the bookmark as of the end of a run: {RUN_FORMS}."
+)
 @where_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
@@ -51,7 +54,7 @@ def show(job: str, run: str | None, where: Where, output: str) -> None:
 
 
 @bookmark.command()
-@click.argument("job")
+@click.argument("job", type=JOB)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @where_options
 def reset(job: str, yes: bool, where: Where) -> None:
@@ -62,8 +65,10 @@ def reset(job: str, yes: bool, where: Where) -> None:
 
 
 @bookmark.command()
-@click.argument("job")
-@click.option("--run", metavar="ID", help=f"The run: {RUN_FORMS}. Without it choose from a list.")
+@click.argument("job", type=JOB)
+@click.option(
+    "--run", metavar="ID", type=RUN, help=f"The run: {RUN_FORMS}. Without it choose from a list."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @where_options
 def rewind(job: str, run: str | None, yes: bool, where: Where) -> None:
@@ -126,9 +131,9 @@ def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: 
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", type=JOB)
 @click.option("--file", "uri", metavar="S3_URI", help="Say why this file is read or skipped.")
-@click.option("--run", metavar="ID", help=f"Explain an earlier run: {RUN_FORMS}.")
+@click.option("--run", metavar="ID", type=RUN, help=f"Explain an earlier run: {RUN_FORMS}.")
 @where_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks

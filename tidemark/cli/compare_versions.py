@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from tidemark.cli.known_names import JOB_OR_FILE, WORKFLOW
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.errors import UsageError
@@ -41,14 +42,14 @@ KEEP_HELP = "Keep the two copies of the home, with all that the runs wrote, in t
 )
 @click.option("--from", "old", type=VERSION, default="5.1", show_default=True)
 @click.option("--to", "new", type=VERSION, default="6.0", show_default=True)
-@click.option("--workflow", metavar="NAME", help="Run this workflow of the app.")
+@click.option("--workflow", metavar="NAME", type=WORKFLOW, help="Run this workflow of the app.")
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help=KEEP_HELP)
 @click.option("--find-settings", is_flag=True, help=FIND_HELP)
 @click.option("--with-databases", is_flag=True, help=SHARED_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
-@click.argument("what", required=False, metavar="[JOB|SCRIPT]")
+@click.argument("what", required=False, metavar="[JOB|SCRIPT]", type=JOB_OR_FILE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def compare_versions(
     old: str,

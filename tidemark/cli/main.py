@@ -50,6 +50,7 @@ SECTIONS = {
     "This machine": {
         "local": f"{CLI}.local:local",
         "catalog": f"{CLI}.catalog:catalog",
+        "completion": f"{CLI}.completion:completion",
     },
 }
 

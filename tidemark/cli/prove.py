@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tidemark.cli.known_names import JOB_OR_FILE, WORKFLOW
 from tidemark.cli.s3_semantics import ask_for_s3
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
@@ -31,7 +32,9 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.command(
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.option("--workflow", metavar="NAME", help="Prove all jobs of this workflow of the app.")
+@click.option(
+    "--workflow", metavar="NAME", type=WORKFLOW, help="Prove all jobs of this workflow of the app."
+)
 @click.option("--only", metavar="KIND,...", help=ONLY_HELP)
 @click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS", help=BUDGET_HELP)
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
@@ -41,7 +44,7 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help=SAMPLE_HELP)
 @click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help=HTML_HELP)
 @click.option("--format", "output", type=click.Choice(["table", "json"]), default="table")
-@click.argument("what", required=False, metavar="[JOB|SCRIPT]")
+@click.argument("what", required=False, metavar="[JOB|SCRIPT]", type=JOB_OR_FILE)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def prove(
     workflow: str | None,

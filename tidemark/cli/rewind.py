@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.known_names import JOB
 from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, read_facts, show_plan
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, app_options, only_looks
@@ -27,7 +28,7 @@ UNDO_HELP = "Undo a rewind: the last one, or that of this number."
 
 
 @click.command()
-@click.argument("jobs", nargs=-1, metavar="[JOB]...")
+@click.argument("jobs", type=JOB, nargs=-1, metavar="[JOB]...")
 @click.option("--to", metavar="RUN|previous|DATE|beginning", help=TO_HELP)
 @click.option("--with-downstream", is_flag=True, help="Take all jobs downstream of them back too.")
 @click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")

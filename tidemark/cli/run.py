@@ -12,6 +12,7 @@ import click
 
 from tidemark.cli.bookmark import FORMAT, console_for_tables
 from tidemark.cli.executors import asking, executors_options
+from tidemark.cli.known_names import JOB, WORKFLOW
 from tidemark.cli.run_show import refuse_options, show
 from tidemark.cli.runs import watch
 from tidemark.cli.s3_semantics import s3_semantics_option
@@ -67,13 +68,13 @@ class Request:
 
 @click.group(invoke_without_command=True, subcommand_metavar="[show ID]")
 @run_options
-@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
+@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
 @s3_semantics_option(expose_value=True)
 @executors_options
 @click.option("--skip-crawlers", is_flag=True, help=CRAWLERS_HELP)
-@click.option("--only", metavar="JOB", help="Run this job of the workflow alone.")
-@click.option("--from", "begin", metavar="JOB", help="Run this job and what follows it.")
+@click.option("--only", metavar="JOB", type=JOB, help="Run this job of the workflow alone.")
+@click.option("--from", "begin", metavar="JOB", type=JOB, help="Run this job and what follows it.")
 @click.option("--lineage", metavar="FILE|URL", help=LINEAGE_HELP)
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 def run(where: Where, **options: Any) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.known_names import RUN
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import UsageError
@@ -19,7 +20,7 @@ LOG_LINES = 10
 
 
 @click.command()
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="ID", type=RUN)
 @where_options
 @click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.known_names import JOB, RUN, WORKFLOW
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, start_options, where_options
 from tidemark.errors import UsageError
@@ -29,7 +30,7 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 
 
 @click.command()
-@click.argument("job", required=False)
+@click.argument("job", type=JOB, required=False)
 @click.option("--since", metavar="TIME", help=SINCE_HELP)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N")
 @where_options
@@ -61,8 +62,8 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
 
 
 @click.command()
-@click.argument("job")
-@click.option("--run", "run_id", metavar="ID", help=RUN_HELP)
+@click.argument("job", type=JOB)
+@click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
 @click.option("--follow", "-f", is_flag=True, help=FOLLOW_HELP)
 @click.option("--errors", is_flag=True, help="What it wrote to stderr only.")
 @click.option("--output", "outputs", is_flag=True, help="What it printed to stdout only.")
@@ -93,9 +94,9 @@ def logs(
 
 
 @click.command()
-@click.argument("job", required=False)
-@click.option("--run", "run_id", metavar="ID", help=STOP_HELP)
-@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
+@click.argument("job", type=JOB, required=False)
+@click.option("--run", "run_id", metavar="ID", type=RUN, help=STOP_HELP)
+@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @where_options
 def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where) -> None:
     """Stop the runs of JOB that go on, or without JOB those of a workflow.
@@ -122,9 +123,9 @@ def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where
 
 
 @click.command()
-@click.option("--workflow", metavar="NAME", help=WORKFLOW_HELP)
-@click.option("--run", "run_id", metavar="ID", help=RUN_HELP)
-@click.option("--from", "begin", metavar="JOB", multiple=True, help=RESUME_HELP)
+@click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
+@click.option("--run", "run_id", metavar="ID", type=RUN, help=RUN_HELP)
+@click.option("--from", "begin", metavar="JOB", type=JOB, multiple=True, help=RESUME_HELP)
 @start_options
 @_format
 def resume(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.known_names import JOB
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
@@ -27,7 +28,7 @@ SOURCE_HELP = "Of a job with several sources: which one."
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add what every command here takes: the job, and where its watermarks are."""
     with_table = click.option("--table", help=TABLE_HELP)(where_options(command))
-    return click.argument("job")(with_table)
+    return click.argument("job", type=JOB)(with_table)
 
 
 @click.group()

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import click
 
+from tidemark.cli.known_names import STAGE
 from tidemark.cli.synth import APP_HELP
 from tidemark.cli.synth import CONTEXT_HELP as RUN_CONTEXT_HELP
 from tidemark.errors import UsageError
@@ -105,7 +106,7 @@ def _options(
         options = (
             click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=context_help),
             click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=app_help),
-            click.option("--deployed", metavar="STAGE", help=DEPLOYED_HELP),
+            click.option("--deployed", metavar="STAGE", type=STAGE, help=DEPLOYED_HELP),
         )
         return functools.reduce(lambda it, option: option(it), options, with_where)
 
