@@ -81,9 +81,10 @@ test-clients: setup $(CLIENTS:%=.venv-clients/%/.complete) .venv-clients/s3a/.co
 test-browser: setup tests/browser/node_modules/.complete ## Look at a report in a headless Chromium
 	@pytest -q -p no:cacheprovider -m browser tests/browser
 
-check: .venv/.packages ## Lint, check formatting and types
+check: .venv/.packages ## Lint, check formatting, types and language
 	@ruff check
 	@ruff format --check
+	@python -m tools.prose
 	@mypy
 
 lint: setup ## Check the job scripts against what the template promises them

@@ -139,7 +139,7 @@ What no test here shows:
   `spark.sql.legacy.oracle.timestampMapping.enabled` and
   `spark.sql.legacy.mssqlserver.datetimeoffsetMapping.enabled`.
 - **PySpark**: `getErrorClass` of an error warns on 6.0, where `getCondition` takes its place; 5.1
-  has the former only. A text of the error's name, as `[PATH_NOT_FOUND]`, is in both.
+  has the former only. The name of the error, such as `[PATH_NOT_FOUND]`, is in both.
 - **Iceberg**: the jar of these tests is for Spark 3.5; no package index has one for 4.1.
 - **CSV whose only fields have the names of folders** that they are in: read on 5.1, with a warning;
   refused on 6.0, whose Spark does not look for bad records there.

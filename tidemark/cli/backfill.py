@@ -85,8 +85,8 @@ def backfill(
 ) -> None:
     """Load a range of JOB again, and leave its bookmark and watermark as they are.
 
-    JOB declares two arguments by which its script is told the range: docs/backfill.md. Ctrl-C
-    stops the runs that were started; a line says how to go on with the rest.
+    JOB declares two arguments that give its script the range: docs/backfill.md. Ctrl-C
+    stops the runs that were started; a line says how to load the rest.
     """
     from tidemark.cli.views.backfill import plan_json, plan_lines
     from tidemark.operate.backfill.filling import arguments_of_trigger, fill, room_for

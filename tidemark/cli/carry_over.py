@@ -86,7 +86,7 @@ def _carry_watermarks(step: Step, dynamodb: "DynamoDBClient", *, on_aws: bool) -
             raise TidemarkError(
                 f"there is no table {step.table} in {dynamodb.meta.region_name} of this account, "
                 "so nothing was carried over; use credentials and a region of the stage (where it "
-                "was never deployed, there is nothing to carry over)"
+                "was never deployed, there is nothing to rename)"
             ) from error
         return f"nothing to do: there is no table {step.table}"
     except WatermarksError as error:

@@ -61,7 +61,7 @@ def show(name: str) -> None:
 @catalog.command()
 @click.argument("name", required=False, metavar="[DATABASE.TABLE]")
 def sync(name: str | None) -> None:
-    """Register the folders key=value that are no partitions yet, as MSCK REPAIR TABLE does.
+    """Register the folders key=value that are not partitions yet, as MSCK REPAIR TABLE does.
 
     Without a name: of every table that has partition keys and no partition projection. Until a
     table is synced, crawled or altered, all of its folders count.
@@ -83,7 +83,7 @@ def sync(name: str | None) -> None:
 def crawl(uri: str, database: str, table_prefix: str) -> None:
     """Make tables of the data in a folder: formats, columns and partitions, as a crawler does.
 
-    Formats are csv, json, parquet, orc and avro. A table that is there already gets new columns and
+    Formats are csv, json, parquet, orc and avro. An existing table gets new columns and
     partitions.
     """
     from tidemark.extras import require

@@ -23,7 +23,7 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
     """Send OpenLineage events of the job runs that have ended, the oldest first.
 
     A run has the same id in every event, so one that was sent before is not another run. What a run
-    on AWS has read and written is told as far as the library `watermarks` has recorded it there.
+    on AWS has read and written is known as far as the library `watermarks` has recorded it there.
     """
     from tidemark.cli.views.runs import since_of
     from tidemark.operate.recorded_runs import initial_run

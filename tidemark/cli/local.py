@@ -18,7 +18,7 @@ PORT_HELP = "Also serve the local Glue on this port; 0 takes a free one."
 HOST_HELP = "Address of the port; beyond loopback, anyone with access and its key can run code."
 ANY_USER_HELP = "Answer other users of this machine too: who has the key can run code as you."
 ANY_KEY_HELP = "Answer requests of every access key, also of none, for clients that have their own."
-ALLOW_HOST_HELP = "A further name by which clients reach the port of --host; repeatable."
+ALLOW_HOST_HELP = "Another name that clients use for the port of --host; repeatable."
 EVENT_HELP = "Gets events of runs, and those that a rule matches, on its standard input."
 PARALLEL_HELP = "How many job runs have a process at once; one per core if not given."
 FORWARD_HELP = (
@@ -238,7 +238,7 @@ def read_value(file: Path | None) -> str:
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"the value is no UTF-8 text: {error}") from error
+        raise UsageError(f"the value is not UTF-8: {error}") from error
     if not value:
         raise UsageError("the value is empty; type it, pipe it, or name a file with --file")
     return value

@@ -86,7 +86,7 @@ def prove(
     if page is not None:
         require("jinja2")
         if page.is_dir() or not page.absolute().parent.is_dir():
-            raise UsageError(f"--html {page} is not a file in a folder that is there; name one")
+            raise UsageError(f"--html {page} is not a file in an existing folder; name one")
     ask_for_s3(click.get_current_context())  # what a rename leaves half done is what counts here
     home = Home.from_environment()
     console = Console(stderr=True)

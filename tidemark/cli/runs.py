@@ -25,7 +25,7 @@ RUN_HELP = "The beginning of the id of the run; the last run if not given."
 STOP_HELP = "The beginning of the id of a run; by default all in progress."
 SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
 RESUME_HELP = "Begin at this job, even if it SUCCEEDED; may be given several times."
-FOLLOW_HELP = "Go on printing until the run ends; Ctrl-C ends that, and not the run."
+FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
 _format = click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 
 
@@ -99,7 +99,7 @@ def logs(
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @where_options
 def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where) -> None:
-    """Stop the runs of JOB that go on, or without JOB those of a workflow.
+    """Stop the active runs of JOB, or without JOB those of a workflow.
 
     What a run has committed stays. A run is STOPPING until it has ended: `tidemark runs` shows it.
     """

@@ -57,7 +57,7 @@ def new_job(
 ) -> None:
     """Scaffold the job NAME: a script that runs, its test, and its call in a pipeline.
 
-    Nothing that is there is overwritten, except that the call is inserted into the stack of the
+    No existing file is overwritten, except that the call is inserted into the stack of the
     pipeline and that the snapshots of the templates and the state manifest are brought up to date.
     """
     from tidemark.cli.progress import step

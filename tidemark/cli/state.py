@@ -10,7 +10,7 @@ from rich.console import Console
 from tidemark.cli.bookmark import FORMAT
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 
-DEPLOYED_HELP = "Carry over in the AWS account and region of your credentials instead of locally."
+DEPLOYED_HELP = "Rename in the AWS account and region of your credentials instead of locally."
 SINCE_HELP = "Also compare with the manifest of this commit or branch, as CI does with a request."
 APP = click.option(
     "--app", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help=APP_HELP

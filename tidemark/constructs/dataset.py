@@ -30,7 +30,7 @@ class Dataset:
         prefix: one or more folder names, each closed by a slash: `flights/`.
         delivered: True if others than the app's jobs write it.
         published: True if others than the app's jobs read it.
-        table: the table of the Data Catalog by which Athena, Glue and Spark find the data; the
+        table: the table of the Data Catalog where Athena, Glue and Spark find the data; the
             pipeline that writes the data creates a `Table`, its first job an `IcebergTable`.
 
     Raises:

@@ -44,7 +44,7 @@ def all_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
     A crawler stands for its success, or for its failure if `on` is FAILED.
 
     Raises:
-        JobDefinitionError: the jobs are none, one is twice, or a value is not a job.
+        JobDefinitionError: there are no jobs, one is twice, or a value is not a job.
 
     Example:
         >>> orders = pipeline.add_job("orders", script="job.py", bookmark=BookmarkOption.ENABLE)
@@ -71,7 +71,7 @@ def any_of(*jobs: GlueJob | Crawler | Condition, on: JobState = JobState.SUCCEED
     The first one to end so starts the job; later ones do not start it again in the same run.
 
     Raises:
-        JobDefinitionError: the jobs are none, one is twice, or a value is not a job in one
+        JobDefinitionError: there are no jobs, one is twice, or a value is not a job in one
             state.
 
     Example:

@@ -170,7 +170,7 @@ def _check_is_free(client: TableClient, from_job: str, to_job: str, target: Row 
     raise WatermarkConflictError(
         f"job {to_job!r} has its own watermarks, version {stored.version}, {stored.watermarks}: "
         f"those of {from_job!r} would replace them, so nothing was written; if the job ran under "
-        "its new name too early, delete its rows and carry over again",
+        "its new name too early, delete its rows and rename again",
         stored,
     )
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _REMEDIES = {
     "frame": "give the columns of the table, and the cursor",
-    "table": "add it, or name the column that is there",
+    "table": "add it, or name an existing column",
 }
 DELETED = "_tidemark_deleted"
 """The column that says which rows of a merge delete."""

@@ -112,8 +112,8 @@ def read_snapshots(
         table: name of the table, as SQL takes it.
         window: a window that was opened with `high=newest_snapshot(spark, table)`.
         read: `appends` are the rows that were appended, and no snapshot of the window may change
-            or delete rows; `changes` are the rows that are there since, and those that are there
-            no more.
+            or delete rows; `changes` are the rows that were added, and those that were
+            deleted.
         keys: the columns that identify a row, for `changes`: an update is then one row, `INSERT`,
             and not two.
 

@@ -35,14 +35,14 @@ def of_versions(on_5_1, on_6_0):
 @pytest.mark.parametrize(
     "expression", ["CAST('abc' AS INT)", "to_date('2024-13-01')", "CAST('x' AS TIMESTAMP)"]
 )
-def test_a_text_that_is_not_of_the_type_it_is_cast_to(result, expression):
+def test_a_string_that_is_not_of_the_type_it_is_cast_to(result, expression):
     assert result(expression) == of_versions(None, "CAST_INVALID_INPUT")
 
 
 @pytest.mark.rule(
     "Glue 5.1 and 6.0", source="ANSI", versions=("null", "fails: CANNOT_PARSE_TIMESTAMP")
 )
-def test_a_text_that_is_not_of_the_format_of_to_timestamp(result):
+def test_a_string_that_is_not_of_the_format_of_to_timestamp(result):
     assert result("to_timestamp('x', 'yyyy')") == of_versions(None, "CANNOT_PARSE_TIMESTAMP")
 
 
@@ -91,12 +91,12 @@ def test_the_size_of_null(result):
 
 
 @pytest.mark.rule("Glue 5.1 and 6.0", source="ANSI", versions=("null", "fails: CAST_INVALID_INPUT"))
-def test_a_comparison_of_a_text_with_a_number(result):
+def test_a_comparison_of_a_string_with_a_number(result):
     assert result("'a' = 1") == of_versions(None, "CAST_INVALID_INPUT")
 
 
 @pytest.mark.rule("Glue 5.1 and 6.0", source="ANSI", versions=("the text", "a number, or fails"))
-def test_the_first_of_a_text_and_a_number(result):
+def test_the_first_of_a_string_and_a_number(result):
     assert result("coalesce('7', 1)") == of_versions("7", 7)
     assert result("coalesce('a', 1)") == of_versions("a", "CAST_INVALID_INPUT")
 

@@ -60,7 +60,7 @@ def test_a_new_job_with_auto_is_observed_and_runs_on_the_newest_version(port):
 @pytest.mark.rule(
     "The API on a port",
     source="AUTO, SILENT",
-    choice="For ever, as on AWS while it observes: `tidemark compare-versions` tells what an "
+    choice="Always, as on AWS while it observes: `tidemark compare-versions` tells what an "
     "upgrade would change",
 )
 def test_a_job_changed_to_auto_keeps_running_on_the_version_that_it_had(port):

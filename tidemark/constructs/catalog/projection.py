@@ -56,7 +56,7 @@ class EnumProjection:
         values: each as in the name of its folder; Athena separates them by commas.
 
     Raises:
-        JobDefinitionError: the values are none, or one is empty, repeated or has a comma.
+        JobDefinitionError: there are no values, or one is empty, repeated or has a comma.
     """
 
     values: Sequence[str]

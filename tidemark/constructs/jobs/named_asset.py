@@ -36,7 +36,7 @@ def named_asset(scope: Construct, id_: str, file: Path) -> tuple[str, str]:
         )
     except RuntimeError as error:  # jsii does not return the synthesizer of the stack
         raise JobDefinitionError(
-            f"the stack '{stack.node.path}' has its own synthesizer, by which {str(file)!r} "
+            f"the stack '{stack.node.path}' has its own synthesizer, and with it {str(file)!r} "
             "cannot be uploaded under its name; allowed: the default synthesizer; put the file "
             "into S3 and name its s3:// address"
         ) from error

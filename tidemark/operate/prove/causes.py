@@ -65,7 +65,7 @@ WHY: dict[object, tuple[str, str]] = {
     ("error", "lost"): (
         "the job commits although a write has failed: the next run does not read its rows again",
         "commit only if every write has succeeded: not in finally, and not after an except that "
-        "goes on",
+        "continues",
     ),
     ("executors", "doubled"): (
         "an executor was lost after it had written for {place}: its tasks ran again, or the run "

@@ -32,7 +32,7 @@ from tidemark.operate.prove.tables import dump_tables
 
 AT_ONCE = 2
 Say = Callable[[str, int, int], None]
-"""Gets what goes on, how many experiments are done, and how many there are."""
+"""Gets what is running, how many experiments are done, and how many there are."""
 
 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:

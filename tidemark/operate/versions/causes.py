@@ -77,7 +77,7 @@ CAUSES = {
     ),
     r"CANNOT_PARSE_TIMESTAMP|CANNOT_PARSE_TIME|DATETIME_FIELD_OUT_OF_BOUNDS|CANNOT_PARSE_INTERVAL"
     r"|CONVERSION_INVALID_INPUT|INVALID_URL": _ansi(
-        "a text that a function cannot parse fails, and was null before",
+        "a string that a function cannot parse fails, and was null before",
         "parse with try_to_timestamp, and cast its result; only 6.0 has try_to_date",
     ),
     r"INCONSISTENT_BEHAVIOR_CROSS_VERSION\.(?:PARSE_DATETIME|DATETIME)": Cause(

@@ -25,7 +25,7 @@ from tidemark.glue_job.readers.json.lines import (
 )
 from tidemark.local_state.run_warnings import RunWarning, note
 
-SOURCE, IS_BROKEN = "file of a text", "text is broken"
+SOURCE, IS_BROKEN = "file of a string", "text is broken"
 MESSAGE = "error in jackson reader"  # the message of AWS's error records for JSON
 
 

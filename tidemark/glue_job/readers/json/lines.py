@@ -141,7 +141,7 @@ def _lines(tasks: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 MAX_BYTES = 1 << 28  # of a file that is read as one string
-MARK = "tidemark: of a text with several values"  # a field that no data has
+MARK = "tidemark: of a string with several values"  # a field that no data has
 
 
 def separated_strings(files: Files) -> DataFrame | None:

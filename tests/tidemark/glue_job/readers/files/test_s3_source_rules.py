@@ -360,7 +360,7 @@ def test_many_small_json_files_give_the_same_rows_grouped_or_not(glue_context, s
     [(3, {}, True), (2, {}, False), (3, {"groupFiles": "none"}, False)],
     ids=["more", "fewer", "switched off"],
 )
-def test_more_than_50000_files_are_grouped_unless_group_files_is_none(
+def test_more_than_50000_files_are_grouped_unless_group_files_says_none(
     glue_context, monkeypatch, s3, files, options, is_grouped
 ):
     monkeypatch.setattr("tidemark.glue_job.readers.files.s3_options.GROUPED_ABOVE", 2)
