@@ -82,8 +82,8 @@ class Turn:
                 request = request_of(line)
             except (ValueError, TypeError, KeyError) as error:
                 raise UsageError(
-                    f"{self._path} has a line at byte {self.place} that is not a request ({error}); "
-                    "take the line out, or move the file away to begin without its secrets, "
+                    f"{self._path} has at byte {self.place} a line that is not a request "
+                    f"({error}); take the line out, or move the file away to begin without its secrets, "
                     "parameters and topics"
                 ) from error
             self.place += len(line)
