@@ -4,6 +4,7 @@ import _thread
 import time
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,7 +14,8 @@ from tidemark.cli.code_on_disk import OldCode
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.access.gate import WARNING
 from tidemark.glue_service.commands import region
-from tidemark.glue_service.http.serving import Options, serving
+from tidemark.glue_service.http.pages import Pages
+from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS
 from tidemark.glue_service.runs.jvms.warm_up import keep_warm, pool_for_home
 from tidemark.glue_service.runs.pythons import Pythons
@@ -67,13 +69,14 @@ def serve_until_interrupted(
             say=click.echo,
             on_death=die,
             lineage=tell,
+            pages=_pages(home, assembly),
         )
         url, engine = stack.enter_context(serving(home, full))
         if assembly is not None:
             from tidemark.glue_service.deployments import deploy_on_port
 
             click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
-        _tell_of(home, options, url)
+        _tell_of(home, full, url)
         try:
             if count:
                 keep_warm(home, jvms, count, click.echo)
@@ -87,6 +90,16 @@ def serve_until_interrupted(
                     "was recorded is kept, and runs continue"
                 ) from deaths[0]
             click.echo("stopped")
+
+
+def _pages(home: Home, assembly: Path | None) -> Pages | None:
+    """Return the live page of a home; None, with a line, if a package is missing."""
+    if find_spec("jinja2") is None:
+        click.echo("pip install 'tidemark-glue[report]' gives the port a live page")
+        return None
+    from tidemark.cli.live import live_pages
+
+    return live_pages(home, assembly)
 
 
 def _join(
@@ -137,6 +150,8 @@ def warnings_of(options: Options) -> list[str]:
 def _tell_of(home: Home, options: Options, url: str) -> None:
     for warning in warnings_of(options):
         click.echo(warning, err=True)
+    if options.pages is not None and is_private(options):
+        click.echo(f"{url}/ shows runs, logs and state in a browser, as they change")
     click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
     print_variables(home, url, region())
 

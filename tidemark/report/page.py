@@ -79,7 +79,7 @@ def environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FileSystemLoader([FOLDER, FOLDER / "live"]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -11,6 +11,7 @@ from tidemark.errors import TidemarkError, UsageError, show
 from tidemark.glue_service.access.check import S3, check_expiry, check_signature
 from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import Payload
+from tidemark.glue_service.http.pages import MAX_FORM_BYTES, is_page, page_refusal
 from tidemark.glue_service.http.routes import HOME, service_of
 from tidemark.glue_service.protocol.service_errors import ServiceError
 from tidemark.glue_service.served import SECRET_HEADER
@@ -47,15 +48,19 @@ class Gate:
         secret: the secret that commands of the home know.
         hosts: the names under which clients may reach the port.
         any_user: whether other users of this machine have access too.
+        has_pages: whether browsers get pages.
     """
 
     key: AccessKey | None
     secret: str
     hosts: frozenset[str] = LOOPBACK_NAMES
     any_user: bool = False
+    has_pages: bool = False
 
     def admit(self, head: Head, foreign: str | None, length: int) -> Admission:
         """Return the rules for the body of a request."""
+        if self.has_pages and is_page(head):
+            return _admitted_page(head, foreign, self.hosts, length)
         if why := refusal_reason(head.headers, self.hosts) or (None if self.any_user else foreign):
             raise NotAnsweredError(why)
         service = service_of(head.headers, head.query)
@@ -74,6 +79,16 @@ class Gate:
             check_expiry(head, service, now)
             return Payload()
         return check_signature(head, service, self.key, now)
+
+
+def _admitted_page(
+    head: Head, foreign: str | None, hosts: frozenset[str], length: int
+) -> Admission:
+    if why := page_refusal(head.headers, hosts) or foreign:
+        raise NotAnsweredError(why)
+    if length > MAX_FORM_BYTES:
+        raise too_large(MAX_FORM_BYTES)
+    return Admission(Payload(), MAX_FORM_BYTES)
 
 
 def too_large(largest: int) -> ServiceError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.access.gate import NotAnsweredError
+from tidemark.glue_service.access.head import Head
 from tidemark.glue_service.access.payload import PAYLOAD, Payload, checked
 from tidemark.glue_service.access.refused import RefusedError, refusal_of
 from tidemark.glue_service.engine import Engine
@@ -20,6 +21,7 @@ from tidemark.glue_service.http.connections import REFUSAL
 from tidemark.glue_service.http.error_replies import error_reply, protocol_of
 from tidemark.glue_service.http.forward import forward
 from tidemark.glue_service.http.other_services import OtherServices
+from tidemark.glue_service.http.pages import Pages, is_page
 from tidemark.glue_service.http.routes import HOME, operation_of, service_of
 from tidemark.glue_service.http.services import IDENTITY, OPERATIONS, call, unsupported
 from tidemark.glue_service.protocol import json_protocol, query_protocol
@@ -50,12 +52,14 @@ class Application:
         region: str,
         others: OtherServices | None = None,
         wants_objects: threading.Event | None = None,
+        pages: Pages | None = None,
     ) -> None:
-        """Serve an engine."""
+        """Serve an engine, and pages for browsers if there are some."""
         self._engine = engine
         self._home = home
         self._region = region
         self._wants_objects = wants_objects or threading.Event()
+        self._pages = pages
         self._built_s3: S3 | None = None
         self._lock = threading.Lock()  # for the first request to S3
         self._others = others or OtherServices(home, {})
@@ -69,6 +73,8 @@ class Application:
         """Answer one request, by WSGI."""
         request_id = secrets.token_hex(16)
         headers = headers_of(environ)
+        if self._pages is not None and _is_admitted_page(environ, headers):
+            return self._pages(environ, start_response)
         answer = self._reply(environ, headers, request_id)
         fields = [
             *answer.headers.items(),
@@ -165,6 +171,12 @@ class Application:
         endpoint = self._engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
         body = environ["wsgi.input"].read()
         return forward(endpoint, environ["REQUEST_METHOD"], environ["PATH_INFO"], headers, body)
+
+
+def _is_admitted_page(environ: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
+    query = environ.get("QUERY_STRING", "")
+    head = Head(environ["REQUEST_METHOD"], environ["PATH_INFO"], query, headers)
+    return environ.get(REFUSAL) is None and is_page(head)
 
 
 def path_of(environ: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from tidemark.glue_service.eventbridge.rules import Rules
 from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.http.application import Application
 from tidemark.glue_service.http.other_services import OtherServices
+from tidemark.glue_service.http.pages import Pages
 from tidemark.glue_service.http.server import listening
 from tidemark.glue_service.local_glue import LocalGlue, origin_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
@@ -59,6 +60,7 @@ class Options:
         max_parallel: how many job runs have a process at once; None takes the number of cores.
         on_death: called in the engine's thread if an error ends it.
         forwards: URLs of other services, by their names in signatures.
+        pages: answers browsers; None if nothing does. Used on loopback alone.
     """
 
     host: str = LOOPBACK
@@ -78,6 +80,7 @@ class Options:
     max_parallel: int | None = None
     on_death: Callable[[BaseException], None] = lambda _: None
     forwards: Mapping[str, str] = field(default_factory=dict)
+    pages: Pages | None = None
 
 
 @contextmanager
@@ -97,13 +100,23 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
         bus = Rules(wants_objects), others.topics
         open_glue = partial(_open, home, options, events, port, bus)
         with Engine(open_glue, options.on_death) as engine:
-            application = Application(engine, home, region(), others, wants_objects)
+            pages = options.pages if is_private(options) else None
+            application = Application(engine, home, region(), others, wants_objects, pages)
             key = None if options.any_key else key_of_port(home)
-            listener.serve(application, Gate(key, port.secret, options.names, options.any_user))
+            names, any_user = options.names, options.any_user
+            gate = Gate(key, port.secret, names, any_user, has_pages=pages is not None)
+            listener.serve(application, gate)
             try:
                 yield listener.url, engine
             finally:
+                if pages is not None:
+                    pages.close()
                 listener.close()
+
+
+def is_private(options: Options) -> bool:
+    """Return whether only programs of this user, on this machine, reach the port."""
+    return options.host == LOOPBACK and options.names == LOOPBACK_NAMES and not options.any_user
 
 
 @contextmanager

@@ -1,0 +1,86 @@
+// Opens the live page of a port in a headless Chromium, looks at it, presses its buttons and waits for
+// what follows; prints as JSON what is wrong with it and what was seen. Arguments: the URL, the name of
+// a workflow, and a folder for pictures, or nothing.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import chromium from "@sparticuz/chromium";
+import puppeteer from "puppeteer-core";
+
+const [url, workflow, pictures] = process.argv.slice(2);
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const PATIENCE_MS = 40_000;
+
+const browser = await puppeteer.launch({
+  args: [...chromium.args, "--no-sandbox"],
+  executablePath: await chromium.executablePath(),
+  headless: "shell",
+});
+const said = [];
+const page = await opened(1280, "light", url);
+const seen = {};
+await press(`start/${workflow}`);
+seen.answer = await text("#said", (it) => it.includes("started"));
+seen.running = await text("#now", (it) => it.includes("RUNNING") && it.includes("tick 1"));
+seen.focus = await page.evaluate(() => document.activeElement.getAttribute("hx-post"));
+await page.evaluate(() => document.querySelector('#now a[href*="/run/"]').click());
+await page.waitForNavigation();
+seen.log = await text("#main", (it) => it.includes("tick 3"));
+seen.ended = await text("#main", (it) => it.includes("SUCCEEDED"));
+await page.goto(`${url}/_tidemark/job/first`);
+seen.job = await text("#main", (it) => it.includes("SUCCEEDED"));
+seen.stranger = await page.evaluate(async (it) => (await fetch(it, { method: "POST" })).status, "/_tidemark/run/first");
+await page.close();
+
+const looks = [];
+for (const path of ["/", "/_tidemark/job/first"]) {
+  for (const width of [1280, 390]) {
+    for (const scheme of ["light", "dark"]) looks.push(await look(path, width, scheme));
+  }
+}
+await browser.close();
+process.stdout.write(JSON.stringify({ seen, looks, said }));
+
+async function opened(width, scheme, at) {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  page.on("console", (message) => said.push(message.text()));
+  page.on("pageerror", (error) => said.push(String(error)));
+  page.on("request", (request) => request.url().startsWith(url) || said.push(request.url()));
+  await page.setViewport({ width, height: 900 });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  await page.goto(at, { waitUntil: "load" });
+  return page;
+}
+
+async function press(action) {
+  const button = await page.waitForSelector(`button[hx-post="/_tidemark/${action}"]`);
+  await button.focus();
+  await page.keyboard.press("Enter");
+}
+
+// The text of an element as soon as it is as it should be, or at the end.
+async function text(selector, isRight) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const found = await page.evaluate((it) => document.querySelector(it)?.textContent ?? "", selector);
+    if (isRight(found) || Date.now() > end) return found.replace(/\s+/g, " ").trim();
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
+async function look(path, width, scheme) {
+  const page = await opened(width, scheme, `${url}${path}`);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  const name = path === "/" ? "overview" : "job";
+  if (pictures) await page.screenshot({ fullPage: true, path: join(pictures, `${name}-${width}-${scheme}.png`) });
+  await page.setBypassCSP(true); // for axe, which the page would not let in
+  await page.reload();
+  await page.addScriptTag({ path: axe });
+  const violations = await page.evaluate(async (values) => {
+    const found = await axe.run(document, { runOnly: { type: "tag", values } });
+    return found.violations.map((it) => `${it.id}: ${it.nodes[0].html.slice(0, 200)} ${it.nodes[0].failureSummary}`);
+  }, RULES);
+  await page.close();
+  return { path, width, scheme, overflow, violations };
+}

@@ -1,0 +1,180 @@
+"""The live page of `tidemark local up`: what it shows of a job, and what its buttons do."""
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+
+from tidemark.cli.rewind_request import PREVIOUS, Request, plan_of, read_facts
+from tidemark.cli.target import open_target
+from tidemark.cli.where import Where
+from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.local_state.home import Home
+from tidemark.model.clock import now_ms
+from watermarks import WatermarksError
+
+if TYPE_CHECKING:
+    from tidemark.glue_service.http.pages import Pages
+    from tidemark.operate.target import Target
+    from tidemark.report.live.view import OpenTarget
+
+WIDTH = 110
+
+
+def live_pages(home: Home, app: Path | None) -> "Pages":
+    """Return the pages of a home that this process is going to serve.
+
+    Args:
+        home: the home.
+        app: the assembly that was deployed there; None for cdk.out.
+    """
+    from tidemark.report.live.pages import LivePages
+    from tidemark.report.live.view import View
+
+    opened = partial(open_target, Where(None, app, takes=("app",)))
+    view = View(home.database, opened, details_of)
+    return LivePages(view, partial(act, opened), str(home.shown))
+
+
+def details_of(target: "Target", job: str) -> Mapping[str, str]:
+    """Return what the commands say about a job, by title."""
+    parts: dict[str, Callable[[Target, str], str]] = {
+        "What the next run would read": _next_run,
+        "Bookmark": _bookmark,
+        "Watermarks": _watermarks,
+        "Plan of a rewind to the run before": _rewind,
+    }
+    return {title: _said(part, target, job) for title, part in parts.items()}
+
+
+def _said(part: "Callable[[Target, str], str]", target: "Target", job: str) -> str:
+    try:
+        return part(target, job).rstrip() or "nothing"
+    except (TidemarkError, WatermarksError) as error:
+        return str(error)
+
+
+def _printed(parts: "Iterator[RenderableType] | list[RenderableType]") -> str:
+    text = io.StringIO()
+    console = Console(file=text, width=WIDTH)
+    for part in parts:
+        console.print(part, soft_wrap=True)
+    return text.getvalue()
+
+
+def _next_run(target: "Target", job: str) -> str:
+    from tidemark.cli.views.explain import explain_job, explanation_tables
+    from tidemark.cli.views.snapshots import snapshot_lines
+    from tidemark.operate.snapshot_reads import snapshot_reads
+
+    snapshots = snapshot_reads(target, job)
+    try:
+        files = explain_job(Home.from_environment(), job, None, None)
+    except EntityNotFoundError:
+        if not snapshots:
+            raise
+        files = []
+    return _printed([*explanation_tables(job, None, files), *snapshot_lines(job, snapshots)])
+
+
+def _bookmark(target: "Target", job: str) -> str:
+    from tidemark.cli.views.bookmarks import bookmark_tables
+
+    entry = target.bookmark_entry(job)
+    if entry is None:
+        raise target.no_bookmark_reason(job)
+    return _printed(list(bookmark_tables(entry, target.committed_runs(job))))
+
+
+def _watermarks(target: "Target", job: str) -> str:
+    from tidemark.cli.views.watermarks import current_tables
+    from tidemark.model.assembly.arguments import WATERMARK_TABLE
+    from tidemark.operate.target import arguments_of
+
+    table = arguments_of(target.definition(job) or {}).get(WATERMARK_TABLE)
+    if not table:
+        return f"{job} has no argument {WATERMARK_TABLE}: it keeps no watermarks"
+    with target.watermarks(table) as kept:
+        found = [
+            (source, kept.latest(job, source=source), kept.open_windows(job, source=source))
+            for source in ["", *kept.sources(job)]
+        ]
+    return _printed([part for one in found for part in current_tables(job, *one)])
+
+
+def _rewind(target: "Target", job: str) -> str:
+    from tidemark.cli.views.rewind import plan_lines
+
+    facts, windows = read_facts(target, now_ms())
+    asked = Request(
+        jobs=(job,),
+        to=PREVIOUS,
+        undo=None,
+        with_downstream=False,
+        clear=False,
+        accept_changes=False,
+        why=None,
+        actor="",
+        dry_run=True,
+        yes=False,
+        resume=False,
+        lists=False,
+        output="table",
+    )
+    plan, steps = target.rewinds.steps_of(facts, plan_of(facts, asked), windows)
+    lines = plan_lines(plan, [path for path, _ in steps.files])
+    return "\n".join((*lines, "", f"tidemark rewind {job} --to previous --why …  carries it out"))
+
+
+def act(opened: "OpenTarget", verb: str, name: str) -> str:
+    """Do what a button of the page says; return what to say about it."""
+    verbs: dict[str, Callable[[Target, str], str]] = {
+        "start": _start,
+        "resume": _resume,
+        "stop": _stop,
+        "run": _run,
+        "stop-job": _stop_job,
+    }
+    if verb not in verbs:
+        raise EntityNotFoundError(f"{verb!r} is not an action; there are {', '.join(verbs)}")
+    with opened() as target:
+        try:
+            return verbs[verb](target, name)
+        except TidemarkError as error:
+            return f"not done: {error}"
+
+
+def _start(target: "Target", name: str) -> str:
+    from tidemark.operate.workflow_runs import start_workflow_run
+
+    return f"{name}: started {start_workflow_run(target.glue, target.names.workflow(name))}"
+
+
+def _resume(target: "Target", name: str) -> str:
+    from tidemark.operate.workflow_runs import resume
+
+    run_id, jobs, _ = resume(target.glue, target.names.workflow(name), None, [])
+    return f"{name}: resumed at {', '.join(jobs)} as {run_id}"
+
+
+def _stop(target: "Target", name: str) -> str:
+    from tidemark.operate.workflow_runs import stop_workflow
+
+    asked = stop_workflow(target.glue, target.names.workflow(name), None)
+    return f"{name}: stopping {', '.join(asked)}" if asked else f"{name}: nothing to stop"
+
+
+def _run(target: "Target", name: str) -> str:
+    from tidemark.operate.job_runs import start_run
+
+    return f"{name}: started {start_run(target.glue, target.names.job(name), {}).run_id}"
+
+
+def _stop_job(target: "Target", name: str) -> str:
+    from tidemark.operate.job_runs import stop_runs
+
+    asked = [run.run_id for run in stop_runs(target.glue, target.names.job(name), None)]
+    return f"{name}: stopping {', '.join(asked)}" if asked else f"{name}: nothing to stop"

@@ -1,0 +1,120 @@
+"""Answers browsers, by WSGI: three kinds of pages, their events, and what buttons ask for."""
+
+import hmac
+import http.client
+import secrets
+import urllib.parse
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.glue_service.http.pages import PREFIX, ROOT, Start
+from tidemark.report.live.library import HINT, NAME, find_library
+from tidemark.report.live.streams import Streams
+from tidemark.report.live.view import View
+from tidemark.report.page import environment, style
+
+GIVEN = "HTTP_X_TIDEMARK_TOKEN"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; "
+    "img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
+HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
+SCRIPT, EVENTS = "text/javascript; charset=utf-8", "text/event-stream; charset=utf-8"
+Act: TypeAlias = Callable[[str, str], str]
+"""Starts, resumes or stops what is named; returns what to say about it."""
+
+
+class LivePages:
+    """The pages of one port."""
+
+    def __init__(self, view: View, act: Act, where: str) -> None:
+        """Show a view of the home ``where``; buttons call ``act`` with a verb and a name."""
+        self._view, self._act, self._where = view, act, where
+        self._token = secrets.token_urlsafe(32)
+        self._streams = Streams()
+        self._library = find_library()
+
+    def close(self) -> None:
+        """End the events of open pages."""
+        self._streams.close()
+
+    def __call__(self, environ: Mapping[str, Any], start_response: Start) -> Iterable[bytes]:
+        """Answer one request."""
+        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        path = path.encode("latin-1").decode("utf-8", "replace")
+        try:
+            if method == "POST":
+                return self._post(environ, start_response, path)
+            if method not in ("GET", "HEAD"):
+                return _answer(start_response, 405, PLAIN, "pages are read or posted to")
+            return self._get(environ, start_response, path)
+        except EntityNotFoundError as error:
+            return _answer(start_response, 404, PLAIN, str(error))
+        except TidemarkError as error:
+            return _answer(start_response, 500, PLAIN, str(error))
+
+    def _get(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
+        name = path.removeprefix(PREFIX)
+        if path == ROOT:
+            return _answer(start, 200, HTML, self._page("", ""))
+        if name == NAME and self._library:
+            return _answer(start, 200, SCRIPT, self._library)
+        if name == "events":
+            return self._events(environ, start)
+        kind, _, subject = name.partition("/")
+        if kind in ("job", "run") and subject:
+            return _answer(start, 200, HTML, self._page(kind, subject))
+        raise EntityNotFoundError(f"there is no page {path!r} here; / is the first one")
+
+    def _events(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
+        asked = urllib.parse.parse_qs(environ.get("QUERY_STRING", ""))
+        kind, subject = (asked.get(name, [""])[0] for name in ("kind", "name"))
+        if not self._streams.claim():
+            return _answer(start, 503, PLAIN, "too many pages are open: close one")
+        start("200 OK", [("Content-Type", EVENTS), ("Cache-Control", "no-store")])
+        return self._streams.events(self._view.state, lambda: self._content(kind, subject))
+
+    def _content(self, kind: str, subject: str) -> str:
+        try:
+            if kind == "job":
+                return self._view.job(subject)
+            return self._view.run(subject) if kind == "run" else self._view.overview()
+        except TidemarkError as error:
+            return environment().from_string("<p>{{ text }}</p>").render(text=str(error))
+
+    def _page(self, kind: str, subject: str) -> str:
+        content = {"job": self._view.job, "run": self._view.run}.get(kind)
+        query = urllib.parse.urlencode({"kind": kind, "name": subject})
+        template = environment().get_template("live.html.jinja")
+        return template.render(
+            where=self._where,
+            title=subject,
+            content=content(subject) if content else self._view.overview(),
+            events=f"{PREFIX}events?{query}",
+            style=style(),
+            script=f"{PREFIX}{NAME}" if self._library else "",
+            hint="" if self._library else HINT,
+            token=self._token,
+        )
+
+    def _post(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
+        given = environ.get(GIVEN, "").encode("utf-8", "replace")
+        if not hmac.compare_digest(given, self._token.encode()):
+            return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
+        verb, _, name = path.removeprefix(PREFIX).partition("/")
+        return _answer(start, 200, PLAIN, self._act(verb, name))
+
+
+def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable[bytes]:
+    content = body if isinstance(body, bytes) else body.encode("utf-8", "backslashreplace")
+    headers = [
+        ("Content-Type", kind),
+        ("Content-Length", str(len(content))),
+        ("Content-Security-Policy", POLICY),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cache-Control", "no-store"),
+    ]
+    start(f"{status} {http.client.responses[status]}", headers)
+    return [content]

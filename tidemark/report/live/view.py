@@ -1,0 +1,163 @@
+"""What the live pages show: the report with active runs, one job, one run."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.model.clock import now_ms
+from tidemark.operate.job_runs import Run
+from tidemark.operate.target import Target
+from tidemark.report.content import content_of
+from tidemark.report.drawing import draw
+from tidemark.report.gather import jobs_of, report_of
+from tidemark.report.jobs import PipelineJob
+from tidemark.report.page import GRAPH, environment, pictures_of, width_px
+
+LIMIT = 50  # runs of each job
+LOG_LINES, TAIL_LINES = 500, 12
+REST_S = 2.0  # between two overviews: jobs need the cores more
+OpenTarget: TypeAlias = Callable[[], AbstractContextManager[Target]]
+Details: TypeAlias = Callable[[Target, str], Mapping[str, str]]
+"""Returns what is said about a job, as plain text by title: its next run, its bookmark, …"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run with the end of its log."""
+
+    run: Run
+    lines: Sequence[str]
+    warnings: Sequence[str] = ()
+
+
+class View:
+    """Makes the content of pages; called by many threads."""
+
+    def __init__(self, database: Path, open_target: OpenTarget, details: Details) -> None:
+        """Show the home whose database it is."""
+        self._files = (database, database.with_name(f"{database.name}-wal"))
+        self._runs = database.parent / "runs"
+        self._open_target, self._details = open_target, details
+        self._lock = threading.Lock()  # one overview at a time, for all browsers
+        self._overview: tuple[object, str] = (None, "")
+        self._not_before_s = 0.0
+        self._pictures: dict[str, tuple[str, str]] = {}  # what was drawn, and its picture
+        self._active: tuple[str, ...] = ()
+
+    def state(self) -> object:
+        """Return a value that is another one when something was recorded, or printed by a run."""
+        logs = (self._runs / run / "stdout.log" for run in self._active)
+        return tuple(_size(file) for file in (*self._files, *logs))
+
+    def overview(self) -> str:
+        """Return the content of the first page."""
+        with self._lock:
+            state = self.state()
+            if state != self._overview[0]:
+                time.sleep(max(self._not_before_s - time.monotonic(), 0.0))
+                state = self.state()
+                with self._open_target() as target:
+                    self._overview = (state, self._made(target))
+                self._not_before_s = time.monotonic() + REST_S
+            return self._overview[1]
+
+    def job(self, name: str) -> str:
+        """Return the content of the page of a job.
+
+        Raises:
+            EntityNotFoundError: there is no such job.
+        """
+        with self._open_target() as target:
+            if name not in target.known_jobs and name not in target.names.jobs:
+                raise EntityNotFoundError(f"there is no job {name!r} here")
+            runs = sorted(target.runs([name], None, LIMIT), key=lambda run: run.started_at)[::-1]
+            said = self._details(target, name)
+        return _render("live_job.html.jinja", job=name, runs=runs, details=said)
+
+    def run(self, run_id: str) -> str:
+        """Return the content of the page of a run.
+
+        Raises:
+            EntityNotFoundError: there is no such run.
+        """
+        with self._open_target() as target:
+            found = next((it for it in target.runs(None) if it.run_id == run_id), None)
+            if found is None:
+                raise EntityNotFoundError(f"there is no run {run_id!r} here")
+            shown = _shown(target, found, LOG_LINES)
+        return _render("live_run.html.jinja", shown=shown)
+
+    def _made(self, target: Target) -> str:
+        jobs = _jobs(target)
+        report = report_of(target, jobs, LIMIT, now_ms())
+        content = content_of(report)
+        active = [run for run in target.runs([job.name for job in jobs]) if not run.is_final]
+        self._active = tuple(run.run_id for run in active)
+        pictures = pictures_of(report, content)
+        drawn, note = self._drawn({**pictures.graphs}, {**pictures.charts})
+        return _render(
+            "live_overview.html.jinja",
+            report=report,
+            content=content,
+            width=width_px(drawn[GRAPH]),
+            pictures=_as_markup(drawn),
+            note=note,
+            active=[_shown(target, run, TAIL_LINES) for run in active],
+            workflows=target.names.workflows,
+        )
+
+    def _drawn(
+        self, graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]
+    ) -> tuple[dict[str, str], str]:
+        """Return pictures by name, the changed ones drawn anew, and why none can be drawn."""
+        asked = {**graphs, **{name: json.dumps(chart) for name, chart in charts.items()}}
+        new = {name for name, text in asked.items() if self._pictures.get(name, ("",))[0] != text}
+        try:
+            pictures = draw(
+                {name: graph for name, graph in graphs.items() if name in new},
+                {name: chart for name, chart in charts.items() if name in new},
+            )
+        except TidemarkError as error:
+            return dict.fromkeys(asked, ""), str(error)
+        self._pictures |= {name: (asked[name], picture) for name, picture in pictures.items()}
+        return {name: self._pictures[name][1] for name in asked}, ""
+
+
+def _jobs(target: Target) -> tuple[PipelineJob, ...]:
+    """Return the jobs of the app, if there is one, and all others that are known here."""
+    try:
+        found = jobs_of(target)
+    except TidemarkError:  # no app was synthesized: clients define jobs, or scripts are submitted
+        found = ()
+    known = dict.fromkeys((*target.names.jobs, *target.known_jobs))
+    names = {job.name for job in found}
+    return (*found, *(PipelineJob(name) for name in known if name not in names))
+
+
+def _shown(target: Target, run: Run, count: int) -> Shown:
+    notes = target.notes(run, count)
+    return Shown(run, tuple(notes.lines), tuple(notes.warnings))
+
+
+def _size(file: Path) -> tuple[int, int]:
+    try:
+        found = file.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_size, found.st_mtime_ns)
+
+
+def _as_markup(pictures: Mapping[str, str]) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    return {name: Markup(svg) for name, svg in pictures.items()}  # noqa: S704 (drawn here)
+
+
+def _render(template: str, **values: Any) -> str:
+    return environment().get_template(template).render(**values)
