@@ -1,0 +1,220 @@
+"""What the port answers a browser, and whom it answers not; no browser is needed."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.fixtures.commands import write_assembly_into
+from tests.waiting import BOUND_S, wait_until
+from tidemark.cli.live import live_pages
+from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.http.serving import Options, is_private, serving
+from tidemark.local_state.home import Home
+from tidemark.report.live import library
+from tidemark.report.live.streams import MAX_STREAMS, Streams, event
+
+HTML = {"Accept": "text/html"}
+
+
+class Browser:
+    """Asks a port as a browser does."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def ask(
+        self, path: str = "/", headers: dict[str, str] | None = None, method: str = "GET"
+    ) -> tuple[int, str]:
+        """Return the status and the body of an answer."""
+        place = urlsplit(self.url).netloc
+        with closing(http.client.HTTPConnection(place, timeout=BOUND_S)) as connection:
+            connection.request(method, path, headers=headers or HTML)
+            with connection.getresponse() as answer:
+                return answer.status, answer.read().decode()
+
+    def press(self, button: str) -> str:
+        """Return what the page says after a button was pressed."""
+        found = re.search(r'X-Tidemark-Token": "([^"]+)"', self.ask()[1])
+        assert found
+        status, said = self.ask(f"/_tidemark/{button}", {"X-Tidemark-Token": found[1]}, "POST")
+        assert status == 200
+        return said
+
+
+def runs_of(browser: Browser, job: str) -> set[str]:
+    """Return the runs that the page of a job shows."""
+    page = browser.ask(f"/_tidemark/job/{job}")[1]
+    return set(re.findall(r"/_tidemark/run/(jr_\w+)", page))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Serve two jobs, the second of which waits for the first."""
+    folder = tmp_path_factory.mktemp("live")
+    scripts = {"first": "print('hello')", "second": ""}
+    app = write_assembly_into(folder, scripts, {"second": ["first"]})
+    with pytest.MonkeyPatch.context() as variables:
+        variables.setenv("TIDEMARK_HOME", str(folder / "home"))
+        home = Home.from_environment()
+        with serving(home, Options(pages=live_pages(home, app))) as (url, engine):
+            engine.ask(lambda glue: deploy_on_port(glue, app))
+            yield Browser(url)
+
+
+def test_the_first_page_shows_each_job_and_loads_only_from_the_port(browser: Browser) -> None:
+    status, page = browser.ask()
+
+    assert status == 200
+    assert "/_tidemark/job/first" in page
+    assert "/_tidemark/job/second" in page
+    assert re.findall(r'(?:src|href)="(?:https?:)?//', page) == []
+
+
+def test_a_button_starts_a_workflow_and_the_pages_show_its_runs(browser: Browser) -> None:
+    assert "started wr_" in browser.press("start/flow")
+
+    wait_until(lambda: browser.ask("/_tidemark/job/second")[1].count("SUCCEEDED") > 0)
+    run = max(runs_of(browser, "first"))
+    assert "hello" in browser.ask(f"/_tidemark/run/{run}")[1]
+    assert "job first has no bookmark" in browser.ask("/_tidemark/job/first")[1]
+
+
+def test_a_job_is_run_and_stopped_alone(browser: Browser) -> None:
+    assert "first: started jr_" in browser.press("run/first")
+    assert "nothing to stop" in browser.press("stop-job/second")
+
+
+@pytest.mark.parametrize(
+    ("button", "part"),
+    [
+        ("start/none", "there is no workflow 'none'"),
+        ("run/none", "there is no job 'none'"),
+        ("resume/flow", "not done"),
+    ],
+)
+def test_what_cannot_be_done_is_said(browser: Browser, button: str, part: str) -> None:
+    assert part in browser.press(button)
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "\N{EURO SIGN}".encode().decode("latin-1")])
+def test_nothing_is_changed_without_the_token_of_a_page(browser: Browser, token: str) -> None:
+    before = runs_of(browser, "first")
+
+    status, _ = browser.ask("/_tidemark/run/first", {"X-Tidemark-Token": token}, "POST")
+
+    assert status == 403
+    assert runs_of(browser, "first") == before
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1.evil.example"},
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/_tidemark/job/first", "/_tidemark/events"])
+def test_pages_of_other_places_get_nothing(
+    browser: Browser, path: str, headers: dict[str, str]
+) -> None:
+    status, body = browser.ask(path, {**HTML, **headers})
+
+    assert status == 403
+    assert "first" not in body
+
+
+def test_a_client_of_s3_is_no_browser(browser: Browser) -> None:
+    status, body = browser.ask("/", {"Accept": "*/*"})
+
+    assert status == 403
+    assert "AccessDenied" in body
+
+
+@pytest.mark.parametrize("path", ["/_tidemark/", "/_tidemark/job/none", "/_tidemark/run/jr_none"])
+def test_a_page_that_does_not_exist_is_not_found(browser: Browser, path: str) -> None:
+    status, body = browser.ask(path)
+
+    assert status == 404
+    assert "there is no" in body
+
+
+def test_names_are_escaped(browser: Browser) -> None:
+    status, body = browser.ask("/_tidemark/job/%3Cscript%3Ealert(1)%3C/script%3E")
+
+    assert status == 404
+    assert "alert" in body  # as plain text
+    events = browser_events(browser, "kind=job&name=%3Cscript%3E")
+    assert "<script>" not in events
+    assert "&lt;script&gt;" in events
+
+
+def browser_events(browser: Browser, query: str) -> str:
+    """Return the first event of a stream."""
+    lines = []
+    place = urlsplit(browser.url).netloc
+    with closing(http.client.HTTPConnection(place, timeout=BOUND_S)) as connection:
+        connection.request("GET", f"/_tidemark/events?{query}", headers=HTML)
+        with connection.getresponse() as answer:
+            while line := answer.readline().decode().rstrip("\n"):
+                lines.append(line.removeprefix("data: "))
+    return "\n".join(lines)
+
+
+def test_only_a_port_of_this_user_and_machine_has_pages() -> None:
+    assert is_private(Options())
+    assert not is_private(Options(host="192.0.2.1"))
+    assert not is_private(Options(any_user=True))
+    assert not is_private(Options(names=frozenset({"localhost", "build.example"})))
+
+
+def test_without_its_library_a_page_loads_itself_again(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert library.find_library().startswith(b"var htmx") or b"htmx" in library.find_library()
+    monkeypatch.setattr(library, "PACKAGE", "missing.example")
+
+    assert library.find_library() == b""
+
+
+def test_streams_end_when_the_port_does_and_are_limited() -> None:
+    streams = Streams()
+    claimed = [streams.claim() for _ in range(MAX_STREAMS + 1)]
+    assert claimed == [*[True] * MAX_STREAMS, False]
+
+    events = streams.events(lambda: 1, lambda: "x")
+    assert next(events) == b"data: x\n\n"
+    events.close()
+    assert streams.claim()
+    events = streams.events(lambda: 1, lambda: "x")
+    next(events)
+    streams.close()
+    assert list(events) == []
+    assert not streams.claim()
+
+
+def test_a_stream_sends_a_body_again_only_if_something_changed() -> None:
+    streams, state = Streams(), [1]
+    streams.claim()
+    events = streams.events(lambda: state[0], lambda: f"state {state[0]}")
+
+    assert next(events) == b"data: state 1\n\n"
+    begin = time.monotonic()
+    assert next(events).startswith(b":")  # only a sign of life
+    assert time.monotonic() - begin > 0.4
+    state[0] = 2
+    assert next(events) == b"data: state 2\n\n"
+
+
+def test_an_event_keeps_its_lines() -> None:
+    assert event("a\nb") == b"data: a\ndata: b\n\n"
