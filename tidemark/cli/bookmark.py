@@ -16,6 +16,7 @@ from tidemark.model.messages import known, known_run
 if TYPE_CHECKING:
     from tidemark.operate.target import Target
 
+CHANGED_HELP = "Print what was done in lines for people, or as JSON."
 JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
 MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
@@ -57,11 +58,13 @@ def show(job: str, run: str | None, where: Where, output: str) -> None:
 @click.argument("job", type=JOB)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @where_options
-def reset(job: str, yes: bool, where: Where) -> None:
+@click.option("--format", "output", type=FORMAT, default="table", help=CHANGED_HELP)
+def reset(job: str, yes: bool, where: Where, output: str) -> None:
     """Forget what JOB has read: its next run reads everything again."""
     with open_target(where) as target:
         _run_meant(target, job, None)
-        _set_back(target, job, None, yes, f"Let the next run of {job} read everything again?")
+        question = f"Let the next run of {job} read everything again?"
+        _set_back(target, job, None, yes, question, output)
 
 
 @bookmark.command()
@@ -71,12 +74,13 @@ def reset(job: str, yes: bool, where: Where) -> None:
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @where_options
-def rewind(job: str, run: str | None, yes: bool, where: Where) -> None:
+@click.option("--format", "output", type=FORMAT, default="table", help=CHANGED_HELP)
+def rewind(job: str, run: str | None, yes: bool, where: Where, output: str) -> None:
     """Set JOB back to the end of an earlier run: its next run reads what came after that run."""
     with open_target(where) as target:
         run_id = _run_meant(target, job, run) if run else _chosen_run(target, job)
         question = f"Let the next run of {job} read again all that came after it?"
-        _set_back(target, job, run_id, yes, question)
+        _set_back(target, job, run_id, yes, question, output)
 
 
 def _chosen_run(target: "Target", job: str) -> str:
@@ -113,14 +117,19 @@ def _run_of(target: "Target", job: str, text: str) -> str:
     return listed[int(text) - 1]
 
 
-def _set_back(target: "Target", job: str, run: str | None, yes: bool, question: str) -> None:
+def _set_back(
+    target: "Target", job: str, run: str | None, yes: bool, question: str, output: str
+) -> None:
     if not yes:
-        click.confirm(question, abort=True)
+        click.confirm(question, abort=True, err=output == "json")
     entry = target.reset_bookmark(job, run)
     going = [run.run_id for run in target.runs([job]) if not run.is_final]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
-    click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
-    click.echo("data in targets is not changed: repeated input is written again")
+    if output == "json":
+        click.echo(json.dumps({"JobBookmarkEntry": entry}, indent=2))
+    else:
+        click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
+        click.echo("data in targets is not changed: repeated input is written again")
     if going:
         click.echo(
             f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "

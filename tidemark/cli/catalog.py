@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from tidemark.cli.bookmark import FORMAT, JSON_HELP
 from tidemark.cli.where import only_looks
 from tidemark.model.messages import plural
 
@@ -36,13 +37,18 @@ def put(file: Path) -> None:
 
 
 @catalog.command(name="list")
+@click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 @only_looks
-def list_tables() -> None:
+def list_tables(output: str) -> None:
     """List the tables, their formats and where their data are."""
-    from tidemark.cli.views.catalog import catalog_table
+    from tidemark.cli.views.catalog import catalog_json, catalog_table
     from tidemark.glue_service.commands import list_catalog
     from tidemark.local_state.home import Home
 
+    if output == "json":
+        found = catalog_json(list_catalog(Home.from_environment()))
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
     console.print(catalog_table(list_catalog(Home.from_environment())), soft_wrap=True)
 

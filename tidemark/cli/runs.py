@@ -26,6 +26,8 @@ STOP_HELP = "The beginning of the id of a run; by default all in progress."
 SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
 RESUME_HELP = "Begin at this job, even if it SUCCEEDED; may be given several times."
 FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
+LINES_FORMAT = click.Choice(["text", "json"])
+LINES_HELP = "Print the lines as they are, or each as an object of JSON."
 _format = click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
 
 
@@ -68,9 +70,16 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
 @click.option("--errors", is_flag=True, help="What it wrote to stderr only.")
 @click.option("--output", "outputs", is_flag=True, help="What it printed to stdout only.")
 @where_options
+@click.option("--format", "output", type=LINES_FORMAT, default="text", help=LINES_HELP)
 @only_looks
 def logs(
-    job: str, run_id: str | None, follow: bool, errors: bool, outputs: bool, where: Where
+    job: str,
+    run_id: str | None,
+    follow: bool,
+    errors: bool,
+    outputs: bool,
+    where: Where,
+    output: str,
 ) -> None:
     """Print what a run of JOB wrote: stdout to stdout, and stderr to stderr.
 
@@ -90,7 +99,12 @@ def logs(
             if isinstance(line, Run):
                 click.echo(f"{line.run_id} {line.state}", err=True)
                 sys.exit(0 if line.state == "SUCCEEDED" else 1)
-            click.echo(line.text, err=line.kind == ERROR)
+            if output == "json":
+                stream = "stderr" if line.kind == ERROR else "stdout"
+                at = line.at.isoformat(timespec="milliseconds")
+                click.echo(json.dumps({"at": at, "stream": stream, "text": line.text}))
+            else:
+                click.echo(line.text, err=line.kind == ERROR)
 
 
 @click.command()
@@ -98,7 +112,10 @@ def logs(
 @click.option("--run", "run_id", metavar="ID", type=RUN, help=STOP_HELP)
 @click.option("--workflow", metavar="NAME", type=WORKFLOW, help=WORKFLOW_HELP)
 @where_options
-def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where) -> None:
+@_format
+def stop(
+    job: str | None, run_id: str | None, workflow: str | None, where: Where, output: str
+) -> None:
     """Stop the active runs of JOB, or without JOB those of a workflow.
 
     What a run has committed stays. A run is STOPPING until it has ended: `tidemark runs` shows it.
@@ -116,6 +133,9 @@ def stop(job: str | None, run_id: str | None, workflow: str | None, where: Where
             name = target.job(job)
             run = find_run(target.glue, name, run_id) if run_id else None
             asked = [run.run_id for run in stop_runs(target.glue, name, run)]
+    if output == "json":
+        click.echo(json.dumps({"name": name, "stopping": asked}, indent=2))
+        return
     for found in asked:
         click.echo(f"{name} {found} is being stopped")
     if not asked:

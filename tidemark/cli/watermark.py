@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
+from tidemark.cli.bookmark import CHANGED_HELP, FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.known_names import JOB
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
@@ -100,6 +100,7 @@ def history(
 @click.option("--reason", required=True, help="Reason, for the record.")
 @click.option("--actor", default=getpass.getuser, help="Who asks; your user name if not given.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--format", "output", type=FORMAT, default="table", help=CHANGED_HELP)
 def rewind(
     job: str,
     table: str | None,
@@ -110,6 +111,7 @@ def rewind(
     reason: str,
     actor: str,
     yes: bool,
+    output: str,
 ) -> None:
     """Make the watermarks of an earlier run of JOB hold again, and record who asked and why.
 
@@ -119,19 +121,24 @@ def rewind(
         raise UsageError(
             "say where to: either --run ID, one of `tidemark watermark history`, or --to-beginning"
         )
-    from tidemark.cli.views.watermarks import what_changes
+    from tidemark.cli.views.watermarks import current_json, what_changes
 
+    is_json = output == "json"
     with _opened(where, job, table) as (watermarks, check_job):
         run = run and _run_meant(watermarks, job, source, run, where, check_job)
         if run is None and not source and watermarks.latest(job) is None:
             check_job()
         now, then = what_changes(watermarks, job, run, source)
         whose = f"{job}, source {source}" if source else job
-        click.echo(f"watermarks of {whose}: now {now}")
-        click.echo(f"after the rewind: {then}")
+        click.echo(f"watermarks of {whose}: now {now}", err=is_json)
+        click.echo(f"after the rewind: {then}", err=is_json)
         if not yes:
-            click.confirm(f"Let the next run of {whose} read from there?", abort=True)
+            question = f"Let the next run of {whose} read from there?"
+            click.confirm(question, abort=True, err=is_json)
         latest = watermarks.rewind(job, to_run=run, reason=reason, actor=actor, source=source)
+    if is_json:
+        _print_json({"job": job, "source": source, **current_json(latest, [])})
+        return
     click.echo(f"rewound: version {latest.version}")
     click.echo("data in targets is not changed: repeated input is written again")
 

@@ -138,6 +138,16 @@ def test_reset_makes_the_next_run_read_everything(script, put):
     assert read(tidemark("submit", script, *ENABLE)) == names
 
 
+def test_a_bookmark_that_is_reset_is_told_to_programs_as_it_is_now(script, put):
+    put("a.json")
+    tidemark("submit", script, *ENABLE)
+
+    result = tidemark("bookmark", "reset", "ingest-orders", "--yes", "--format", "json")
+
+    entry = json.loads(result.stdout)["JobBookmarkEntry"]
+    assert (entry["JobName"], entry["Version"]) == ("ingest-orders", 2)
+
+
 def test_rewind_makes_the_next_run_read_what_came_after_that_run(script, put, home):
     put("a.json")
     tidemark("submit", script, *ENABLE)

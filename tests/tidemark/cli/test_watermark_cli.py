@@ -124,6 +124,15 @@ def test_rewind_to_the_beginning_lets_the_next_run_load_everything(engine):
     assert "new key" in table
 
 
+def test_rewind_tells_programs_what_holds_now(engine):
+    asked = ("--run", "jr_a1", "--reason", "why", "--yes", "--format", "json")
+
+    result = CliRunner().invoke(main, ["watermark", "rewind", JOB, *asked])
+
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["watermarks"] == {"updated_at": "2013-01-01T05:15:00+00:00"}
+
+
 def test_rewind_that_is_not_confirmed_changes_nothing(engine):
     before = tidemark("show", JOB)
 
