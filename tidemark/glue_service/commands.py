@@ -1,14 +1,15 @@
 """Functions of the command line: deploy an assembly into a home, run a workflow, read state."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.extras import require
-from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of, is_of_iceberg
+from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.workflows.recovery import (
@@ -28,6 +29,7 @@ from tidemark.model.assembly.catalog_databases import database_of_request
 from tidemark.model.assembly.catalog_tables import CatalogTable, read_request, table_of_request
 from tidemark.model.assembly.cloud_assembly import Assembly, read_assembly
 from tidemark.model.assembly.definitions import Deployment
+from tidemark.model.assembly.iceberg import is_of_iceberg
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.assembly.template import read_deployment
 from tidemark.model.clock import now_ms
@@ -79,7 +81,23 @@ def deploy(app: App, home: Home) -> Deployment:
         if deployment.catalog_tables or deployment.catalog_connections:
             put_tables(store, deployment.catalog_tables)
             put_connections(store, deployment.catalog_connections)
+        for request in deployment.iceberg_tables:
+            _create_iceberg_table(home, store, request)
     return deployment
+
+
+def _create_iceberg_table(home: Home, store: Store, request: Mapping[str, Any]) -> None:
+    """Create a table of the template, unless it exists: its metadata are what jobs committed."""
+    check_iceberg(request)
+    table = table_of_request(request)
+    existing = table_or_none(store, table.database, table.name)
+    if existing is None:
+        put_tables(store, [iceberg_table_of(home, request, now_ms())])
+    elif not existing.is_iceberg:
+        raise UsageError(
+            f"the template defines {table.full_name} as a table of Iceberg, and here it is one of "
+            f"files in {existing.location}; `tidemark catalog drop {table.full_name}` forgets it"
+        )
 
 
 def _publish_assets(assembly: Assembly, region_name: str, home: Home) -> None:

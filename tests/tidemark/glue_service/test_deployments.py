@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from tidemark.errors import TidemarkError
 from tidemark.glue_service.deployments import deploy_on_port
 
 
@@ -23,3 +26,51 @@ def test_of_two_stages_with_names_alike_the_last_one_deployed_has_them(port, wri
     assert deploy("app-dev", "one", "two") == ["app-dev-beforetwo", "app-dev-start", "mine"]
     assert deploy("app-prod", "one", "three") == ["app-prod-beforethree", "app-prod-start", "mine"]
     assert deploy("app-dev", "one") == ["app-dev-start", "mine"]
+
+
+TABLE = {
+    "Type": "AWS::Glue::Table",
+    "Properties": {
+        "CatalogId": {"Ref": "AWS::AccountId"},
+        "DatabaseName": {"Ref": "Shop"},
+        "TableInput": {
+            "Name": "orders",
+            "TableType": "EXTERNAL_TABLE",
+            "StorageDescriptor": {
+                "Location": {"Fn::Sub": "s3://${Landing}/orders/"},
+                "Columns": [{"Name": "id", "Type": "bigint"}],
+            },
+        },
+        "OpenTableFormatInput": {"IcebergInput": {"MetadataOperation": "CREATE", "Version": "2"}},
+    },
+}
+SHOP = {
+    "Type": "AWS::Glue::Database",
+    "Properties": {"CatalogId": "000000000000", "DatabaseInput": {"Name": "shop"}},
+}
+
+
+def test_a_table_of_iceberg_in_a_template_is_one_here_and_stays_as_jobs_left_it(
+    port, write_assembly
+):
+    folder = write_assembly({"one": ""}, others={"Shop": SHOP, "Orders": TABLE})
+
+    def parameters():
+        port.engine.ask(lambda glue: deploy_on_port(glue, folder))
+        found = port.glue.get_table(DatabaseName="shop", Name="orders")["Table"]
+        return found["Parameters"]
+
+    first = parameters()
+
+    assert first["table_type"] == "ICEBERG"
+    assert port.home.local_path(first["metadata_location"]).is_file()
+    assert parameters() == first
+
+
+def test_a_table_of_iceberg_that_aws_would_refuse_stops_the_deployment(port, write_assembly):
+    input_ = {**TABLE["Properties"]["TableInput"], "TableType": "MANAGED", "Name": "other"}
+    resource = {**TABLE, "Properties": {**TABLE["Properties"], "TableInput": input_}}
+    folder = write_assembly({"one": ""}, others={"Shop": SHOP, "Orders": resource})
+
+    with pytest.raises(TidemarkError, match="has to be EXTERNAL_TABLE"):
+        port.engine.ask(lambda glue: deploy_on_port(glue, folder))

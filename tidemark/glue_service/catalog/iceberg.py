@@ -22,11 +22,6 @@ Request: TypeAlias = Mapping[str, Any]
 VERSION = "2"
 
 
-def is_of_iceberg(request: Request) -> bool:
-    """Return whether a request of CreateTable asks for a table of Iceberg."""
-    return bool((request.get("OpenTableFormatInput") or {}).get("IcebergInput"))
-
-
 def iceberg_table_of(home: Home, request: Request, at_ms: int) -> CatalogTable:
     """Write the first metadata of a table at its place; return its definition.
 

@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-tables.h
 import re
 from functools import partial
 
-from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of, is_of_iceberg
+from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of
 from tidemark.glue_service.catalog.requests import (
     PAGE,
     Answer,
@@ -33,6 +33,7 @@ from tidemark.local_state.catalog.tables import (
 )
 from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
 from tidemark.model.assembly.glue_limits import faults_of_partition_keys
+from tidemark.model.assembly.iceberg import is_of_iceberg
 
 SEARCHED_FIELDS = ("Name", "DatabaseName", "Description", "Owner")
 

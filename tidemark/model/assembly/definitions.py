@@ -98,6 +98,7 @@ class Deployment:
     stack_of_job: Mapping[str, str] = field(default_factory=dict)
     catalog_databases: tuple[CatalogDatabase, ...] = ()
     catalog_tables: tuple[CatalogTable, ...] = ()
+    iceberg_tables: tuple[Mapping[str, Any], ...] = ()  # as CreateTable takes them
     catalog_connections: tuple[CatalogConnection, ...] = ()
     schedules: tuple[ScheduleDefinition, ...] = ()
     streaming_jobs: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ https://iceberg.apache.org/docs/1.10.0/spark-queries/#inspecting-tables
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 DATALAKE_FORMATS, FORMAT = "--datalake-formats", "iceberg"
 # Parameters of a table: where its metadata are, and were before the last commit.
@@ -61,3 +62,8 @@ def iceberg_settings(catalog: str, warehouse: str) -> dict[str, str]:
         f"{key}.io-impl": FILE_IO,
         f"{key}.warehouse": warehouse,
     }
+
+
+def is_of_iceberg(request: Mapping[str, Any]) -> bool:
+    """Return whether a request of CreateTable, or a resource, asks for a table of Iceberg."""
+    return bool((request.get("OpenTableFormatInput") or {}).get("IcebergInput"))

@@ -10,7 +10,7 @@ from tidemark.errors import UnsupportedError, UsageError
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.catalog_connections import CatalogConnection, connection_of_request
 from tidemark.model.assembly.catalog_databases import database_of_request
-from tidemark.model.assembly.catalog_tables import CatalogTable, table_of_request
+from tidemark.model.assembly.catalog_tables import table_of_request
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
 from tidemark.model.assembly.definitions import (
     CRAWLER,
@@ -26,6 +26,7 @@ from tidemark.model.assembly.definitions import (
     TriggerDefinition,
 )
 from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_job
+from tidemark.model.assembly.iceberg import is_of_iceberg
 from tidemark.model.assembly.intrinsics import TOPIC, Scope
 from tidemark.model.assembly.resources import (
     NAME_PROPERTIES,
@@ -169,7 +170,14 @@ def _deployment(
             database_of_request({"DatabaseInput": {"Name": name, **p.get("DatabaseInput", {})}})
             for name, p in of("AWS::Glue::Database")
         ),
-        catalog_tables=tuple(_catalog_table(name, p) for name, p in of("AWS::Glue::Table")),
+        catalog_tables=tuple(
+            table_of_request(_table_request(name, p))
+            for name, p in of("AWS::Glue::Table")
+            if not is_of_iceberg(p)
+        ),
+        iceberg_tables=tuple(
+            _table_request(name, p) for name, p in of("AWS::Glue::Table") if is_of_iceberg(p)
+        ),
         catalog_connections=tuple(
             _catalog_connection(name, p) for name, p in of("AWS::Glue::Connection")
         ),
@@ -297,9 +305,10 @@ def _table(name: str, properties: Mapping[str, Any]) -> TableDefinition:
     )
 
 
-def _catalog_table(full_name: str, properties: Mapping[str, Any]) -> CatalogTable:
+def _table_request(full_name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what CreateTable is asked for a resource."""
     definition = {"Name": full_name.rpartition(".")[2], **properties.get("TableInput", {})}
-    return table_of_request({**properties, "TableInput": definition})
+    return {**properties, "TableInput": definition}
 
 
 def _catalog_connection(name: str, properties: Mapping[str, Any]) -> CatalogConnection:
