@@ -36,6 +36,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.dataset_notes import note_written
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.checkpoints.checkpoint import OVERWRITE, DatasetWritten
+from tidemark.model.messages import plural
 
 RETENTION_HOURS = 7 * 24
 SECONDS_PER_HOUR = 3600
@@ -171,7 +172,7 @@ def _delete(roots: Iterable[Path], purge: Purge) -> None:
     if purge.manifest:
         _write_manifest(purge.manifest, lists)
     elif failed := lists[FAILED]:
-        raise TidemarkError(f"{len(failed)} files cannot be deleted, such as {failed[0]}")
+        raise TidemarkError(f"{plural(len(failed), 'file')} cannot be deleted, such as {failed[0]}")
 
 
 def _unlinked(file: Path) -> str:
