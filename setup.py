@@ -1,25 +1,38 @@
-"""Puts the sample into the wheel, from where `tidemark init --from flights` writes it."""
+"""Puts two things into the wheel: the sample, and the DynamoDB engine of this platform.
+
+`tidemark init --from flights` writes the sample. The engine is there if `npm install` has run here;
+a wheel with it is for this platform, one without it for all.
+"""
 
 import runpy
 import shutil
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
+ENGINES = sorted((ROOT / "node_modules" / "@dynoxide").glob("*/dynoxide*"))
 sample_files = runpy.run_path(str(ROOT / "tidemark" / "scaffold" / "sample_files.py"))
 
 
 class BuildWithSample(build_py):
-    """Copies the packages, and beside the templates the files of the sample."""
+    """Copies the packages, beside the templates the files of the sample, and the engine."""
 
     def run(self) -> None:
         """Build; an editable install finds the files where they are."""
         super().run()
         if self.editable_mode:
             return
-        target = Path(self.build_lib, *sample_files["IN_WHEEL"])
+        self._copy_sample(Path(self.build_lib, *sample_files["IN_WHEEL"]))
+        target = Path(self.build_lib, "tidemark", "local_state", "engine", "bin")
+        shutil.rmtree(target, ignore_errors=True)  # of an earlier build
+        for engine in ENGINES:
+            target.mkdir(exist_ok=True)
+            shutil.copy(engine, target / engine.name)
+
+    def _copy_sample(self, target: Path) -> None:
         paths = sample_files["sample_files"](ROOT)
         if sample_files["STACK"] not in paths:
             raise FileNotFoundError(f"the sample is not in {ROOT}: no {sample_files['STACK']}")
@@ -28,4 +41,18 @@ class BuildWithSample(build_py):
             shutil.copy(ROOT / path, target / path)
 
 
-setup(cmdclass={"build_py": BuildWithSample})
+class WheelOfPlatform(bdist_wheel):
+    """Names the platform of the engine, and every Python 3."""
+
+    def finalize_options(self) -> None:
+        """Set that the wheel is of one platform if the engine is in it."""
+        super().finalize_options()
+        self.root_is_pure = not ENGINES
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Return the tag of the wheel's name; nothing in it is compiled for one Python."""
+        tag = super().get_tag()
+        return ("py3", "none", tag[2]) if ENGINES else tag
+
+
+setup(cmdclass={"build_py": BuildWithSample, "bdist_wheel": WheelOfPlatform})

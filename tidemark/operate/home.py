@@ -15,11 +15,12 @@ from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
-from tidemark.glue_service.entities import Kind, find_entity, list_entities
+from tidemark.glue_service.entities import Kind, list_entities
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.job_runs import state_detail
 from tidemark.glue_service.runs.run_requests import RunRequest, run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
+from tidemark.glue_service.submitted import find_job, submitted_jobs
 from tidemark.local_state.bookmarks.api import entry_of, reset_job_bookmark
 from tidemark.local_state.bookmarks.versions import (
     bookmark_of_run,
@@ -125,7 +126,12 @@ class HomeTarget(Target):
         """The jobs and workflows that are defined here."""
         found = [list_entities(self.store, kind) for kind in (Kind.JOB, Kind.WORKFLOW)]
         jobs, workflows = (tuple(one.name for one in entities) for entities in found)
-        return Names(jobs, workflows)
+        return Names((*jobs, *self.submitted), workflows)
+
+    @cached_property
+    def submitted(self) -> Sequence[str]:
+        """The scripts that `tidemark submit` has run, by the names of their runs."""
+        return submitted_jobs(self.store)
 
     @property
     def known_jobs(self) -> Sequence[str]:
@@ -133,24 +139,17 @@ class HomeTarget(Target):
         return known_jobs(self.store)
 
     def job(self, name: str) -> str:
-        """Return the name of a job that is defined here."""
-        run = None if name in self.names.jobs else self.store.latest_job_run(name)
-        if run is not None:
-            raise UsageError(
-                f"no job {name!r} is defined here: `tidemark submit` has run its script. `tidemark "
-                f"run show {run.run_id}` shows its last run, and {Path(run.log_path).parent} has "
-                "the logs"
-            )
+        """Return the name of a job that is defined here, or of a submitted script."""
         return self.names.job(name)
 
     def definition(self, job: str) -> Mapping[str, Any] | None:
         """Return a job of the app, if the command reads one, else its definition here."""
-        if not self._reads_app:
-            entity = find_entity(self.store, Kind.JOB, job)
-            return None if entity is None else entity.definition
-        jobs = self.app.deployment.jobs
+        jobs = self.app.deployment.jobs if self._reads_app else {}
         if job not in jobs:
-            raise UsageError(f"the app has no job {job!r}; it has {', '.join(sorted(jobs))}")
+            if self._reads_app and job not in self.submitted:
+                raise UsageError(f"the app has no job {job!r}; it has {', '.join(sorted(jobs))}")
+            entity = find_job(self.store, job)
+            return None if entity is None else entity.definition
         found = jobs[job]
         return {
             "DefaultArguments": found.default_arguments,

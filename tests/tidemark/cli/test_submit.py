@@ -12,7 +12,7 @@ import pytest
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
 from tidemark.errors import UsageError
-from tidemark.glue_service.submit import read_submission
+from tidemark.glue_service.submission import read_submission
 from tidemark.local_state.store.database import Store
 
 pytestmark = pytest.mark.stress
