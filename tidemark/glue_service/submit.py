@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from tidemark.glue_service.commands import open_machine
+from tidemark.glue_service.logs.marks import LogMarks
 from tidemark.glue_service.runs.end_record import found_at_end, record_end
 from tidemark.glue_service.runs.job_run_process import (
     failed_run,
@@ -58,11 +59,12 @@ def submit(
         except BaseException as error:
             store.put_job_run(failed_run(run, str(error)))
             raise
-        output = followers(run, echo)
+        output, marks = followers(run, echo), LogMarks()
 
         def end(finished: JobRun) -> JobRun:
             place = (machine.dynamodb_endpoint, machine.region)
             found = found_at_end(store, finished, process.counts, place)
+            marks.note(finished, is_last=True)
             with store.transaction():
                 finished = record_end(store, finished, found)
             observe(finished)
@@ -70,6 +72,7 @@ def submit(
             return finished
 
         def meanwhile() -> None:
+            marks.note(run)
             copy_new(output)
             observe(None)
 
