@@ -111,7 +111,15 @@ def _shown(submission: "Submission") -> Iterator[tuple["JobProgress", "Observe",
     from tidemark.checks.lint.linter import local_notes
     from tidemark.cli.engines import prepared_spark
     from tidemark.cli.progress import JobProgress, RunConsole
+    from tidemark.glue_service.shipped_library import imports_library
+    from tidemark.glue_service.submission import EXTRA_MODULES
 
+    if imports_library(submission.script) and EXTRA_MODULES not in submission.arguments:
+        click.echo(
+            "the library watermarks comes with the script, as a Pipeline ships it; a job on AWS "
+            f"that no Pipeline makes needs its zip in {EXTRA_MODULES}",
+            err=True,
+        )
     for found in local_notes(submission.script):
         click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
     prepared_spark(submission.glue_version)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.job_process import SCRIPT_STDERR_FILE
 from tidemark.glue_service.runs.run_requests import RunRequest
+from tidemark.glue_service.shipped_library import KEY, imports_library, ship_library
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun
@@ -88,17 +89,23 @@ def publish_script(submission: Submission, home: Home) -> JobDefinition:
     bucket = home.lake / SCRIPTS / "scripts"
     bucket.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(submission.script, bucket / f"{submission.job_name}.py")
+    if imports_library(submission.script):
+        ship_library(home, SCRIPTS)
     return job_of(submission)
 
 
 def job_of(submission: Submission) -> JobDefinition:
-    """Return the job that a script is run as, as Glue's console would make it."""
+    """Return the job that a script is run as, as Glue's console would make it.
+
+    A script that imports the watermark library gets it, as from a Pipeline.
+    """
+    library = {EXTRA_MODULES: f"s3://{SCRIPTS}/{KEY}"} if imports_library(submission.script) else {}
     return JobDefinition(
         submission.job_name,
         f"s3://{SCRIPTS}/scripts/{submission.job_name}.py",
         submission.glue_version,
         submitted_file=str(submission.script.absolute()),
-        default_arguments={DATA_CATALOG: "true"},
+        default_arguments={DATA_CATALOG: "true", **library},
         is_declared=False,
     )
 

@@ -146,18 +146,21 @@ def naming_the_table(client: "DynamoDBClient", table: str) -> Iterator[None]:
         ) from error
 
 
-def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> None:
-    """Create the tables that do not exist yet, with their TTL attribute.
+def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> list[str]:
+    """Create the tables that do not exist yet, with their TTL attribute; return their names.
 
     Point-in-time recovery, encryption and deletion protection have no meaning locally.
     """
+    created = []
     for table in tables:
         try:
             found = dynamodb.describe_table(TableName=table.name)["Table"]
         except dynamodb.exceptions.ResourceNotFoundException:
             _create_table(dynamodb, table)
+            created.append(table.name)
         else:
             _check_keys(found, table)
+    return created
 
 
 def _create_table(dynamodb: "DynamoDBClient", table: TableDefinition) -> None:

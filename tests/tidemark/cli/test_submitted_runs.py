@@ -1,4 +1,4 @@
-"""Submitted scripts without an app: their runs are listed, followed and stopped as those of jobs."""
+"""Submitted scripts without an app: runs are listed, followed and stopped as those of jobs."""
 
 from __future__ import annotations
 
@@ -77,6 +77,39 @@ def test_a_script_that_asks_a_dynamodb_that_is_not_installed_is_told_how_to_get_
     assert submitted.exit_code == 1
     assert "the embedded DynamoDB engine is not installed" in submitted.stdout
     assert "npm install @dynoxide/" in submitted.stdout
+
+
+WATERMARKS = """
+import sys
+from awsglue.utils import getResolvedOptions
+from watermarks import Watermarks
+args = getResolvedOptions(sys.argv, ["JOB_NAME"])
+for window in Watermarks("glue-watermarks").windows(
+    args["JOB_NAME"], run_id=args["JOB_RUN_ID"], cursor="id", high=7
+):
+    print("window up to", window.high)
+"""
+
+
+def test_a_script_keeps_watermarks_in_the_table_of_local_table(home: Path, tmp_path: Path) -> None:
+    missing = tidemark("submit", script(tmp_path, WATERMARKS))
+    created, again = tidemark("local", "table"), tidemark("local", "table", "glue-watermarks")
+    submitted = tidemark("submit", script(tmp_path, WATERMARKS))
+    shown = tidemark("watermark", "show", NAME)
+    rewound = tidemark("watermark", "rewind", NAME, "--reason", "wrong", "--yes", "--to-beginning")
+    again_read = tidemark("submit", script(tmp_path, WATERMARKS))
+
+    assert "tidemark local table NAME" in missing.stdout
+    assert created.stdout == f"created: the table glue-watermarks of {home}\n"
+    assert again.stdout == f"already there: the table glue-watermarks of {home}\n"
+    assert "window up to 7" in submitted.stdout
+    assert "7" in shown.stdout
+    assert rewound.exit_code == 0, rewound.output
+    assert "window up to 7" in again_read.stdout
+
+
+def test_a_name_that_no_table_can_have_is_refused(home: Path) -> None:
+    assert_one_clear_line(tidemark("local", "table", "a b"), 2, "'a b'", "3 to 255 letters")
 
 
 def test_without_an_app_and_without_runs_a_command_says_what_to_do(

@@ -217,6 +217,10 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or pass "
             "it after `tidemark submit SCRIPT`"
         ),
+        r"WatermarkTableError: there is no DynamoDB": (
+            "on this machine `tidemark run` creates the tables of its app, and `tidemark local "
+            "table NAME` one for a script that is submitted without an app"
+        ),
         r"No module named 'awsglue.blueprint": (
             "a blueprint is not a job: Glue calls its layout to create a workflow; submit the "
             "scripts of the jobs that it names"
