@@ -8,7 +8,7 @@ import runpy
 import shutil
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
@@ -41,13 +41,16 @@ class BuildWithSample(build_py):
             shutil.copy(ROOT / path, target / path)
 
 
+class WithEngine(Distribution):
+    """Is of one platform if the engine is in it."""
+
+    def has_ext_modules(self) -> bool:
+        """Return whether something in it was compiled."""
+        return bool(ENGINES)
+
+
 class WheelOfPlatform(bdist_wheel):
     """Names the platform of the engine, and every Python 3."""
-
-    def finalize_options(self) -> None:
-        """Set that the wheel is of one platform if the engine is in it."""
-        super().finalize_options()
-        self.root_is_pure = not ENGINES
 
     def get_tag(self) -> tuple[str, str, str]:
         """Return the tag of the wheel's name; nothing in it is compiled for one Python."""
@@ -55,4 +58,4 @@ class WheelOfPlatform(bdist_wheel):
         return ("py3", "none", tag[2]) if ENGINES else tag
 
 
-setup(cmdclass={"build_py": BuildWithSample, "bdist_wheel": WheelOfPlatform})
+setup(cmdclass={"build_py": BuildWithSample, "bdist_wheel": WheelOfPlatform}, distclass=WithEngine)

@@ -35,6 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (PROJECT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, source / name)
+    (source / "node_modules").symlink_to(PROJECT / "node_modules")  # the engine goes into the wheel
     build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
     subprocess.run([*build, "--wheel-dir", folder, source], check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
@@ -109,6 +110,22 @@ def test_the_wheel_has_every_package_and_file_that_runs(wheel: Path) -> None:
     assert {name.removeprefix("libs/") for name in tracked} <= inside
     tops = {name.partition("/")[0] for name in inside if ".dist-info/" not in name}
     assert tops == {"tidemark", "watermarks"}
+
+
+def test_a_script_with_watermarks_runs_without_node_and_without_a_project(user: User) -> None:
+    repository = user.folder / "repository"
+    (repository / "etl").mkdir(parents=True)
+    (repository / "etl" / "totals.py").write_text(
+        "from watermarks import Watermarks\n"
+        "for window in Watermarks('glue-watermarks').windows('totals', run_id='1', "
+        "cursor='id', high=7):\n    print('up to', window.high)\n"
+    )
+
+    user.types(f"cd {repository} && tidemark local table")
+    said = user.types(f"cd {repository} && tidemark submit etl/totals.py")
+
+    assert "up to 7" in said
+    assert "SUCCEEDED" in user.types(f"cd {repository} && tidemark runs totals")
 
 
 @pytest.mark.nightly
