@@ -1,7 +1,11 @@
-"""Puts two things into the wheel: the sample, and the DynamoDB engine of this platform.
+"""Puts three things into the wheel: the sample, stubs of AWS's modules, and the DynamoDB engine.
 
-`tidemark init --from flights` writes the sample. The engine is there if `npm install` has run here;
-a wheel with it is for this platform, one without it for all.
+`tidemark init --from flights` writes the sample. Editors and type checkers find the stubs, such as
+`awsglue-stubs`, and no program can import them: a script that imports `awsglue` outside of a job
+fails here as on a machine without Glue. The engine is there if `npm install` has run here; a wheel
+with it is for this platform, one without it for all.
+
+Source: https://typing.python.org/en/latest/spec/distributing.html#stub-only-packages
 """
 
 import runpy
@@ -14,11 +18,12 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 ENGINES = sorted((ROOT / "node_modules" / "@dynoxide").glob("*/dynoxide*"))
+SITES = [ROOT / "tidemark" / room / "site" for room in ("glue_job", "data_quality", "studio")]
 sample_files = runpy.run_path(str(ROOT / "tidemark" / "scaffold" / "sample_files.py"))
 
 
-class BuildWithSample(build_py):
-    """Copies the packages, beside the templates the files of the sample, and the engine."""
+class BuildWithOthers(build_py):
+    """Copies the packages, and what is not one: the sample, the stubs, the engine."""
 
     def run(self) -> None:
         """Build; an editable install finds the files where they are."""
@@ -26,6 +31,7 @@ class BuildWithSample(build_py):
         if self.editable_mode:
             return
         self._copy_sample(Path(self.build_lib, *sample_files["IN_WHEEL"]))
+        self._copy_stubs()
         target = Path(self.build_lib, "tidemark", "local_state", "engine", "bin")
         shutil.rmtree(target, ignore_errors=True)  # of an earlier build
         for engine in ENGINES:
@@ -39,6 +45,15 @@ class BuildWithSample(build_py):
         for path in paths:
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, target / path)
+
+    def _copy_stubs(self) -> None:
+        """Write each module of AWS as a stub: what it says of types is what runs."""
+        for site in SITES:
+            for source in sorted(site.rglob("*.py")):
+                package, *rest = source.relative_to(site).with_suffix("").parts
+                place = Path(self.build_lib, f"{package}-stubs", *(rest or ["__init__"]))
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, place.with_suffix(".pyi"))
 
 
 class WithEngine(Distribution):
@@ -58,4 +73,4 @@ class WheelOfPlatform(bdist_wheel):
         return ("py3", "none", tag[2]) if ENGINES else tag
 
 
-setup(cmdclass={"build_py": BuildWithSample, "bdist_wheel": WheelOfPlatform}, distclass=WithEngine)
+setup(cmdclass={"build_py": BuildWithOthers, "bdist_wheel": WheelOfPlatform}, distclass=WithEngine)

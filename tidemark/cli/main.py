@@ -17,6 +17,7 @@ from tidemark.cli.backfill import COMMANDS as RANGE_COMMANDS
 from tidemark.cli.bookmark import FORMAT, bookmark, explain
 from tidemark.cli.catalog import catalog
 from tidemark.cli.compare_versions import compare_versions
+from tidemark.cli.doctor import doctor
 from tidemark.cli.event import event
 from tidemark.cli.grants import grants
 from tidemark.cli.lineage import lineage
@@ -153,6 +154,7 @@ main.add_command(adopt)
 main.add_command(bookmark)
 main.add_command(catalog)
 main.add_command(compare_versions)
+main.add_command(doctor)
 main.add_command(event)
 main.add_command(explain)
 main.add_command(grants)
