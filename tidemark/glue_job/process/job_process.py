@@ -6,6 +6,7 @@ A separate program, called with ``PARENT_PID SCRIPT``. The script's arguments ar
 """
 
 import contextlib
+import faulthandler
 import importlib.machinery
 import importlib.util
 import io
@@ -54,6 +55,8 @@ def main() -> int:
     """Run the script; return 0 if it ended normally, 1 if it failed."""
     parent_pid, script = int(sys.argv[1]), Path(sys.argv[2])
     die_with_parent(parent_pid)
+    # A run that is stopped, or takes too long, says where it was; then the signal ends it.
+    faulthandler.register(signal.SIGTERM, file=2, all_threads=False, chain=True)
     sys.argv = [str(script), *_arguments()]
     name = os.environ.pop(SCRIPT_VARIABLE, str(script))
     result = Path(RESULT_FILE).absolute()
