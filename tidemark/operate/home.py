@@ -37,7 +37,11 @@ from tidemark.local_state.catalog.iceberg import (
 from tidemark.local_state.catalog.tables import table_or_none
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
 from tidemark.local_state.home import Home
-from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
+from tidemark.local_state.store.checkpoints import (
+    checkpoint_of_run,
+    stored_checkpoints,
+    uncommitted_checkpoints,
+)
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_state.store.known_jobs import known_jobs, no_bookmark_reason
 from tidemark.local_state.store.stored_warnings import (
@@ -46,9 +50,14 @@ from tidemark.local_state.store.stored_warnings import (
     open_warnings,
     show_unseen,
 )
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.iceberg import METADATA
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
+from tidemark.model.checkpoints.checkpoint import (
+    NOTHING_COMMITTED,
+    Checkpoint,
+    DatasetWritten,
+)
 from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
@@ -167,8 +176,13 @@ class HomeTarget(Target):
         else:
             known = [self.store.job_runs_of_job(job) for job in jobs]
         kept = [it for of in known for it in of[:limit] if it.started_at_ms >= begin_ms]
-        requests = run_requests(self.store, [it.run_id for it in kept])
-        return [run_of_record(it, requests[it.run_id]) for it in kept]
+        ids = [it.run_id for it in kept]
+        requests = run_requests(self.store, ids)
+        uncommitted = uncommitted_checkpoints(self.store, ids)
+        again = {it.run_id for it in uncommitted if it.is_read_again}
+        return [
+            run_of_record(it, requests[it.run_id], is_read_again=it.run_id in again) for it in kept
+        ]
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
         """Return the warnings of a run, the end of its log, and why it was not skipped."""
@@ -332,8 +346,9 @@ class HomeTarget(Target):
         return HomeRewinds(self.home, store, self.watermarks)
 
 
-def run_of_record(run: JobRun, request: RunRequest) -> Run:
-    """Return the record of a run here."""
+def run_of_record(run: JobRun, request: RunRequest, *, is_read_again: bool = False) -> Run:
+    """Return the record of a run here; the next run may read the same again."""
+    has_kept_nothing = is_read_again and run.state == "SUCCEEDED" and run.bookmark_option == ENABLE
     ended = run.completed_at_ms if run.state in FINAL_STATES else None
     return Run(
         run_id=run.run_id,
@@ -343,7 +358,7 @@ def run_of_record(run: JobRun, request: RunRequest) -> Run:
         ended_at=None if ended is None else _at(ended),
         message=run.error_message or "",
         trigger=run.trigger_name or "",
-        detail=state_detail(run) or "",
+        detail=state_detail(run) or (NOTHING_COMMITTED if has_kept_nothing else ""),
         workflow_run_id=run.workflow_run_id or "",
         arguments=request.arguments,
         rows_read=run.rows_read,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.assembly.definitions import STREAMING
-from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED, Checkpoint
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
@@ -120,4 +120,5 @@ def _pipeline_run(job: PipelineJob, run: Run) -> PipelineRun:
         is_estimate=run.billed is None,
         flex=is_flex(job, run),
         is_filling=is_filling(run.arguments),
+        is_read_again=run.detail == NOTHING_COMMITTED,
     )

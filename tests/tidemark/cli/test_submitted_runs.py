@@ -18,8 +18,10 @@ from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.submitted import submitted_jobs
 from tidemark.local_state.engine import executable
 from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
+from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead
 
 pytestmark = pytest.mark.stress  # starts many processes
 NAME = "daily-totals"
@@ -196,6 +198,27 @@ def test_runs_of_a_job_that_is_defined_are_those_of_the_job(tmp_path: Path) -> N
         put_entity(store, Entity(Kind.JOB, "load", {"Command": {}}, {}, 0, 0))
 
         assert submitted_jobs(store) == ["totals"]
+
+
+def test_a_run_that_committed_nothing_is_named_as_such_everywhere(
+    repository: Path, home: Path
+) -> None:
+    read = DatasetRead(
+        "s3://landing/", source="landed", files=1, after={"kind": "files", "until_ms": 7}
+    )
+    with Store(Home.open(home).database) as store:
+        log = str(home / "runs/jr_1/stderr.log")
+        store.put_job_run(JobRun("jr_1", NAME, None, None, 0, "SUCCEEDED", 7, log, ENABLE, 8))
+        put_run_request(store, RunRequest("jr_1", {BOOKMARK_OPTION: ENABLE}, is_submitted=True))
+        put_checkpoint(store, Checkpoint(NAME, "jr_1", 8, read=(read,), is_committed=False))
+    again = "nothing committed"
+
+    (run,) = json.loads(tidemark("runs", "--format", "json").stdout)
+
+    assert run["detail"] == again
+    assert f"SUCCEEDED {again}" in tidemark("runs").stdout
+    assert f"SUCCEEDED {again}" in tidemark("status").stdout
+    assert f"{again}: the next run reads this again" in tidemark("run", "show", "jr_1").stdout
 
 
 def test_a_home_is_ignored_by_git(repository: Path, home: Path) -> None:
