@@ -79,6 +79,21 @@ def _check_served(served: "ServedPort", home: "Home", *, isolated: bool) -> None
         )
 
 
+@contextmanager
+def _lending_terminal() -> Iterator[None]:
+    """Let `breakpoint()` of the script have the terminal that this command is on, if any."""
+    from tidemark.glue_job.process.debugger import TERMINAL_VARIABLE
+
+    if not sys.stdin.isatty():
+        yield
+        return
+    os.environ[TERMINAL_VARIABLE] = os.ttyname(sys.stdin.fileno())
+    try:
+        yield
+    finally:
+        os.environ.pop(TERMINAL_VARIABLE, None)
+
+
 def _submit_here(submission: "Submission", home: "Home", *, isolated: bool) -> str:
     """Run a script in a process of this command, and return the state that it ended in."""
     from tidemark.glue_service.runs.jvms.supply import jvms_of
@@ -89,7 +104,7 @@ def _submit_here(submission: "Submission", home: "Home", *, isolated: bool) -> s
     with closing(Pythons(refills=False)) as pythons:
         if not isolated and (spark := installed_spark(submission.glue_version)):
             pythons.want(1, spark)  # it imports while this command does
-        with _shown(submission) as (progress, observe, write):
+        with _lending_terminal(), _shown(submission) as (progress, observe, write):
             lent = None if isolated else pythons
             with jvms_of(home, is_isolated=isolated, pythons=lent, say=progress.say) as jvms:
                 run, _ = run_script(submission, home, observe, progress.warn, write, jvms)

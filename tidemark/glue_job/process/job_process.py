@@ -32,6 +32,7 @@ from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower
 from tidemark.glue_job.process.commit_record import note_facts
+from tidemark.glue_job.process.debugger import install_debugger
 from tidemark.glue_job.process.failures import Failure, failure_of, print_from_script
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
@@ -69,6 +70,7 @@ def main() -> int:
         borrower.install()
         serve_catalog(home, is_asked=CATALOG_VARIABLE in os.environ)
     hide_unshipped_library()
+    install_debugger()
     if kill := os.environ.pop(KILL_VARIABLE, None):
         _kill_at_commit(kill)
     with announcing(job_home(), result.parent, name):
