@@ -130,7 +130,7 @@ def test_pdb_stops_in_the_script_that_failed(pytester, project, statement):
 
     done = pytester.run("python", "-m", "pytest", "--pdb", stdin=b"p orders.columns\nq\n")
 
-    done.stdout.fnmatch_lines(["*glue_jobs/broken.py(13)main()*", "*['order_id']"])
+    done.stdout.fnmatch_lines(["*glue_jobs/broken.py(13)main()*", "*(Pdb) ?'order_id'?"])
 
 
 @pytest.mark.nightly
