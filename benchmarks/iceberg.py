@@ -15,7 +15,8 @@ from pathlib import Path
 
 from benchmarks.measure import Result
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
-from tidemark.glue_service.submit import read_submission, submit
+from tidemark.glue_service.submission import read_submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 
 COMMAND = "python -m benchmarks.iceberg"

@@ -17,7 +17,8 @@ from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_job.process.spark import CONF_FILE, write_spark_conf
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.glue_service.runs.pythons import REFILL_S
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.sites import SITES

@@ -33,7 +33,8 @@ from benchmarks.job_overhead import land, prepared, tree_bytes
 from benchmarks.measure import Result, time_command
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.glue_service.runs.pythons import REFILL_S
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
 

@@ -20,6 +20,7 @@ from uv import find_uv_bin
 from tidemark.local_state.sparks.uv_settings import pip_settings, uv_settings
 
 PROJECT = Path(__file__).parents[2]
+MYPY = f"{sys.executable} -m mypy --python-executable $(which python)"
 ROW = '{{"id": {}, "status": "open", "updated_at": "2013-01-0{}T10:00:00Z"}}\n'
 pytestmark = pytest.mark.install
 
@@ -35,6 +36,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (PROJECT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, source / name)
+    (source / "node_modules").symlink_to(PROJECT / "node_modules")  # the engine goes into the wheel
     build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
     subprocess.run([*build, "--wheel-dir", folder, source], check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
@@ -108,7 +110,48 @@ def test_the_wheel_has_every_package_and_file_that_runs(wheel: Path) -> None:
 
     assert {name.removeprefix("libs/") for name in tracked} <= inside
     tops = {name.partition("/")[0] for name in inside if ".dist-info/" not in name}
-    assert tops == {"tidemark", "watermarks"}
+    assert {name for name in tops if not name.endswith("-stubs")} == {"tidemark", "watermarks"}
+    assert {"awsglue-stubs/context.pyi", "awsgluedq-stubs/transforms.pyi"} <= inside
+    assert "tidemark/local_state/engine/bin/dynoxide" in inside
+
+
+def test_a_script_with_watermarks_runs_without_node_and_without_a_project(user: User) -> None:
+    repository = user.folder / "repository"
+    (repository / "etl").mkdir(parents=True)
+    (repository / "etl" / "totals.py").write_text(
+        "from watermarks import Watermarks\n"
+        "for window in Watermarks('glue-watermarks').windows('totals', run_id='1', "
+        "cursor='id', high=7):\n    print('up to', window.high)\n"
+    )
+
+    user.types(f"cd {repository} && tidemark local table")
+    said = user.types(f"cd {repository} && tidemark submit etl/totals.py")
+
+    assert "up to 7" in said
+    assert "SUCCEEDED" in user.types(f"cd {repository} && tidemark runs totals")
+
+
+def test_a_type_checker_sees_awsglue_and_no_program_does(user: User) -> None:
+    (user.folder / "typed.py").write_text(
+        "from awsglue.context import GlueContext\nfrom awsglue.transforms import *\n"
+        "from pyspark.context import SparkContext\n\n"
+        "context: int = GlueContext(SparkContext.getOrCreate())\nreveal_type(ApplyMapping)\n"
+    )
+
+    said = user.types(f"{MYPY} --strict typed.py", code=1)
+
+    assert 'has type "GlueContext", variable has type "int"' in said
+    assert "awsglue.transforms.apply_mapping.ApplyMapping" in said
+    assert "No module named 'awsglue'" in user.types("python -c 'import awsglue'", code=1)
+
+
+@pytest.mark.nightly
+def test_the_code_of_a_new_project_has_types(shop: User) -> None:
+    for kind in ("publish", "merge --key id", "merge --key id --iceberg"):
+        name = kind.replace(" ", "").replace("--", "-")
+        shop.types(f"tidemark new-job {name} --kind {kind} --after ingest-orders")
+
+    assert "Success: no issues found in" in shop.types(MYPY)
 
 
 @pytest.mark.nightly

@@ -11,7 +11,8 @@ from typing import Any
 from tests.scenarios.driver import ScenarioRun
 from tidemark.errors import EntityNotFoundError
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.bookmarks.api import get_job_bookmark, reset_job_bookmark
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store

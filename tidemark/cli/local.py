@@ -1,4 +1,4 @@
-"""The commands about the home as a whole: `local up|env|engine|bucket|secret|reset|backup|…`."""
+"""The commands about the home as a whole: `local up|env|engine|bucket|table|secret|…`."""
 
 import os
 import sys
@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from tidemark.cli.local_engine import engine
+from tidemark.cli.local_table import table
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.where import only_looks
 from tidemark.errors import UsageError
@@ -35,6 +36,7 @@ def local() -> None:
 
 
 local.add_command(engine)
+local.add_command(table)
 
 
 @local.command()

@@ -48,6 +48,7 @@ SECTIONS = {
         "grants": f"{CLI}.grants:grants",
     },
     "This machine": {
+        "doctor": f"{CLI}.doctor:doctor",
         "local": f"{CLI}.local:local",
         "catalog": f"{CLI}.catalog:catalog",
         "completion": f"{CLI}.completion:completion",

@@ -37,15 +37,14 @@ def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:
     from tidemark.extras import require
     from tidemark.local_state.home import Home
     from tidemark.report.drawing import draw
-    from tidemark.report.gather import report_of
-    from tidemark.report.jobs import read_jobs
+    from tidemark.report.gather import app_jobs_of, report_of, with_submitted
     from tidemark.report.page import page_of
 
     require("jinja2")
     file = (output or _file_of(Home.from_environment())).absolute()
     check_writable(file)
     with open_target(where) as target:
-        jobs = read_jobs(target.assembly, target.region)
+        jobs = with_submitted(target, app_jobs_of(target))
         found = with_gaps(report_of(target, jobs, limit, now_ms()), target)
     file.write_text(page_of(found, draw), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")

@@ -34,7 +34,7 @@ def init(name: str, sample: str | None) -> None:
     click.echo(f"wrote {plural(len(files), 'file')} into {folder}/")
     click.echo(f"\nNext, in a virtual environment: cd {name}, then as its README.md says:")
     run = "python -m sample demo" if sample else "tidemark run"
-    for command in ("pip install -r requirements.txt", "npm install", "pytest", run):
+    for command in ("pip install -r requirements.txt", "npm install", "make lock", "pytest", run):
         click.echo(f"  {command}")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
-    from tidemark.glue_service.submit import Submission
+    from tidemark.glue_service.submission import Submission
 
 
 def submission_of(
@@ -24,7 +24,7 @@ def submission_of(
     Raises:
         UsageError: a script has options of an app, or a part of an app has arguments.
     """
-    from tidemark.glue_service.submit import read_submission
+    from tidemark.glue_service.submission import read_submission
 
     if what is not None and what.endswith(".py"):
         if workflow or any(of_an_app):

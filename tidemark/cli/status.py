@@ -25,11 +25,11 @@ def status(where: Where, output: str) -> None:
     from tidemark.local_state.store.stored_warnings import without_those
     from tidemark.operate.statuses import statuses_of
     from tidemark.report.freshness import FRESHNESS_RUNS
-    from tidemark.report.gather import freshness_at, jobs_of, read_recorded
+    from tidemark.report.gather import freshness_at, jobs_of, read_recorded, with_submitted
 
     at_ms = now_ms()
     with open_target(where) as target:
-        jobs = jobs_of(target)
+        jobs = with_submitted(target, jobs_of(target))
         found = read_recorded(target, jobs, FRESHNESS_RUNS)
         statuses = statuses_of(target, [job.name for job in jobs], found.runs)
         watermarks = read_watermarks(target, statuses)

@@ -1,8 +1,9 @@
 """The command `submit`: one script as a job run, whose output is passed on as it is written."""
 
+import os
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -11,10 +12,15 @@ import click
 
 from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.s3_semantics import s3_semantics_option
+from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
 if TYPE_CHECKING:
-    from tidemark.glue_service.runs.pythons import Pythons
+    from tidemark.cli.progress import JobProgress
+    from tidemark.glue_service.served import ServedPort
+    from tidemark.glue_service.submission import Echo, Submission
+    from tidemark.glue_service.submit_served import Observe
+    from tidemark.local_state.home import Home
     from tidemark.local_state.store.database import JobRun
 
 ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
@@ -39,36 +45,99 @@ def submit(
     """Run SCRIPT once as a job run, with any ARGUMENTS of Glue (--job-bookmark-option …).
 
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
-    script. What the script uses and this machine does not run is named before it starts.
+    script. What the script uses and this machine does not run is named before it starts. Where
+    `tidemark local up --port` serves the home, the script runs there.
     """
-    from tidemark.glue_service.runs.pythons import Pythons
-    from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
+    from tidemark.glue_service.served import find_port
+    from tidemark.glue_service.submission import read_submission
+    from tidemark.local_state.home import Home
+    from tidemark.local_state.sparks.installed import own_glue_version
 
     version = engine or own_glue_version()
-    with asking(executors, master), closing(Pythons(refills=False)) as pythons:
-        if not isolated and (spark := installed_spark(version)):
-            pythons.want(1, spark)  # it imports while this command does
-        state = _submit(script, arguments, version, None if isolated else pythons)
+    with asking(executors, master):
+        submission = replace(read_submission(script, arguments), glue_version=version)
+        home = Home.from_environment()
+        served = find_port(home)
+        if served is None or served.is_of_command:
+            state = _submit_here(submission, home, isolated=isolated)
+        else:
+            _check_served(served, home, isolated=isolated)
+            state = _submit_to(served, submission, home)
     if state != "SUCCEEDED":
         sys.exit(1)
 
 
-def _submit(
-    script: Path, arguments: tuple[str, ...], version: str, pythons: "Pythons | None"
-) -> str:
+def _check_served(served: "ServedPort", home: "Home", *, isolated: bool) -> None:
+    """Refuse what only a run of this command's own process can have."""
+    from tidemark.glue_job.cluster.asked import asked_for
+    from tidemark.glue_job.process.lake_fs.semantics import VARIABLE
+
+    if isolated or asked_for(os.environ) or os.environ.get(VARIABLE):
+        raise UsageError(
+            f"process {served.pid} serves {home.root}, and runs the script: leave out --executors, "
+            "--isolated, --master and --s3-semantics, or stop that process first"
+        )
+
+
+@contextmanager
+def _lending_terminal() -> Iterator[None]:
+    """Let `breakpoint()` of the script have the terminal that this command is on, if any."""
+    from tidemark.glue_job.process.debugger import TERMINAL_VARIABLE
+
+    if not sys.stdin.isatty():
+        yield
+        return
+    os.environ[TERMINAL_VARIABLE] = os.ttyname(sys.stdin.fileno())
+    try:
+        yield
+    finally:
+        os.environ.pop(TERMINAL_VARIABLE, None)
+
+
+def _submit_here(submission: "Submission", home: "Home", *, isolated: bool) -> str:
+    """Run a script in a process of this command, and return the state that it ended in."""
+    from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.glue_service.runs.pythons import Pythons
+    from tidemark.glue_service.submit import submit as run_script
+    from tidemark.local_state.sparks.installed import installed_spark
+
+    with closing(Pythons(refills=False)) as pythons:
+        if not isolated and (spark := installed_spark(submission.glue_version)):
+            pythons.want(1, spark)  # it imports while this command does
+        with _lending_terminal(), _shown(submission) as (progress, observe, write):
+            lent = None if isolated else pythons
+            with jvms_of(home, is_isolated=isolated, pythons=lent, say=progress.say) as jvms:
+                run, _ = run_script(submission, home, observe, progress.warn, write, jvms)
+    return run.state
+
+
+def _submit_to(served: "ServedPort", submission: "Submission", home: "Home") -> str:
+    """Let the Glue that serves a home run a script, and return the state that it ended in."""
+    from tidemark.glue_service.submit_served import submit_to
+
+    click.echo(f"process {served.pid} serves {home.root}, and runs this", err=True)
+    with _shown(submission) as (progress, observe, write):
+        return submit_to(served, submission, home, observe, progress.warn, write).state
+
+
+@contextmanager
+def _shown(submission: "Submission") -> Iterator[tuple["JobProgress", "Observe", "Echo"]]:
+    """Prepare the Spark of a script; yield what shows its run and its output."""
     from tidemark.checks.lint.linter import local_notes
     from tidemark.cli.engines import prepared_spark
     from tidemark.cli.progress import JobProgress, RunConsole
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.glue_service.submit import read_submission
-    from tidemark.glue_service.submit import submit as run_script
-    from tidemark.local_state.home import Home
+    from tidemark.glue_service.shipped_library import imports_library
+    from tidemark.glue_service.submission import EXTRA_MODULES
 
-    submission = replace(read_submission(script, arguments), glue_version=version)
-    for found in local_notes(script):
+    if imports_library(submission.script) and EXTRA_MODULES not in submission.arguments:
+        click.echo(
+            "the library watermarks comes with the script, as a Pipeline ships it; a job on AWS "
+            f"that no Pipeline makes needs its zip in {EXTRA_MODULES}",
+            err=True,
+        )
+    for found in local_notes(submission.script):
         click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
-    home = Home.from_environment()
-    prepared_spark(version)
+    prepared_spark(submission.glue_version)
     with JobProgress(RunConsole()) as progress:
         output = ScriptOutput(progress.stop_animation)
 
@@ -77,9 +146,7 @@ def _submit(
                 output.end_line()
             progress.observe(run)
 
-        with jvms_of(home, is_isolated=pythons is None, pythons=pythons, say=progress.say) as jvms:
-            finished, _ = run_script(submission, home, observe, progress.warn, output.write, jvms)
-    return finished.state
+        yield progress, observe, output.write
 
 
 def _write_all(stream: BinaryIO, data: bytes) -> None:

@@ -70,7 +70,7 @@ def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Targ
                 say_code_of_stage(glue, assembly, [name] if kind == "job" and name else [])
             yield Account(glue, assembly)
         return
-    from tidemark.glue_service.commands import load_app
+    from tidemark.glue_service.commands import NO_APP, load_app
     from tidemark.local_state.home import Home
     from tidemark.operate.home import HomeTarget
 
@@ -82,9 +82,15 @@ def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Targ
             Home.from_environment(),
             stack,
             served,
-            lambda: load_app(_folder_of(where, stack)),
+            lambda: NO_APP if _is_without_app(where) else load_app(_folder_of(where, stack)),
             reads_app=to_start is None and where.reads_app,
         )
+
+
+def _is_without_app(where: Where) -> bool:
+    """Return whether a command on this machine works in a folder that never had an app."""
+    names_one = where.app is not None or bool(where.context)
+    return not names_one and not any(Path(it).exists() for it in ("cdk.out", "cdk.json"))
 
 
 def _folder_of(where: Where, stack: ExitStack) -> Path:

@@ -178,7 +178,7 @@ def _opened(
                 known("job", job, target.known_jobs)
             raise UsageError(
                 f"there is no table {name!r} in {target.where}: check --table, and whether "
-                "--deployed is meant"
+                f"--deployed is meant; `tidemark local table {name}` creates it on this machine"
             ) from error
         except (WatermarksError, ValueError) as error:
             raise UsageError(str(error)) from error

@@ -52,6 +52,9 @@ class App:
     deployment: Deployment
 
 
+NO_APP = App(Path(), Assembly((), ()), Deployment({}, (), (), (), (), {}, DEFAULT_REGION))
+
+
 def region() -> str:
     """Return the region for names: ``AWS_REGION``, else us-east-1."""
     return os.environ.get("AWS_REGION") or DEFAULT_REGION

@@ -9,6 +9,12 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.service import deliver_entry, entry_fault
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
+from tidemark.glue_service.submit_served import (
+    STOP,
+    SUBMIT,
+    start_submitted,
+    stop_submitted,
+)
 
 
 def call_of_home(engine: Engine, operation: str, body: bytes) -> Mapping[str, Any]:
@@ -42,4 +48,6 @@ def _put_event(engine: Engine, request: Any) -> Mapping[str, Any]:
 OPERATIONS: Mapping[str, Callable[[Engine, Any], Mapping[str, Any]]] = {
     "Deploy": _deploy,
     "PutEvent": _put_event,
+    SUBMIT: start_submitted,
+    STOP: stop_submitted,
 }

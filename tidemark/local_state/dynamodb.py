@@ -11,11 +11,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.errors import (
+    DamagedDatabaseError,
+    DiskFullError,
+    EntityNotFoundError,
+    TidemarkError,
+    UsageError,
+)
 from tidemark.local_state.access_key import key_of_environment
-from tidemark.local_state.engine.embedded import embedded_engine
 from tidemark.local_state.engine.front import front_of, is_front
 from tidemark.local_state.engine.kept_by import check_kept_here, keep_in, kept_by
+from tidemark.local_state.engine.on_demand import engine_on_demand
 from tidemark.local_state.engine.other import ENDPOINT_VARIABLE, OtherEngine
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
@@ -29,11 +35,17 @@ if TYPE_CHECKING:
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on this port (discard)
 CONNECT_TIMEOUT_S = 5
 ANY_REGION = "us-east-1"  # a home has the same tables in all
+NOT_STARTED = {  # what the front answers if the embedded engine cannot be started
+    kind.__name__: kind for kind in (DamagedDatabaseError, DiskFullError, TidemarkError, UsageError)
+}
 
 
 @contextmanager
 def dynamodb_endpoint(home: Home) -> Iterator[str]:
-    """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards."""
+    """Yield the URL of a DynamoDB that holds this home's tables; stop the engine afterwards.
+
+    The embedded engine starts with the first request: what sends none needs no engine.
+    """
     configured = os.environ.get(ENDPOINT_VARIABLE)
     if configured and is_front(configured):  # in a job, which has the settings of its command
         yield configured
@@ -45,7 +57,7 @@ def dynamodb_endpoint(home: Home) -> Iterator[str]:
             yield url
     else:
         check_kept_here(home)
-        with embedded_engine(home) as embedded, front_of(embedded) as url:
+        with engine_on_demand(home) as embedded, front_of(embedded) as url:
             yield url
 
 
@@ -99,6 +111,8 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     try:
         yield client
     except (BotoCoreError, ClientError) as error:
+        if isinstance(error, ClientError) and (why := _why_not_started(error.response["Error"])):
+            raise why from error
         if endpoint == NOWHERE:
             raise TidemarkError(
                 "the run has no DynamoDB, and its script asks for one: in a test, add the fixture "
@@ -111,6 +125,12 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
         ) from error
     finally:
         client.close()
+
+
+def _why_not_started(answer: Mapping[str, Any]) -> TidemarkError | None:
+    """Return why the embedded engine was not started, if that is what the front has answered."""
+    kind = NOT_STARTED.get(answer.get("Code", ""))
+    return kind(answer.get("Message", "")) if kind else None
 
 
 @contextmanager
@@ -126,18 +146,21 @@ def naming_the_table(client: "DynamoDBClient", table: str) -> Iterator[None]:
         ) from error
 
 
-def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> None:
-    """Create the tables that do not exist yet, with their TTL attribute.
+def create_tables(dynamodb: "DynamoDBClient", tables: Iterable[TableDefinition]) -> list[str]:
+    """Create the tables that do not exist yet, with their TTL attribute; return their names.
 
     Point-in-time recovery, encryption and deletion protection have no meaning locally.
     """
+    created = []
     for table in tables:
         try:
             found = dynamodb.describe_table(TableName=table.name)["Table"]
         except dynamodb.exceptions.ResourceNotFoundException:
             _create_table(dynamodb, table)
+            created.append(table.name)
         else:
             _check_keys(found, table)
+    return created
 
 
 def _create_table(dynamodb: "DynamoDBClient", table: TableDefinition) -> None:

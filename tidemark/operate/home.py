@@ -15,11 +15,12 @@ from typing import Any
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
-from tidemark.glue_service.entities import Kind, find_entity, list_entities
+from tidemark.glue_service.entities import Kind, list_entities
 from tidemark.glue_service.read_only_store import ReadOnlyStore
 from tidemark.glue_service.runs.job_runs import state_detail
 from tidemark.glue_service.runs.run_requests import RunRequest, run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
+from tidemark.glue_service.submitted import find_job, submitted_jobs
 from tidemark.local_state.bookmarks.api import entry_of, reset_job_bookmark
 from tidemark.local_state.bookmarks.versions import (
     bookmark_of_run,
@@ -36,7 +37,11 @@ from tidemark.local_state.catalog.iceberg import (
 from tidemark.local_state.catalog.tables import table_or_none
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint, may_have_tables
 from tidemark.local_state.home import Home
-from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
+from tidemark.local_state.store.checkpoints import (
+    checkpoint_of_run,
+    stored_checkpoints,
+    uncommitted_checkpoints,
+)
 from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
 from tidemark.local_state.store.known_jobs import known_jobs, no_bookmark_reason
 from tidemark.local_state.store.stored_warnings import (
@@ -45,9 +50,14 @@ from tidemark.local_state.store.stored_warnings import (
     open_warnings,
     show_unseen,
 )
+from tidemark.model.assembly.arguments import ENABLE
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.iceberg import METADATA
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
+from tidemark.model.checkpoints.checkpoint import (
+    NOTHING_COMMITTED,
+    Checkpoint,
+    DatasetWritten,
+)
 from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
@@ -125,7 +135,12 @@ class HomeTarget(Target):
         """The jobs and workflows that are defined here."""
         found = [list_entities(self.store, kind) for kind in (Kind.JOB, Kind.WORKFLOW)]
         jobs, workflows = (tuple(one.name for one in entities) for entities in found)
-        return Names(jobs, workflows)
+        return Names((*jobs, *self.submitted), workflows)
+
+    @cached_property
+    def submitted(self) -> Sequence[str]:
+        """The scripts that `tidemark submit` has run, by the names of their runs."""
+        return submitted_jobs(self.store)
 
     @property
     def known_jobs(self) -> Sequence[str]:
@@ -133,24 +148,17 @@ class HomeTarget(Target):
         return known_jobs(self.store)
 
     def job(self, name: str) -> str:
-        """Return the name of a job that is defined here."""
-        run = None if name in self.names.jobs else self.store.latest_job_run(name)
-        if run is not None:
-            raise UsageError(
-                f"no job {name!r} is defined here: `tidemark submit` has run its script. `tidemark "
-                f"run show {run.run_id}` shows its last run, and {Path(run.log_path).parent} has "
-                "the logs"
-            )
+        """Return the name of a job that is defined here, or of a submitted script."""
         return self.names.job(name)
 
     def definition(self, job: str) -> Mapping[str, Any] | None:
         """Return a job of the app, if the command reads one, else its definition here."""
-        if not self._reads_app:
-            entity = find_entity(self.store, Kind.JOB, job)
-            return None if entity is None else entity.definition
-        jobs = self.app.deployment.jobs
+        jobs = self.app.deployment.jobs if self._reads_app else {}
         if job not in jobs:
-            raise UsageError(f"the app has no job {job!r}; it has {', '.join(sorted(jobs))}")
+            if self._reads_app and job not in self.submitted:
+                raise UsageError(f"the app has no job {job!r}; it has {', '.join(sorted(jobs))}")
+            entity = find_job(self.store, job)
+            return None if entity is None else entity.definition
         found = jobs[job]
         return {
             "DefaultArguments": found.default_arguments,
@@ -168,8 +176,13 @@ class HomeTarget(Target):
         else:
             known = [self.store.job_runs_of_job(job) for job in jobs]
         kept = [it for of in known for it in of[:limit] if it.started_at_ms >= begin_ms]
-        requests = run_requests(self.store, [it.run_id for it in kept])
-        return [run_of_record(it, requests[it.run_id]) for it in kept]
+        ids = [it.run_id for it in kept]
+        requests = run_requests(self.store, ids)
+        uncommitted = uncommitted_checkpoints(self.store, ids)
+        again = {it.run_id for it in uncommitted if it.is_read_again}
+        return [
+            run_of_record(it, requests[it.run_id], is_read_again=it.run_id in again) for it in kept
+        ]
 
     def notes(self, run: Run, line_count: int) -> RunNotes:
         """Return the warnings of a run, the end of its log, and why it was not skipped."""
@@ -333,8 +346,9 @@ class HomeTarget(Target):
         return HomeRewinds(self.home, store, self.watermarks)
 
 
-def run_of_record(run: JobRun, request: RunRequest) -> Run:
-    """Return the record of a run here."""
+def run_of_record(run: JobRun, request: RunRequest, *, is_read_again: bool = False) -> Run:
+    """Return the record of a run here; the next run may read the same again."""
+    has_kept_nothing = is_read_again and run.state == "SUCCEEDED" and run.bookmark_option == ENABLE
     ended = run.completed_at_ms if run.state in FINAL_STATES else None
     return Run(
         run_id=run.run_id,
@@ -344,7 +358,7 @@ def run_of_record(run: JobRun, request: RunRequest) -> Run:
         ended_at=None if ended is None else _at(ended),
         message=run.error_message or "",
         trigger=run.trigger_name or "",
-        detail=state_detail(run) or "",
+        detail=state_detail(run) or (NOTHING_COMMITTED if has_kept_nothing else ""),
         workflow_run_id=run.workflow_run_id or "",
         arguments=request.arguments,
         rows_read=run.rows_read,

@@ -122,6 +122,11 @@ class Target(Protocol):
         """The jobs and workflows that are known."""
 
     @property
+    def submitted(self) -> Sequence[str]:
+        """The scripts that were run without a job, by the names of their runs."""
+        return ()
+
+    @property
     def known_jobs(self) -> Sequence[str]:
         """The jobs of ``names``, and others that have run or have a bookmark."""
 

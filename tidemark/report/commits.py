@@ -27,6 +27,7 @@ class PipelineRun:
         is_estimate: whether `dpu_seconds` is of a run of this machine.
         flex: whether it had the flexible class.
         is_filling: whether it filled a given range, instead of reading new data.
+        is_read_again: whether it has committed nothing, so that the next run reads the same.
     """
 
     job: str
@@ -41,6 +42,7 @@ class PipelineRun:
     is_estimate: bool = False
     flex: bool = False
     is_filling: bool = False
+    is_read_again: bool = False
 
     @property
     def has_read_nothing(self) -> bool:

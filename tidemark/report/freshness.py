@@ -167,6 +167,7 @@ def _reason(
             f"its last run {run.state}" if run.state == "FAILED" else f"its last run: {run.state}"
         )
     if has_new_input:
-        return "it has not run since"
+        kept = run.is_filling or any(it.started_at_ms >= run.started_at_ms for it in commits)
+        return "it has not run since" if kept else "its last run has committed nothing"
     is_old = now_ms - run.started_at_ms >= LATE_MS
     return f"it has not run for {age(now_ms - run.started_at_ms)}" if is_old else ""

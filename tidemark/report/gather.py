@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.assembly.definitions import STREAMING
-from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED, Checkpoint
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import dpu_seconds_of, is_flex
 from tidemark.report.freshness import Freshness, freshness_of
-from tidemark.report.jobs import PipelineJob, read_jobs
+from tidemark.report.jobs import PipelineJob, job_of, read_jobs
 from tidemark.report.model import Report, Warned, with_datasets
 from tidemark.report.windows import windows_of
 
@@ -27,9 +27,33 @@ class Recorded:
 
 
 def jobs_of(target: Target) -> tuple[PipelineJob, ...]:
-    """Return the jobs of the app that run at a target."""
-    found = read_jobs(target.assembly, target.region)
+    """Return the jobs of the app that run at a target; without an app the submitted scripts."""
+    found = app_jobs_of(target)
     return tuple(job for job in found if target.has_streaming or job.kind != STREAMING)
+
+
+def app_jobs_of(target: Target) -> tuple[PipelineJob, ...]:
+    """Return the jobs of the app, also those that do not run at a target."""
+    if not target.assembly.stacks:
+        if target.submitted:
+            return submitted_of(target)
+        raise UsageError(
+            "there is no app in this folder (no cdk.json), and no script was submitted in "
+            f"{target.where}: `tidemark submit SCRIPT.py` runs a script, and --app names the "
+            "assembly of an app"
+        )
+    return read_jobs(target.assembly, target.region)
+
+
+def submitted_of(target: Target) -> tuple[PipelineJob, ...]:
+    """Return the scripts that were submitted, as the jobs that they would be on AWS."""
+    return tuple(job_of(name, target.definition(name) or {}) for name in target.submitted)
+
+
+def with_submitted(target: Target, jobs: Sequence[PipelineJob]) -> tuple[PipelineJob, ...]:
+    """Return jobs of an app, and then the submitted scripts that are none of them."""
+    names = {job.name for job in jobs}
+    return (*jobs, *(job for job in submitted_of(target) if job.name not in names))
 
 
 def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Recorded:
@@ -96,4 +120,5 @@ def _pipeline_run(job: PipelineJob, run: Run) -> PipelineRun:
         is_estimate=run.billed is None,
         flex=is_flex(job, run),
         is_filling=is_filling(run.arguments),
+        is_read_again=run.detail == NOTHING_COMMITTED,
     )

@@ -28,7 +28,8 @@ from tidemark.glue_service.runs.job_run_process import (
 )
 from tidemark.glue_service.runs.row_counts import read_row_counts
 from tidemark.glue_service.runs.run_variables import Machine
-from tidemark.glue_service.submit import Submission, publish_script, served_to
+from tidemark.glue_service.submission import Submission, publish_script
+from tidemark.glue_service.submit import served_to
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun, Store

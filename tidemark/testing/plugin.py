@@ -68,6 +68,16 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_exception_interact(node: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+    """Let `--pdb` stop in the user's frame of a test that has run jobs."""
+    test = getattr(node, "_tidemark_test", None)
+    if test is not None and node.config.getoption("usepdb", False):
+        from tidemark.testing.user_frames import stop_in_own_code
+
+        stop_in_own_code(call, [run.script for run in test.runs])
+
+
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     """Say in one line where job runs ran, and in one more for each reason for a process."""
     runs: list[tuple[str, str]] = []

@@ -115,14 +115,3 @@ def test_a_reset_under_a_run_says_what_becomes_of_the_run(home: Path) -> None:
     assert (during.exit_code, after.exit_code) == (0, 0), during.output + after.output
     assert "jr_1 of load has not ended" in during.stderr
     assert "has not ended" not in after.stderr
-
-
-@pytest.mark.parametrize("command", ["runs", "logs"])
-def test_a_submitted_script_is_answered_with_how_to_look_at_its_run(home, command):
-    with Store(Home.open(home).database) as store:
-        log = str(home / "runs/jr_1/stderr.log")
-        store.put_job_run(JobRun("jr_1", "totals", None, None, 0, "SUCCEEDED", 7, log, "x", 8))
-
-    assert_one_clear_line(
-        tidemark(command, "totals"), 2, "tidemark run show jr_1", str(home / "runs/jr_1")
-    )

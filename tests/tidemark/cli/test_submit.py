@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import pytest
 from tests.tidemark.cli.processes import read_until, started
 from tests.waiting import BOUND_S, wait_until
 from tidemark.errors import UsageError
-from tidemark.glue_service.submit import read_submission
+from tidemark.glue_service.submission import read_submission
 from tidemark.local_state.store.database import Store
 
 pytestmark = pytest.mark.stress
@@ -256,3 +258,48 @@ def test_boto3_in_a_script_finds_the_lake_and_the_data_catalog(submit, home):
     assert (home / "lake" / "shop" / "archive" / "a.csv").read_bytes() == b"x"
     assert b"has no service 'athena'" in output + (errors or b"")
     assert process.returncode == 1
+
+
+def test_a_breakpoint_has_the_terminal_of_the_command(home, tmp_path):
+    script = tmp_path / "totals.py"
+    script.write_text("total = 40 + 2\nbreakpoint()\nprint('the end')\n", encoding="utf-8")
+    keys, screen = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tidemark", "submit", str(script)],
+        stdin=screen,
+        stdout=screen,
+        stderr=screen,
+        close_fds=True,
+    ) as process:
+        os.close(screen)
+        try:
+            shown = read_terminal(keys, b"(Pdb) ")
+            os.write(keys, b"p total\n")
+            answer = read_terminal(keys, b"(Pdb) ")
+            os.write(keys, b"c\n")
+            rest = read_terminal(keys, b"SUCCEEDED")
+            process.wait(BOUND_S)
+        finally:
+            process.kill()
+            os.close(keys)
+
+    assert b"totals.py(3)<module>()" in shown
+    assert b"42" in answer
+    assert b"the end" in rest
+    assert process.returncode == 0
+
+
+def read_terminal(keys: int, wanted: bytes) -> bytes:
+    found = b""
+    while wanted not in found:
+        found += os.read(keys, 65_536)
+    return found
+
+
+def test_a_breakpoint_without_a_terminal_says_where_it_stops(submit):
+    with submit("breakpoint()\n") as process:
+        output, _ = process.communicate(timeout=BOUND_S)
+
+    assert process.returncode == 1
+    assert b"breakpoint() stops where a terminal is" in output
+    assert b"(count_rows.py, line 1)" in output

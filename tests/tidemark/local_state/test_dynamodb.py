@@ -7,9 +7,12 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from tests.waiting import wait_until
 from tidemark.errors import TidemarkError, UsageError
@@ -19,12 +22,13 @@ from tidemark.local_state.dynamodb import (
     dynamodb_client,
     dynamodb_endpoint,
 )
-from tidemark.local_state.engine import executable
+from tidemark.local_state.engine import embedded, executable, on_demand
 from tidemark.local_state.home import Home
 from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.model.assembly.definitions import TableDefinition
 
 REGION = "eu-west-2"
+KEY = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
 KEYS = [
     {"AttributeName": "jobName", "KeyType": "HASH"},
     {"AttributeName": "runId", "KeyType": "RANGE"},
@@ -43,11 +47,12 @@ ITEM = {"jobName": {"S": "ingest"}, "runId": {"S": "~HEAD"}, "n": {"N": "1"}}
 HOLD = """
 import json, os, sys
 from pathlib import Path
-from tidemark.local_state.dynamodb import dynamodb_endpoint
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 
 home = Home.open(Path(sys.argv[1]))
-with dynamodb_endpoint(home) as endpoint:
+with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, "us-east-1") as client:
+    client.list_tables()
     (pid_file,) = home.dynamodb.glob(f"{os.getpid()}-*.pid")
     print(json.dumps([endpoint, int(pid_file.stem.split("-")[1])]), flush=True)
     sys.stdin.read()
@@ -67,6 +72,7 @@ def home(tmp_path):
 @contextlib.contextmanager
 def connected(home):
     with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, REGION) as connection:
+        connection.list_tables()  # the first request starts the engine
         yield connection
 
 
@@ -109,8 +115,49 @@ def test_data_survive_a_restart_of_the_engine(home):
         assert connection.scan(TableName="glue-watermarks")["Items"] == [ITEM]
 
 
-def test_engine_and_its_pid_file_are_gone_afterwards(home):
+def test_no_engine_is_started_or_looked_for_without_a_request(home, monkeypatch):
+    monkeypatch.setattr(on_demand, "embedded_engine", None)
+
     with dynamodb_endpoint(home):
+        assert list(home.dynamodb.iterdir()) == []
+
+
+def test_a_missing_engine_is_reported_to_the_command_and_to_the_script_that_asks(home, monkeypatch):
+    def missing(variable):
+        raise UsageError("the embedded DynamoDB engine is not installed; run `npm install x`")
+
+    monkeypatch.setattr(embedded, "find_engine", missing)
+    with dynamodb_endpoint(home) as endpoint:
+        script = boto3.client("dynamodb", REGION, endpoint_url=endpoint, **KEY)
+        with pytest.raises(ClientError, match="engine is not installed; run `npm install x`"):
+            script.list_tables()
+        with (
+            pytest.raises(UsageError, match=r"^the embedded DynamoDB engine is not installed"),
+            dynamodb_client(endpoint, REGION) as client,
+        ):
+            client.list_tables()
+
+
+def test_requests_at_once_start_one_engine(home):
+    with dynamodb_endpoint(home) as endpoint, dynamodb_client(endpoint, REGION) as client:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: client.list_tables(), range(8)))
+
+        assert len(list(home.dynamodb.glob("*.pid"))) == 1
+
+
+def test_engine_outlives_the_thread_of_the_request_that_started_it(home):
+    with dynamodb_endpoint(home) as endpoint:
+        for _ in range(2):  # a connection each, which the front answers in a thread each
+            with dynamodb_client(endpoint, REGION) as client:
+                client.list_tables()
+        (pid_file,) = home.dynamodb.glob("*.pid")
+
+        assert is_alive(int(pid_file.stem.split("-")[1]))
+
+
+def test_engine_and_its_pid_file_are_gone_afterwards(home):
+    with connected(home):
         (pid_file,) = home.dynamodb.glob("*.pid")
         owner, engine = (int(part) for part in pid_file.stem.split("-"))
 
@@ -122,7 +169,7 @@ def test_engine_and_its_pid_file_are_gone_afterwards(home):
 
 
 def test_engine_ends_when_its_user_raises(home):
-    with pytest.raises(RuntimeError, match="x"), dynamodb_endpoint(home):
+    with pytest.raises(RuntimeError, match="x"), connected(home):
         raise RuntimeError("x")
 
     assert list(home.dynamodb.glob("*.pid")) == []
@@ -147,7 +194,7 @@ def test_engine_that_does_not_start_is_told_with_its_output(home, monkeypatch):
 
     with (
         pytest.raises(TidemarkError, match=r"did not start in 3 .*: wrong architecture; see "),
-        dynamodb_endpoint(home),
+        connected(home),
     ):
         pass
 

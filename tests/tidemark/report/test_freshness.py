@@ -74,6 +74,18 @@ def test_a_job_whose_last_run_failed_is_named_with_that() -> None:
     assert found.reason == "its last run FAILED"
 
 
+def test_a_run_that_succeeded_and_committed_nothing_is_the_reason() -> None:
+    read = DatasetRead("s3://b/landing/", source="landed", files=1, after={"kind": "files"})
+    last = run("ingest", 50)
+    nothing = Checkpoint("ingest", last.run_id, 51, read=(read,), is_committed=False)
+    runs = (*GOOD[1:], last)
+
+    (found,) = freshness_of(JOBS, commits_of(runs, (nothing,)), last_runs(runs), 1000)
+
+    assert (found.as_of_ms, found.held_back_by) == (None, "ingest")
+    assert found.reason == "its last run has committed nothing"
+
+
 def test_a_run_that_goes_on_is_the_reason() -> None:
     going = replace(run("ingest", 50, state="RUNNING"), ended_at_ms=None)
 

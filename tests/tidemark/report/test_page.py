@@ -119,11 +119,12 @@ def test_a_month_of_which_runs_may_be_left_out_costs_at_least_so_much() -> None:
 def test_a_run_that_failed_stays_on_the_page_after_a_newer_one_succeeded() -> None:
     stock = shop().jobs[1]
     failed = PipelineRun(stock.name, "jr_old", "FAILED", NOW_MS - HOUR_MS, NOW_MS, "no column x")
-    newer = PipelineRun(stock.name, "jr_new", "SUCCEEDED", NOW_MS - 1, NOW_MS)
+    newer = PipelineRun(stock.name, "jr_new", "SUCCEEDED", NOW_MS - 1, NOW_MS, is_read_again=True)
     text = page_of(Report("here", NOW_MS, (stock,), (failed, newer)), blank)
 
     assert "no column x" in text
     assert "tidemark run show jr_old" in text
+    assert "nothing committed: the next run reads this again" in text
     assert "Jobs whose last run did not succeed" not in text
 
 

@@ -121,13 +121,16 @@ def test_failures_show_the_script_and_a_breakpoint_in_one_stops_there(pytester, 
 
 
 @pytest.mark.nightly
-def test_pdb_stops_in_the_script_that_failed(pytester, project):
+@pytest.mark.parametrize(
+    "statement", ["raise ValueError('no')", "orders.select('gone').show()"], ids=["own", "Spark's"]
+)
+def test_pdb_stops_in_the_script_that_failed(pytester, project, statement):
     tests = "def test_it(glue_job):\n    glue_job('broken.py').check()\n"
-    project({"broken": "raise ValueError('no')"}, tests)
+    project({"broken": statement}, tests)
 
     done = pytester.run("python", "-m", "pytest", "--pdb", stdin=b"p orders.columns\nq\n")
 
-    done.stdout.fnmatch_lines(["*glue_jobs/broken.py(13)main()*", "*['order_id']"])
+    done.stdout.fnmatch_lines(["*glue_jobs/broken.py(13)main()*", "*(Pdb) ?'order_id'?"])
 
 
 @pytest.mark.nightly

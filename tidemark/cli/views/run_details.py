@@ -11,7 +11,13 @@ from tidemark.cli.progress import render_state
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.cli.views.runs import grouped, moment, run_json, took
 from tidemark.model.assembly.glue_arguments import GLUE_ARGUMENTS
-from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, Position, WatermarkMove
+from tidemark.model.checkpoints.checkpoint import (
+    NOTHING_COMMITTED,
+    Checkpoint,
+    DatasetRead,
+    Position,
+    WatermarkMove,
+)
 from tidemark.model.messages import plural
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import NO_NOTES, RunNotes
@@ -138,8 +144,8 @@ def _moved(checkpoint: Checkpoint) -> Iterator[Sentence]:
     if checkpoint.is_committed:
         yield Sentence(Text(f"\nCommitted {moment(at)}", style="bold"))
     else:
-        again = ": the next run reads this again" if checkpoint.read else ""
-        text = f"\nSucceeded {moment(at)}, nothing committed{again}"
+        again = ": the next run reads this again" if checkpoint.is_read_again else ""
+        text = f"\nSucceeded {moment(at)}, {NOTHING_COMMITTED}{again}"
         yield Sentence(Text(text, style="bold"))
     if bookmark := checkpoint.bookmark:
         move = f"stays version {bookmark.after}"

@@ -14,6 +14,7 @@ from tidemark.cli.views.watermarks import summary
 from tidemark.errors import TidemarkError
 from tidemark.local_state.store.database import NOTHING_NEW
 from tidemark.local_state.store.stored_warnings import RunWarning
+from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED
 from tidemark.operate.job_runs import Run
 from tidemark.operate.statuses import Status
 from tidemark.operate.target import Target
@@ -72,7 +73,8 @@ def _run_cells(status: Status, now_ms: int) -> tuple[str | Text, str | Text, str
     goes_on_s = now_ms / MS - run.started_at.timestamp()
     seconds = took(run) if run.is_final else f"{goes_on_s:.1f} s"
     jvm = f" {run.jvm.partition(':')[0]}" if run.jvm else ""
-    state = render_state(run.state).append(f" {seconds}{jvm}", style="default")
+    again = f" {NOTHING_COMMITTED}" if run.detail == NOTHING_COMMITTED else ""
+    state = render_state(run.state).append(f"{again} {seconds}{jvm}", style="default")
     return moment(run.started_at), state, _counts(run)
 
 

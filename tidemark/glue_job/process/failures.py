@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from tidemark.glue_job.process.memory_failures import killed_remedy, memory_line, memory_remedy
+from tidemark.glue_job.process.memory_failures import (
+    gone_remedy,
+    killed_remedy,
+    memory_line,
+    memory_remedy,
+)
 from tidemark.local_state.machine.secrets_in_text import without_secrets
 
 MAX_LENGTH = 600
@@ -34,6 +39,7 @@ LOST_TASK = re.compile(r"most recent failure: .*?\(TID \d+\) \([^)]*\): (.+)")
 JAVA_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
 JAVA_ERROR = re.compile(r"^: (.+)$", re.MULTILINE)  # what Py4J puts before the stack
 TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)")
+STACK = " (most recent call first):"  # what faulthandler writes before a stack
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -180,8 +186,30 @@ def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
         return Failure(_cut(line), failure.where)
     if not is_gone:
         return failure
-    remedy = failure.remedy or (killed_remedy(kills) if kills > 0 else "")
+    remedy = failure.remedy or gone_remedy(kills)
     return Failure(f"the job's JVM is gone ({failure.cause})", failure.where, remedy)
+
+
+def timed_out(minutes: float, script: str, log: str) -> str:
+    """Return the one line of a run that its time limit has ended: the limit, where, what to do.
+
+    Example: timed_out(60, "/etl/load.py", "") begins "Job run timed out after 60 minutes; ".
+    Source: https://docs.aws.amazon.com/glue/latest/dg/job-run-statuses.html
+    """
+    limit = f"{minutes:g} minute{'' if minutes == 1 else 's'}"
+    where = line_at_the_end(script, log)
+    return (
+        f"Job run timed out after {limit}{f' ({where})' if where else ''}; find out what it waited "
+        "for there, let one run read less, or raise the limit: timeout_minutes of the job's "
+        "construct or of its trigger (Timeout on AWS)"
+    )
+
+
+def line_at_the_end(script: str, log: str) -> str:
+    """Return the line of the script at which its process got the signal to end; else nothing."""
+    stack = log.rpartition(STACK)[2] if STACK in log else ""
+    lines = [number for file, number in FRAME.findall(stack) if file == script]
+    return f"{_cut(Path(script).name)}, line {lines[0]}" if lines else ""
 
 
 def without_result(exit_code: int, full_disk: str | None, kills: int) -> str:
@@ -216,6 +244,10 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
         r"GlueArgumentError: the following arguments are required": (
             "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or pass "
             "it after `tidemark submit SCRIPT`"
+        ),
+        r"WatermarkTableError: there is no DynamoDB": (
+            "on this machine `tidemark run` creates the tables of its app, and `tidemark local "
+            "table NAME` one for a script that is submitted without an app"
         ),
         r"No module named 'awsglue.blueprint": (
             "a blueprint is not a job: Glue calls its layout to create a workflow; submit the "

@@ -6,6 +6,7 @@ A separate program, called with ``PARENT_PID SCRIPT``. The script's arguments ar
 """
 
 import contextlib
+import faulthandler
 import importlib.machinery
 import importlib.util
 import io
@@ -31,6 +32,7 @@ from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.bookmark_session import current_session
 from tidemark.glue_job.process.borrow import Borrower
 from tidemark.glue_job.process.commit_record import note_facts
+from tidemark.glue_job.process.debugger import install_debugger
 from tidemark.glue_job.process.failures import Failure, failure_of, print_from_script
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
@@ -54,6 +56,8 @@ def main() -> int:
     """Run the script; return 0 if it ended normally, 1 if it failed."""
     parent_pid, script = int(sys.argv[1]), Path(sys.argv[2])
     die_with_parent(parent_pid)
+    # A run that is stopped, or takes too long, says where it was; then the signal ends it.
+    faulthandler.register(signal.SIGTERM, file=2, all_threads=False, chain=True)
     sys.argv = [str(script), *_arguments()]
     name = os.environ.pop(SCRIPT_VARIABLE, str(script))
     result = Path(RESULT_FILE).absolute()
@@ -66,6 +70,7 @@ def main() -> int:
         borrower.install()
         serve_catalog(home, is_asked=CATALOG_VARIABLE in os.environ)
     hide_unshipped_library()
+    install_debugger()
     if kill := os.environ.pop(KILL_VARIABLE, None):
         _kill_at_commit(kill)
     with announcing(job_home(), result.parent, name):

@@ -110,6 +110,17 @@ def oom_kills() -> int:
     return next((int(it.split()[1]) for it in lines if it.startswith("oom_kill ")), 0)
 
 
+def gone_remedy(kills: int) -> str:
+    """Return the remedy for a JVM that has ended without a word."""
+    if kills > 0:
+        return killed_remedy(kills)
+    return (
+        "it crashed, and then hs_err_pid*.log in the folder of the run says why, or it was killed: "
+        "containers kill processes when they run out of memory, and the container's limit and "
+        "`dmesg` of its host show it; give the container more, or on AWS take a larger worker type"
+    )
+
+
 def killed_remedy(kills: int) -> str:
     """Return the remedy for a process that was killed by SIGKILL."""
     if kills > 0:

@@ -23,6 +23,7 @@ from tidemark.glue_job.process.failures import (
     Failure,
     RemedyPlaces,
     first_cause,
+    timed_out,
     with_remedy,
     without_result,
 )
@@ -84,6 +85,8 @@ class JobProcess:
     deadline: float
     jvms: Jvms
     python: Path = Path(sys.executable)
+    script: str = ""
+    timeout_minutes: float = 0
     stop_state: str | None = None
     counts: RowCounts | None = None
     oom_kills: int = field(default_factory=oom_kills)
@@ -144,7 +147,15 @@ def start_job_run(
     pythons = machine.jvms.pythons
     process = (pythons.take(order, spark) if pythons and spark else None) or _start(order, python)
     deadline = time.monotonic() + 60 * job.timeout_minutes
-    return JobProcess(run, process, deadline, NO_JVMS if is_shell else machine.jvms, python)
+    return JobProcess(
+        run,
+        process,
+        deadline,
+        NO_JVMS if is_shell else machine.jvms,
+        python,
+        script=variables_of_run[SCRIPT_VARIABLE],
+        timeout_minutes=job.timeout_minutes,
+    )
 
 
 def _start(order: Order, python: Path) -> subprocess.Popen[bytes]:
@@ -285,13 +296,17 @@ def _finished(running: JobProcess, exit_code: int) -> JobRun:
 
 
 def _error_message(running: JobProcess, state: str, exit_code: int) -> str | None:
+    folder = Path(running.run.log_path).parent
     if state == "SUCCEEDED":
         return None
     if state == "TIMEOUT":
-        return "Job run timed out"
+        log = folder / "stderr.log"
+        message = timed_out(running.timeout_minutes, running.script, _head_and_tail(log))
+        _end_with(log, message)
+        return message
     if state == "STOPPED":
         return "Job run stopped"
-    folder, kills = Path(running.run.log_path).parent, oom_kills() - running.oom_kills
+    kills = oom_kills() - running.oom_kills
     full_disk = None if has_room(folder) else full_disk_line(folder)
     result = folder / RESULT_FILE
     if result.is_file():

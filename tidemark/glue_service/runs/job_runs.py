@@ -20,6 +20,7 @@ from tidemark.glue_service.runs.run_requests import (
     run_request,
     run_requests,
 )
+from tidemark.glue_service.submitted import job_with_runs
 from tidemark.glue_service.workflows.starts import job_to_run
 from tidemark.local_state.store.database import FINAL_STATES, NOTHING_NEW, JobRun
 from tidemark.model.assembly.definitions import SHELL, SPARK
@@ -113,7 +114,7 @@ def _check_arguments(arguments: Mapping[str, str]) -> None:
 
 def get_job_run(glue: LocalGlue, request: Request) -> Answer:
     """Return a run of a job."""
-    entity = get_entity(glue.store, Kind.JOB, request["JobName"])
+    entity = job_with_runs(glue.store, request["JobName"])
     run = find_run(glue, request["JobName"], request["RunId"])
     member = run_member(entity, run, run_request(glue.store, run.run_id), glue.now_ms())
     if not request.get("PredecessorsIncluded", False):
@@ -123,7 +124,7 @@ def get_job_run(glue: LocalGlue, request: Request) -> Answer:
 
 def get_job_runs(glue: LocalGlue, request: Request) -> Answer:
     """Return a page of the runs of a job, the newest first."""
-    entity = get_entity(glue.store, Kind.JOB, request["JobName"])
+    entity = job_with_runs(glue.store, request["JobName"])
     runs = glue.store.job_runs_of_job(entity.name)
     found, token = glue_page(runs, request, PAGE, lambda one: one.run_id)
     requests = run_requests(glue.store, [run.run_id for run in found])
@@ -137,7 +138,7 @@ def batch_stop_job_run(glue: LocalGlue, request: Request) -> Answer:
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-exceptions.html
     """
-    name = get_entity(glue.store, Kind.JOB, request["JobName"]).name
+    name = job_with_runs(glue.store, request["JobName"]).name
     submitted, errors = [], []
     for run_id in request["JobRunIds"]:
         run = glue.store.job_run(run_id)

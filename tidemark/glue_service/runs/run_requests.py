@@ -33,6 +33,7 @@ class RunRequest:
         flow_id: the firing or workflow run that started it; None if a client did.
         is_queued: whether it waits where as many runs of the job as may be are running.
         glue_version: which one it has; None if it is not known, or the job has no Spark.
+        is_submitted: whether `tidemark submit` ran a script, which may be of no job.
     """
 
     run_id: str
@@ -44,6 +45,7 @@ class RunRequest:
     flow_id: str | None = None
     is_queued: bool = False
     glue_version: str | None = None
+    is_submitted: bool = False
 
 
 def put_run_request(store: Store, request: RunRequest) -> None:

@@ -1,4 +1,4 @@
-"""The embedded DynamoDB engine: started for as long as a command needs it.
+"""The embedded DynamoDB engine, a process that ends with its command.
 
 It stores into one SQLite file that several engine processes share safely, so each command starts
 its own.
@@ -36,11 +36,15 @@ OPEN_PORT = (
 )
 
 
+def tidy(home: Home) -> None:
+    """End the engines that killed commands of a home have left; refuse a damaged database."""
+    _stop_left_over_engines(home.dynamodb)
+    check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
+
+
 @contextmanager
 def embedded_engine(home: Home) -> Iterator[ClosedPort]:
     """Yield the only connections to an engine with the tables of a home; stop it afterwards."""
-    _stop_left_over_engines(home.dynamodb)
-    check_database(home.dynamodb_tables)  # the engine would say that a table does not exist
     process, engine = _start(find_engine(ENDPOINT_VARIABLE), home.dynamodb)
     pid_file = home.dynamodb / f"{os.getpid()}-{process.pid}.pid"
     try:

@@ -1,7 +1,7 @@
 """Finds the executable of the embedded DynamoDB engine, where nobody else can put one.
 
 It runs as the user, so it is taken from the user's project, from the installation of Tidemark, or
-from the PATH, and never from a folder above the project that others may write to.
+from the PATH, and never from a folder above the project.
 """
 
 import os
@@ -10,12 +10,14 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from tidemark.errors import UsageError
 
 PACKAGES = Path("node_modules", "@dynoxide")
-MARKS = ("package.json", "cdk.json", "pyproject.toml")  # of a project's folder
+MARKS = ("package.json", "cdk.json", "pyproject.toml", ".git")  # of a project's folder
+IN_WHEEL = Path(__file__).with_name("bin")  # setup.py puts the one of the wheel's platform there
 CHECKOUT = Path(__file__).parents[3]
 ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -28,6 +30,10 @@ def find_engine(endpoint_variable: str) -> Path:
             if os.access(candidate, os.X_OK):
                 check_owner(candidate, folder)
                 return candidate
+    for candidate in sorted(IN_WHEEL.glob("dynoxide*")):
+        if os.access(candidate, os.X_OK):
+            check_owner(candidate, IN_WHEEL.parent)
+            return candidate
     on_path = shutil.which("dynoxide")
     if on_path:
         return Path(on_path)
@@ -68,9 +74,8 @@ def _is_shared(found: os.stat_result) -> bool:
 def _folders() -> Iterator[Path]:
     here = Path.cwd()
     yield here
-    for folder in here.parents:
-        if any((folder / mark).is_file() for mark in MARKS):
-            yield folder
-            break
+    # The project's folder is the nearest one with a mark; none above it is looked into.
+    marked = (it for it in (here, *here.parents) if any((it / mark).exists() for mark in MARKS))
+    yield from (folder for folder in islice(marked, 1) if folder != here)
     yield Path(sys.prefix).parent  # the project whose .venv this is
     yield CHECKOUT

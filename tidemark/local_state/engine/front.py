@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Protocol
 
+from tidemark.errors import TidemarkError
 from tidemark.local_state.engine.closed_port import Answer
 from tidemark.local_state.machine.local_requests import LOOPBACK, LOOPBACK_NAMES, refusal_reason
 from tidemark.local_state.machine.secrets_in_text import FRONT
@@ -147,6 +148,11 @@ class _Handler(BaseHTTPRequestHandler):
 def _answer_of(send: Callable[[], Answer]) -> Answer:
     try:
         return send()
+    except TidemarkError as error:  # the engine cannot be started: its class is the code
+        text = json.dumps(
+            {"__type": f"com.amazon.coral.service#{type(error).__name__}", "message": str(error)}
+        )
+        return 400, [("content-type", JSON)], text.encode()
     except (OSError, http.client.HTTPException) as error:
         kind = "com.amazon.coral.service#InternalServerError"
         text = json.dumps({"__type": kind, "message": f"the engine does not answer: {error!r}"})

@@ -1,6 +1,7 @@
 """The checkpoints of job runs in the state database: one row for each run that has one."""
 
 import json
+from collections.abc import Sequence
 
 from tidemark.errors import DamagedDatabaseError
 from tidemark.local_state.store.database import Store
@@ -27,6 +28,17 @@ def checkpoint_of_run(store: Store, run_id: str) -> Checkpoint | None:
     """Return the checkpoint of a run, None if it has none."""
     rows = store.query("SELECT run_id, document FROM checkpoint WHERE run_id = ?", (run_id,))
     return _read(*rows[0]) if rows else None
+
+
+def uncommitted_checkpoints(store: Store, run_ids: Sequence[str]) -> list[Checkpoint]:
+    """Return the checkpoints of some runs that have committed nothing."""
+    rows = store.query(
+        "SELECT run_id, document FROM checkpoint WHERE run_id IN (SELECT value FROM json_each(?)) "
+        # A damaged one hides no run: who asks for the checkpoint itself gets the error.
+        "AND CASE WHEN json_valid(document) THEN json_extract(document, '$.is_committed') END = 0",
+        (json.dumps(list(run_ids)),),
+    )
+    return [_read(*row) for row in rows]
 
 
 def stored_checkpoints(

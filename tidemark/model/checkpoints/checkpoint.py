@@ -116,6 +116,9 @@ class WatermarkMove:
     windows: tuple[Mapping[str, Any], ...] = ()
 
 
+NOTHING_COMMITTED = "nothing committed"  # of a run that succeeded; the next one reads this again
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """The data that one job run has read, written and moved.
@@ -151,6 +154,13 @@ class Checkpoint:
         """Whether everything it opened is known to have held nothing new."""
         amounts = [read.rows if read.files is None else read.files for read in self.read]
         return bool(amounts) and all(amount == 0 for amount in amounts)
+
+    @property
+    def is_read_again(self) -> bool:
+        """Whether the next run reads the same: it has read by a position that it has not moved."""
+        if self.is_committed or self.has_read_nothing:
+            return False
+        return any(read.after is not None for read in self.read)
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that is stored, as plain JSON values."""

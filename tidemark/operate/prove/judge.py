@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.judged import TargetRows

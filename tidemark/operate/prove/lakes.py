@@ -11,7 +11,8 @@ from typing import Any
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.watermark_tables import watermark_table

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.glue_service.commands import App
-from tidemark.glue_service.submit import Submission
+from tidemark.glue_service.submission import Submission
 from tidemark.local_state.deployment.project_files import files_like
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
 from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_run

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.catalog.tables import catalog_tables
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store

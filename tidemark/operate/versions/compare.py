@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms, jvms_of
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun

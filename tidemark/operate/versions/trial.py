@@ -11,7 +11,8 @@ from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.glue_service.commands import App, load_app
 from tidemark.glue_service.one_run import run_workflow
 from tidemark.glue_service.runs.jvms.supply import Jvms
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.glue_service.workflows.selection import Selection
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.glue_service.submit import read_submission, submit
+from tidemark.glue_service.submission import read_submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.run_snapshots import snapshots_of
 from tidemark.local_state.run_warnings import read_warnings

@@ -193,7 +193,11 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
             "Exception in thread x java.lang.OutOfMemoryError: Java heap space\n",
             ["java.lang.OutOfMemoryError: Java heap space (h.py", "spark.driver.memory"],
         ),
-        ("Py4JNetworkError: Error while sending or receiving", "", ["the job's JVM is gone"]),
+        (
+            "Py4JNetworkError: Error while sending or receiving",
+            "",
+            ["the job's JVM is gone", "hs_err_pid", "the container's limit", "larger worker type"],
+        ),
         ("ConnectionResetError: [Errno 104] x", "", ["the job's JVM is gone"]),
         ("E: no rows; caused by ConnectionRefusedError: x", "", ["the job's JVM is gone"]),
         ("java.lang.OutOfMemoryError: GC overhead", "", ["out of memory", "spark.driver.memory"]),

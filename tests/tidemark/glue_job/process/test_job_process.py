@@ -366,11 +366,24 @@ def test_job_that_cannot_be_started_says_why(home, definition, error, text):
 
 
 def test_run_past_its_timeout_is_ended(home):
+    put_script(home, "import time\ndef wait():\n    time.sleep(60)\nwait()\n")
+
+    run = run_job(home, job(timeout_minutes=1 / 20))
+
+    assert run.state == "TIMEOUT"
+    assert run.error_message.startswith("Job run timed out after 0.05 minutes (probe.py, line 3); ")
+    assert "timeout_minutes" in run.error_message
+    log = Path(run.log_path).read_text(encoding="utf-8")
+    assert log.endswith(f"\n{run.error_message}\n")
+
+
+def test_run_past_its_timeout_before_its_script_has_begun_is_ended_too(home):
     put_script(home, "import time; time.sleep(60)")
 
     run = run_job(home, job(timeout_minutes=0))
 
-    assert (run.state, run.error_message) == ("TIMEOUT", "Job run timed out")
+    assert run.state == "TIMEOUT"
+    assert run.error_message.startswith("Job run timed out after 0 minutes")
 
 
 def test_stopped_run_is_ended(home):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.glue_service.submit import read_submission, submit
+from tidemark.glue_service.submission import read_submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 
 pytestmark = pytest.mark.spark

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tidemark.glue_service.runs.jvms.supply import jvms_of
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.sparks.make import spark_for

@@ -17,6 +17,7 @@ VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 def alone(tmp_path, monkeypatch):
     """Leave out the engine of this installation; work in an empty folder."""
     monkeypatch.setattr(executable, "CHECKOUT", tmp_path / "no-checkout")
+    monkeypatch.setattr(executable, "IN_WHEEL", tmp_path / "wheel" / "bin")
     monkeypatch.setattr(executable.sys, "prefix", str(tmp_path / "elsewhere" / ".venv"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     here = tmp_path / "shared" / "project"
@@ -49,11 +50,15 @@ def test_a_project_is_found_from_its_folders(alone, monkeypatch):
     assert find_engine(VARIABLE) == engine
 
 
-@pytest.mark.parametrize("mark", [None, "pyproject.toml"])
-def test_a_folder_above_the_project_is_not_trusted(alone, mark):
+@pytest.mark.parametrize(
+    ("mark", "mark_above"),
+    [(None, None), ("pyproject.toml", None), ("pyproject.toml", "package.json"), (".git", ".git")],
+)
+def test_a_folder_above_the_project_is_not_trusted(alone, mark, mark_above):
     put_engine(alone.parent)
-    if mark:
-        (alone / mark).write_text("", encoding="utf-8")
+    for folder, name in ((alone, mark), (alone.parent, mark_above)):
+        if name:
+            (folder / name).write_text("", encoding="utf-8")
 
     with pytest.raises(UsageError, match="is not installed"):
         find_engine(VARIABLE)
@@ -83,6 +88,15 @@ def test_what_another_user_owns_is_refused(alone):
 
     with pytest.raises(UsageError, match="other users can write"):
         check_owner(engine, alone)
+
+
+def test_the_engine_of_the_wheel_is_found(tmp_path):
+    engine = tmp_path / "wheel" / "bin" / "dynoxide"
+    engine.parent.mkdir(parents=True)
+    engine.write_text("#!/bin/sh\n", encoding="utf-8")
+    engine.chmod(0o755)
+
+    assert find_engine(VARIABLE) == engine
 
 
 def test_an_engine_on_the_path_is_found(tmp_path):

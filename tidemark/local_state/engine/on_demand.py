@@ -1,0 +1,56 @@
+"""The embedded DynamoDB engine, started by the first request: most scripts send none."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+
+from tidemark.local_state.engine.closed_port import Answer, ClosedPort
+from tidemark.local_state.engine.embedded import embedded_engine, tidy
+from tidemark.local_state.home import Home
+
+
+class EngineOnDemand:
+    """Sends requests to an engine, which it starts for the first one; called by any thread."""
+
+    def __init__(self, start: Callable[[], ClosedPort]) -> None:
+        """Start nothing yet."""
+        self._start = start
+        self._lock = threading.Lock()
+        self._engine: ClosedPort | None = None
+        self._is_closed = False
+
+    def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Send a request to the engine and return its response.
+
+        Raises:
+            TidemarkError: the engine cannot be started; the next request tries again.
+        """
+        return self._started().request(method, path, headers, body)
+
+    def close(self) -> None:
+        """Start no engine any more; a start in progress is waited for."""
+        with self._lock:
+            self._is_closed = True
+
+    def _started(self) -> ClosedPort:
+        with self._lock:
+            if self._engine is None:
+                if self._is_closed:
+                    raise ConnectionError("the command that this DynamoDB belongs to has ended")
+                self._engine = self._start()
+            return self._engine
+
+
+@contextmanager
+def engine_on_demand(home: Home) -> Iterator[EngineOnDemand]:
+    """Yield an engine with the tables of a home, which is not started yet; stop it afterwards."""
+    tidy(home)
+    # The kernel ends the engine with the thread that started it, and a request's thread is short.
+    with ThreadPoolExecutor(1, "dynamodb-engine") as starter, ExitStack() as stack:
+
+        def start() -> ClosedPort:
+            return starter.submit(stack.enter_context, embedded_engine(home)).result()
+
+        with closing(EngineOnDemand(start)) as engine:
+            yield engine

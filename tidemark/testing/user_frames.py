@@ -1,0 +1,55 @@
+"""Lets `--pdb` stop in the user's code: not in the library in which an error was raised."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+TIDEMARK = Path(__file__).parents[1]
+LIBRARIES = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))
+
+
+def stop_in_own_code(call: pytest.CallInfo[Any], scripts: Iterable[str]) -> None:
+    """Cut the frames below the user's last one from an error, for a debugger that looks at it."""
+    error = call.excinfo.value if call.excinfo else None
+    if error is None or error.__traceback__ is None:
+        return
+    cut = up_to_own(error.__traceback__, set(scripts))
+    if cut is not None:
+        from _pytest._code import ExceptionInfo
+
+        call.excinfo = ExceptionInfo.from_exception(error.with_traceback(cut))
+
+
+def up_to_own(trace: TracebackType, scripts: set[str]) -> TracebackType | None:
+    """Return a traceback without what is below the last frame of the user; None if it has none."""
+    frames = _frames(trace)
+    own = [n for n, it in enumerate(frames) if _is_own(it.tb_frame.f_code.co_filename, scripts)]
+    if not own:
+        return None
+    cut: TracebackType | None = None
+    for it in reversed(frames[: own[-1] + 1]):
+        cut = TracebackType(cut, it.tb_frame, it.tb_lasti, it.tb_lineno)
+    return cut
+
+
+def _frames(trace: TracebackType | None) -> Sequence[TracebackType]:
+    found = []
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found
+
+
+def _is_own(file: str, scripts: set[str]) -> bool:
+    """Return whether a file is the user's: a script, or one that no package manager installed."""
+    path = Path(file)
+    if file in scripts:
+        return True
+    return path.is_file() and not any(path.is_relative_to(it) for it in (TIDEMARK, *LIBRARIES))
