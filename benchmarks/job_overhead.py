@@ -6,6 +6,7 @@ same Spark settings and libraries, but without the class archive. The three take
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,6 +18,7 @@ from tidemark.glue_job.process.pool import POOL_VARIABLE
 from tidemark.glue_job.process.spark import CONF_FILE, write_spark_conf
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms, jvms_of
 from tidemark.glue_service.runs.pythons import REFILL_S
+from tidemark.glue_service.served import find_port
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
@@ -63,15 +65,20 @@ def measure() -> list[Result]:
             _run(home, script, jvms, 0)  # the first one is the cold one of its JVM
             rounds = [_round(home, script, jvms, number) for number in range(1, ROUNDS + 1)]
             memory = [_memory_gb(home, Path(folder), jvms)]
+        served = _served(home, script)
     cold, warm, nothing, whole, spark = zip(*rounds, strict=True)
     ratios = [mine / theirs for mine, theirs in zip(whole, spark, strict=True)]
+    shares = [mine / theirs for mine, theirs in zip(served, spark, strict=True)]
+    whole_of = "the whole command"
     return [
         Result("one job, warm JVM", COMMAND, warm, "target 1.0 s"),
         Result("one job, warm JVM, nothing new", COMMAND, nothing, "target 0.6 s"),
-        Result("tidemark submit, warm JVM", COMMAND, whole, "the whole command; target 1.0 s"),
+        Result("tidemark submit, warm JVM", COMMAND, whole, f"{whole_of}; target 1.0 s"),
         Result("one job, cold JVM", COMMAND, cold, "the first of a command, or --isolated"),
         Result("one job, spark-submit", COMMAND, spark, "without the class archive"),
         Result("tidemark submit, share of spark-submit", COMMAND, ratios, "target 0.125"),
+        Result("tidemark submit to a served home", COMMAND, served, f"{whole_of}; target 1.0 s"),
+        Result("tidemark submit to a served home, share", COMMAND, shares, "target 0.125"),
         Result("memory of an engine with two JVMs, GB", COMMAND, memory, "peak; target 2.5 GB"),
     ]
 
@@ -109,6 +116,27 @@ def _command(home: Home, script: Path, jvms: Jvms, number: int) -> float:
     return time_command(
         [*command, "--job-bookmark-option", "job-bookmark-enable"], home.root, environment
     )
+
+
+def _served(home: Home, script: Path) -> list[float]:
+    """Return the seconds of commands whose runs `tidemark local up` takes, after as many others."""
+    program = [sys.executable, "-m", "tidemark"]
+    environment = {**os.environ, "TIDEMARK_HOME": str(home.root)}
+    command = [*program, "submit", str(script), "--JOB_NAME", "bench"]
+    command += ["--job-bookmark-option", "job-bookmark-enable"]
+    up = [*program, "local", "up", "--port", "0", "--jvms", "1"]
+    seconds = []
+    with subprocess.Popen(up, env=environment, stdout=subprocess.DEVNULL) as served:  # noqa: S603 (ours)
+        try:
+            while find_port(home) is None:
+                time.sleep(0.1)
+            for number in range(2 * ROUNDS):
+                land(home, 1_000 + number)
+                time.sleep(REFILL_S + 1)
+                seconds.append(time_command(command, home.root, environment))
+        finally:
+            served.terminate()
+    return seconds[ROUNDS:]
 
 
 def land(home: Home, number: int) -> None:
