@@ -46,7 +46,7 @@ def submit(
 
     Buckets are the folders of the home's lake. The job is named as --JOB_NAME says, or after the
     script. What the script uses and this machine does not run is named before it starts. Where
-    `tidemark local up --port` serves the home, the script runs there.
+    `tidemark local up --port 4566` serves the home, the script runs there.
     """
     from tidemark.glue_service.served import find_port
     from tidemark.glue_service.submission import read_submission
