@@ -1,6 +1,7 @@
 """The live page of `tidemark local up`: what it shows of a job, and what its buttons do."""
 
 import io
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -31,11 +32,15 @@ def live_pages(home: Home, app: Path | None) -> "Pages":
         home: the home.
         app: the assembly that was deployed there; None for cdk.out.
     """
+    from tidemark.glue_service.http.pages import PREFIX
+    from tidemark.glue_service.http.peers import can_tell_users
     from tidemark.report.live.pages import LivePages
     from tidemark.report.live.view import View
 
+    # Where the port cannot refuse other users of this machine, they do not know the path.
+    base = PREFIX if can_tell_users() else f"{PREFIX}{secrets.token_urlsafe(32)}/"
     opened = partial(open_target, Where(None, app, takes=("app",)))
-    view = View(home.database, opened, details_of)
+    view = View(home.database, opened, details_of, base)
     return LivePages(view, partial(act, opened), str(home.shown))
 
 

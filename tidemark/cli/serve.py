@@ -151,7 +151,9 @@ def _tell_of(home: Home, options: Options, url: str) -> None:
     for warning in warnings_of(options):
         click.echo(warning, err=True)
     if options.pages is not None and is_private(options):
-        click.echo(f"{url}/ shows runs, logs and state in a browser, as they change")
+        click.echo(
+            f"{url}{options.pages.home} shows runs, logs and state in a browser, as they change"
+        )
     click.echo(f"the Glue of {home.root} listens; Ctrl-C ends it. For its clients:")
     print_variables(home, url, region())
 

@@ -17,7 +17,13 @@ Start: TypeAlias = Callable[[str, list[tuple[str, str]]], object]
 
 
 class Pages(Protocol):
-    """What answers browsers, by WSGI."""
+    """What answers browsers, by WSGI.
+
+    Attributes:
+        home: the path of the first page.
+    """
+
+    home: str
 
     def __call__(self, environ: Mapping[str, Any], start_response: Start) -> Iterable[bytes]:
         """Answer one request."""

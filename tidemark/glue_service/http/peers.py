@@ -8,10 +8,12 @@ Source: https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
 
 import ipaddress
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tidemark.local_state.machine.local_requests import LOOPBACK
 from tidemark.local_state.machine.socket_diag import Address, holder_of_socket
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -33,6 +35,14 @@ def foreign_user(peer: str, peer_port: int, port: int, here: str | None = None) 
         "every user of this machine, who can then run code as that user: "
         "`tidemark local up --port NUMBER --any-user`"
     )
+
+
+def can_tell_users() -> bool:
+    """Return whether this machine shows which user is at the other end of a connection."""
+    if sys.platform != "linux":
+        return False
+    with socket.create_server((LOOPBACK, 0)) as probe:
+        return _is_listed(probe.getsockname()[1])
 
 
 def user_of(peer: str, peer_port: int, port: int, here: str | None = None) -> int | None:

@@ -21,6 +21,7 @@ POLICY = (
 )
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 SCRIPT, EVENTS = "text/javascript; charset=utf-8", "text/event-stream; charset=utf-8"
+NOT_THE_PAGE = "open the address that `tidemark local up` has printed"
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
 
@@ -29,8 +30,14 @@ class LivePages:
     """The pages of one port."""
 
     def __init__(self, view: View, act: Act, where: str) -> None:
-        """Show a view of the home ``where``; buttons call ``act`` with a verb and a name."""
+        """Show a view of the home ``where``; buttons call ``act`` with a verb and a name.
+
+        The paths of the pages begin with the view's base. If that is a secret, only its first page
+        shows anything.
+        """
         self._view, self._act, self._where = view, act, where
+        self._base = view.base
+        self.home = ROOT if self._base == PREFIX else self._base
         self._token = secrets.token_urlsafe(32)
         self._streams = Streams()
         self._library = find_library()
@@ -43,6 +50,8 @@ class LivePages:
         """Answer one request."""
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         path = path.encode("latin-1").decode("utf-8", "replace")
+        if path != self.home and not path.startswith(self._base):
+            return _answer(start_response, 403, PLAIN, NOT_THE_PAGE)
         try:
             if method == "POST":
                 return self._post(environ, start_response, path)
@@ -55,8 +64,8 @@ class LivePages:
             return _answer(start_response, 500, PLAIN, str(error))
 
     def _get(self, environ: Mapping[str, Any], start: Start, path: str) -> Iterable[bytes]:
-        name = path.removeprefix(PREFIX)
-        if path == ROOT:
+        name = path.removeprefix(self._base)
+        if path == self.home:
             return _answer(start, 200, HTML, self._page("", ""))
         if name == NAME and self._library:
             return _answer(start, 200, SCRIPT, self._library)
@@ -91,9 +100,11 @@ class LivePages:
             where=self._where,
             title=subject,
             content=content(subject) if content else self._view.overview(),
-            events=f"{PREFIX}events?{query}",
+            base=self._base,
+            home=self.home,
+            events=f"{self._base}events?{query}",
             style=style(),
-            script=f"{PREFIX}{NAME}" if self._library else "",
+            script=f"{self._base}{NAME}" if self._library else "",
             hint="" if self._library else HINT,
             token=self._token,
         )
@@ -102,7 +113,7 @@ class LivePages:
         given = environ.get(GIVEN, "").encode("utf-8", "replace")
         if not hmac.compare_digest(given, self._token.encode()):
             return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
-        verb, _, name = path.removeprefix(PREFIX).partition("/")
+        verb, _, name = path.removeprefix(self._base).partition("/")
         return _answer(start, 200, PLAIN, self._act(verb, name))
 
 

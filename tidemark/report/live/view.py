@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
+from tidemark.glue_service.http.pages import PREFIX
 from tidemark.model.clock import now_ms
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
@@ -39,8 +40,11 @@ class Shown:
 class View:
     """Makes the content of pages; called by many threads."""
 
-    def __init__(self, database: Path, open_target: OpenTarget, details: Details) -> None:
-        """Show the home whose database it is."""
+    def __init__(
+        self, database: Path, open_target: OpenTarget, details: Details, base: str = PREFIX
+    ) -> None:
+        """Show the home whose database it is; paths of pages begin with ``base``."""
+        self.base = base
         self._files = (database, database.with_name(f"{database.name}-wal"))
         self._runs = database.parent / "runs"
         self._open_target, self._details = open_target, details
@@ -78,7 +82,7 @@ class View:
                 raise EntityNotFoundError(f"there is no job {name!r} here")
             runs = sorted(target.runs([name], None, LIMIT), key=lambda run: run.started_at)[::-1]
             said = self._details(target, name)
-        return _render("live_job.html.jinja", job=name, runs=runs, details=said)
+        return self._render("live_job.html.jinja", job=name, runs=runs, details=said)
 
     def run(self, run_id: str) -> str:
         """Return the content of the page of a run.
@@ -91,7 +95,7 @@ class View:
             if found is None:
                 raise EntityNotFoundError(f"there is no run {run_id!r} here")
             shown = _shown(target, found, LOG_LINES)
-        return _render("live_run.html.jinja", shown=shown)
+        return self._render("live_run.html.jinja", shown=shown)
 
     def _made(self, target: Target) -> str:
         jobs = _jobs(target)
@@ -101,7 +105,7 @@ class View:
         self._active = tuple(run.run_id for run in active)
         pictures = pictures_of(report, content)
         drawn, note = self._drawn({**pictures.graphs}, {**pictures.charts})
-        return _render(
+        return self._render(
             "live_overview.html.jinja",
             report=report,
             content=content,
@@ -111,6 +115,9 @@ class View:
             active=[_shown(target, run, TAIL_LINES) for run in active],
             workflows=target.names.workflows,
         )
+
+    def _render(self, template: str, **values: Any) -> str:
+        return environment().get_template(template).render(base=self.base, **values)
 
     def _drawn(
         self, graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]
@@ -157,7 +164,3 @@ def _as_markup(pictures: Mapping[str, str]) -> dict[str, Any]:
     from markupsafe import Markup
 
     return {name: Markup(svg) for name, svg in pictures.items()}  # noqa: S704 (drawn here)
-
-
-def _render(template: str, **values: Any) -> str:
-    return environment().get_template(template).render(**values)

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +16,7 @@ from tests.fixtures.commands import write_assembly_into
 from tests.waiting import BOUND_S, wait_until
 from tidemark.cli.live import live_pages
 from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.http import peers
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.local_state.home import Home
 from tidemark.report.live import library
@@ -218,3 +220,23 @@ def test_a_stream_sends_a_body_again_only_if_something_changed() -> None:
 
 def test_an_event_keeps_its_lines() -> None:
     assert event("a\nb") == b"data: a\ndata: b\n\n"
+
+
+def test_where_users_cannot_be_told_apart_only_a_secret_path_has_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(peers, "can_tell_users", lambda: False)
+    home = Home.from_environment()
+    pages = live_pages(home, write_assembly_into(tmp_path, {"first": ""}))
+    with serving(home, Options(pages=pages)) as (url, _):
+        browser = Browser(url)
+
+        assert browser.ask("/")[0] == 403
+        assert browser.ask("/_tidemark/job/first")[0] == 403
+        assert browser.ask("/_tidemark/wrong/")[0] == 403
+        status, page = browser.ask(pages.home)
+    assert status == 200
+    assert len(pages.home) > 40
+    assert page.count(pages.home) >= 3
+    assert '"/_tidemark/job' not in page
