@@ -117,7 +117,7 @@ def test_a_name_that_no_table_can_have_is_refused(home: Path) -> None:
 def test_without_an_app_and_without_runs_a_command_says_what_to_do(
     repository: Path, home: Path
 ) -> None:
-    assert_one_clear_line(tidemark("status"), 2, "no cdk.json", "tidemark submit SCRIPT.py")
+    assert_one_clear_line(tidemark("status"), 2, "no cdk.out", "tidemark submit SCRIPT.py")
     assert tidemark("runs").stdout == f"no job has a run in {home}\n"
     assert_one_clear_line(tidemark("logs", NAME), 2, f"there is no job '{NAME}'")
 
