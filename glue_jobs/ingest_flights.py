@@ -46,9 +46,11 @@ class Source(Protocol):
     @property
     def newest(self) -> Any:
         """What finds the greatest ``updated_at`` when a window is opened."""
+        ...
 
     def rows(self, window: Window) -> DataFrame:
         """Return the flights of a window."""
+        ...
 
 
 def main() -> None:

@@ -56,7 +56,7 @@ class GithubStack(cdk.Stack):
         role = iam.Role(
             self,
             id_,
-            assumed_by=iam.FederatedPrincipal(
+            assumed_by=iam.FederatedPrincipal(  # pyright: ignore[reportArgumentType] (of jsii)
                 self._iam_arn("oidc-provider", ISSUER),
                 {"StringEquals": {f"{ISSUER}:aud": AUDIENCE, f"{ISSUER}:sub": subject}},
                 "sts:AssumeRoleWithWebIdentity",

@@ -126,9 +126,9 @@ def _report() -> str:
 
 
 def _report_cure() -> str:
-    from tidemark.report.drawing import PACKAGES
+    from tidemark.report.drawing import INSTALL
 
-    return f"pip install 'tidemark-glue[report]' && npm install --save-dev {' '.join(PACKAGES)}"
+    return f"pip install 'tidemark-glue[report]' && {INSTALL}"
 
 
 def _free_bytes(folder: Path) -> int:

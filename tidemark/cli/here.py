@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -47,6 +48,20 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
         yield stack.enter_context(of_port(url, str(home.shown), region(), key))
         if engine is not None:
             wait_for_runs(engine, has_ended)
+
+
+class Owner(NamedTuple):
+    """A command that holds a home without a port: what has started since then is its own."""
+
+    pid: int
+    since_ms: int
+
+
+def owner_of_runs() -> Owner | None:
+    """Return the command that holds the home and has no port, if any, such as `tidemark submit`."""
+    home = Home.from_environment()
+    pid = home.holder() if find_port(home) is None else None
+    return None if pid is None else Owner(pid, home.held_since_ms())
 
 
 def _deploy(engine: Engine, folder: Path) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tidemark.local_state.home import Home
     from tidemark.operate.target import Target
     from tidemark.report.model import Report
+    from tidemark.report.page import Draw
 
 MAX_LEDGERS = 50  # jobs whose sources are listed
 OUTPUT_HELP = "The file to write; report.html in the state home if not given."
@@ -36,7 +37,6 @@ def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:
     """
     from tidemark.extras import require
     from tidemark.local_state.home import Home
-    from tidemark.report.drawing import draw
     from tidemark.report.gather import app_jobs_of, report_of, with_submitted
     from tidemark.report.page import page_of
 
@@ -46,10 +46,22 @@ def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:
     with open_target(where) as target:
         jobs = with_submitted(target, app_jobs_of(target))
         found = with_gaps(report_of(target, jobs, limit, now_ms()), target)
-    file.write_text(page_of(found, draw), encoding="utf-8", errors="backslashreplace")
+    file.write_text(page_of(found, _drawing()), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be opened: open the file in one", err=True)
+
+
+def _drawing() -> "Draw":
+    """Return what draws the pictures; without Node's packages the page says how to get them."""
+    from tidemark.report.drawing import draw, find_packages, without_pictures
+
+    try:
+        find_packages()
+    except UsageError as error:
+        click.echo(f"warning: the page is written without pictures: {error}", err=True)
+        return without_pictures
+    return draw
 
 
 def _file_of(home: "Home") -> Path:

@@ -1,6 +1,8 @@
 """The commands about runs, here and on AWS: `runs`, `logs`, `stop`, `resume` and `trigger`."""
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -120,7 +122,8 @@ def stop(
 
     What a run has committed stays. A run is STOPPING until it has ended: `tidemark runs` shows it.
     """
-    from tidemark.operate.job_runs import find_run, stop_runs
+    from tidemark.cli.here import owner_of_runs
+    from tidemark.operate.job_runs import ACTIVE_STATES, find_run, stop_runs
     from tidemark.operate.workflow_runs import stop_workflow
 
     if job is not None and workflow is not None:
@@ -132,7 +135,19 @@ def stop(
         else:
             name = target.job(job)
             run = find_run(target.glue, name, run_id) if run_id else None
-            asked = [run.run_id for run in stop_runs(target.glue, name, run)]
+            owner = None if where.stage else owner_of_runs()
+            if owner is None:
+                asked = [run.run_id for run in stop_runs(target.glue, name, run)]
+            else:
+                going = [it for it in target.runs([name]) if it.state in ACTIVE_STATES]
+                asked = [
+                    it.run_id
+                    for it in going
+                    if it.started_at_ms >= owner.since_ms
+                    and (run is None or it.run_id == run.run_id)
+                ]
+                if asked:
+                    os.kill(owner.pid, signal.SIGTERM)  # as Ctrl-C there: it stops the run
     if output == "json":
         click.echo(json.dumps({"name": name, "stopping": asked}, indent=2))
         return

@@ -88,9 +88,9 @@ def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Targ
 
 
 def _is_without_app(where: Where) -> bool:
-    """Return whether a command on this machine works in a folder that never had an app."""
-    names_one = where.app is not None or bool(where.context)
-    return not names_one and not any(Path(it).exists() for it in ("cdk.out", "cdk.json"))
+    """Return whether no app was synthesized in this folder, and the command names none."""
+    synthesizes = "context" in where.takes and (bool(where.context) or Path("cdk.json").is_file())
+    return where.app is None and not synthesizes and not Path("cdk.out").exists()
 
 
 def _folder_of(where: Where, stack: ExitStack) -> Path:

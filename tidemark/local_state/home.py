@@ -309,6 +309,10 @@ class Home:
         text = (self.root / "lock").read_text(encoding="utf-8", errors="replace").strip()
         return int(text) if text.isascii() and text.isdigit() else None
 
+    def held_since_ms(self) -> int:
+        """Return when the last command began to hold the home, epoch milliseconds."""
+        return (self.root / "lock").stat().st_mtime_ns // 1_000_000
+
     def reset(self) -> None:
         """Delete everything in the home: data, bookmarks, watermarks, runs and logs."""
         with self.exclusive():

@@ -11,6 +11,7 @@ from tidemark.app import find_node
 from tidemark.errors import TidemarkError, UsageError
 
 PACKAGES = ("@hpcc-js/wasm-graphviz", "vega", "vega-lite")
+INSTALL = f"npm install --save-dev {' '.join(PACKAGES)}"
 PROGRAM = Path(__file__).with_name("draw.mjs")
 TIDEMARK = Path(__file__).parents[1]
 TIMEOUT_S = 300
@@ -43,6 +44,14 @@ def draw(graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]) -> 
     return pictures
 
 
+def without_pictures(
+    graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return a sentence in the place of each picture, where nothing can draw."""
+    sentence = f"<p>Not drawn: <code>{INSTALL}</code> installs what draws.</p>"
+    return dict.fromkeys((*graphs, *charts), sentence)
+
+
 def find_packages() -> Path:
     """Return the folder whose `node_modules` has the packages: the working folder or one above."""
     here = Path.cwd()
@@ -51,6 +60,6 @@ def find_packages() -> Path:
             return folder
     raise UsageError(
         "what draws the report is not installed (no node_modules with "
-        f"{', '.join(PACKAGES)} in {here}, nor in a folder above); run `npm install --save-dev "
-        f"{' '.join(PACKAGES)}` in the folder of your package.json"
+        f"{', '.join(PACKAGES)} in {here}, nor in a folder above); run `{INSTALL}` in the folder "
+        "of your package.json"
     )

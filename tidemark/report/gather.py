@@ -38,9 +38,9 @@ def app_jobs_of(target: Target) -> tuple[PipelineJob, ...]:
         if target.submitted:
             return submitted_of(target)
         raise UsageError(
-            "there is no app in this folder (no cdk.json), and no script was submitted in "
-            f"{target.where}: `tidemark submit SCRIPT.py` runs a script, and --app names the "
-            "assembly of an app"
+            "no app was synthesized in this folder (there is no cdk.out), and no script was "
+            f"submitted in {target.where}: `tidemark run` runs an app, `tidemark submit SCRIPT.py` "
+            "a script, and --app names the assembly of an app"
         )
     return read_jobs(target.assembly, target.region)
 

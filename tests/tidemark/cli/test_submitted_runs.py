@@ -117,7 +117,7 @@ def test_a_name_that_no_table_can_have_is_refused(home: Path) -> None:
 def test_without_an_app_and_without_runs_a_command_says_what_to_do(
     repository: Path, home: Path
 ) -> None:
-    assert_one_clear_line(tidemark("status"), 2, "no cdk.json", "tidemark submit SCRIPT.py")
+    assert_one_clear_line(tidemark("status"), 2, "no cdk.out", "tidemark submit SCRIPT.py")
     assert tidemark("runs").stdout == f"no job has a run in {home}\n"
     assert_one_clear_line(tidemark("logs", NAME), 2, f"there is no job '{NAME}'")
 
@@ -152,6 +152,32 @@ def test_what_only_an_own_process_can_have_is_refused_while_the_home_is_served(
         result = tidemark("submit", "--isolated", script(repository, ""))
 
     assert_one_clear_line(result, 2, "leave out --executors, --isolated")
+
+
+def test_a_script_that_another_command_runs_is_stopped(repository: Path, home: Path) -> None:
+    waits = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.1)\n"
+    with started("submit", script(repository, waits)) as process:
+        read_until(process, b"begun")
+        stopped = tidemark("stop", NAME)
+        output, _ = process.communicate(timeout=BOUND_S)
+    none = tidemark("stop", NAME)
+
+    assert "is being stopped" in stopped.stdout
+    assert b"STOPPED" in output
+    assert process.returncode == 130
+    assert "has no run in progress" in none.stdout
+
+
+def test_a_command_that_holds_the_home_is_not_stopped_for_a_run_of_a_dead_one(home: Path) -> None:
+    opened = Home.open(home)
+    with Store(opened.database) as store:
+        store.put_job_run(JobRun("jr_1", NAME, None, None, 0, "RUNNING", 7, "log", "x"))
+        put_run_request(store, RunRequest("jr_1", is_submitted=True))
+
+    with opened.exclusive():  # by this process, which a signal would reach
+        stopped = tidemark("stop", NAME)
+
+    assert "has no run in progress" in stopped.stdout
 
 
 @pytest.mark.parametrize("by", ["ctrl-c", "stop"])

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
+from tidemark.errors import DiskFullError, TidemarkError, UsageError
 from tidemark.local_state.engine.closed_port import Answer, ClosedPort
 from tidemark.local_state.engine.embedded import embedded_engine, tidy
 from tidemark.local_state.home import Home
@@ -18,13 +19,15 @@ class EngineOnDemand:
         self._start = start
         self._lock = threading.Lock()
         self._engine: ClosedPort | None = None
+        self._error: TidemarkError | None = None
         self._is_closed = False
 
     def request(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request to the engine and return its response.
 
         Raises:
-            TidemarkError: the engine cannot be started; the next request tries again.
+            TidemarkError: the engine cannot be started. The next request tries again if the user
+                can have fixed that meanwhile: it was not installed, or the disk was full.
         """
         return self._started().request(method, path, headers, body)
 
@@ -38,8 +41,19 @@ class EngineOnDemand:
             if self._engine is None:
                 if self._is_closed:
                     raise ConnectionError("the command that this DynamoDB belongs to has ended")
-                self._engine = self._start()
+                if self._error is not None:
+                    raise self._error
+                self._engine = self._start_or_remember()
             return self._engine
+
+    def _start_or_remember(self) -> ClosedPort:
+        try:
+            return self._start()
+        except (DiskFullError, UsageError):
+            raise
+        except TidemarkError as error:  # such as another program that has reached the engine
+            self._error = error
+            raise
 
 
 @contextmanager

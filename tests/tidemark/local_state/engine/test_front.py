@@ -174,9 +174,9 @@ def test_where_the_kernel_does_not_close_the_port_the_front_works_as_well(
     monkeypatch.setattr(closed_port, "_take_listener", lambda pid, port: None)
 
     with dynamodb_endpoint(Home.open(tmp_path / "home")) as url:
+        assert ask(url)[0] == 200
         assert not engines[0].is_closed
         assert "can change watermarks; see SECURITY.md" in capsys.readouterr().err
-        assert ask(url)[0] == 200
         ((address, _),) = engine_places(engine_pid(tmp_path / "home"))[0]
         assert address.startswith("127.")
         assert address != "127.0.0.1"
@@ -194,12 +194,17 @@ def test_an_engine_that_another_process_reached_first_is_ended(tmp_path, monkeyp
 
     monkeypatch.setattr(closed_port.ClosedPort, "_connect", connect)
 
-    with (
-        pytest.raises(TidemarkError, match="another program connected to the embedded DynamoDB"),
-        dynamodb_endpoint(Home.open(tmp_path / "home")),
-    ):
-        pass
+    with dynamodb_endpoint(Home.open(tmp_path / "home")) as url:
+        answers = [ask(url), ask(url)]  # no other engine is started: the tables may be changed
+        with (
+            pytest.raises(TidemarkError, match="another program connected to the embedded Dyn"),
+            dynamodb_client(url, "us-east-1") as client,
+        ):
+            client.list_tables()
 
+    for status, _, text in answers:
+        assert (status, "check the watermarks" in text) == (400, True)
+    assert len(others) == closed_port.CONNECTIONS
     assert not list((tmp_path / "home" / "dynamodb").glob("*.pid"))
     for connection in others:
         connection.close()
