@@ -33,12 +33,12 @@ from tidemark.cli.status import status
 from tidemark.cli.submit import submit
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
 from tidemark.cli.watermark import watermark
-from tidemark.errors import InputError, TidemarkError, UsageError
+from tidemark.errors import InputError, NotProvedError, TidemarkError, UsageError
 from tidemark.extras import not_installed
 from tidemark.local_state.home import DEFAULT_HOME
 from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 
-FAILURE, USAGE = 1, 2
+FAILURE, USAGE, NOTHING_TRIED = 1, 2, 3
 RUNNERS = ("run", "submit")
 PIPE_WIDTH = 180  # a table outside a terminal is not folded
 BOOKMARK_HELP = "The job-bookmark-option of the job that runs the scripts; enable if not given."
@@ -51,7 +51,7 @@ class TidemarkGroup(click.Group):
     """A command group that turns our errors into one line and an exit code."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
+        """Run the command; exit 2 on wrong usage, 1 or 3 on failure, 130 when interrupted."""
         for name in ("stdout", "stderr"):
             if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
                 _nowhere.append(Path(os.devnull).open("w"))  # noqa: SIM115 (for good)
@@ -85,6 +85,8 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
             return (f"error: {missing}", USAGE) if missing else None
         case UsageError() | InputError():
             return f"error: {error}", USAGE
+        case NotProvedError():
+            return f"error: {error}", NOTHING_TRIED
         case TidemarkError():
             return f"error: {error}", FAILURE
         case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly

@@ -1,9 +1,11 @@
 """Which experiments there are for a run, from what it changed; the most telling ones first."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
 from tidemark.local_state.operations import CATALOG, COPY, DELETE, PUT, RENAME, REQUEST, Operation
 
@@ -36,8 +38,12 @@ TITLES: Mapping[Kind, str] = {
 }
 MAX_PARTS = 3
 MAX_FAILURES = 3  # lines whose writes are let fail
+MAX_LATE = 2  # crashes after which a file arrives before the next run
 EDGE = 3  # how much a crash tells where kinds or lines change
 MOST_TELLING = 8  # crashes that are tried before anything else
+FIRST = Moment()  # right after the first change
+FIXED = random.Random(1)  # noqa: S311 (not a secret)
+OF_CHANGES = ("crash", "error")  # kinds that go by the changes of a run
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,11 @@ class Experiment:
     Attributes:
         kind: of the experiment.
         title: what happens, for people.
-        after: of a crash, the number of the last operation before it.
-        operation: of a crash, that operation.
-        is_in_increment: whether the crash is in a run that adds to what an earlier run has made.
+        after: the number of the last operation before a crash, or of the one that fails.
+        operation: of a crash or an error, that operation.
+        is_in_increment: whether it is in a run that adds to what an earlier run has made.
+        is_late: whether a file arrives between a crash and the next run.
+        moment: when an executor is killed.
         not_tried: why the experiment is not carried out; empty if it is.
     """
 
@@ -58,29 +66,27 @@ class Experiment:
     after: int = 0
     operation: Operation | None = None
     is_in_increment: bool = False
+    is_late: bool = False
+    moment: Moment = FIRST
     not_tried: str = ""
 
 
-def planned(
+def at_once(
     operations: Sequence[Operation],
-    increment: Sequence[Operation],
     new_files: int,
     impossible: Mapping[str, str],
+    moments: Sequence[Moment] = (FIRST,),
 ) -> list[Experiment]:
-    """Return the experiments for a run, the most telling ones first.
+    """Return the experiments for which nothing but the first run must be known.
 
     Args:
         operations: what the run changed outside its processes.
-        increment: what a run changes that adds to an earlier one; empty without such a run. All
-            crashes are tried there then, and only the most telling ones in the first run.
         new_files: how many files it read as new ones.
         impossible: kinds that cannot be tried, with the reason.
+        moments: at which an executor is killed, each in an experiment of its own.
     """
-    found = crashes(increment, is_in_increment=True) or crashes(operations)
-    first = [one for one in crashes(operations) if _telling(operations, one.after) == EDGE]
-    has_state = any(map(is_state, operations))
     why_not = dict(impossible)
-    if not has_state:
+    if not any(map(is_state, operations)):
         why_not["rewind"] = "it keeps no bookmark or watermark"
     for kind in ("parts", "order", "meanwhile"):
         if new_files < 2:
@@ -88,27 +94,78 @@ def planned(
     for kind in ("twice", "replaced"):
         if not new_files:
             why_not[kind] = "the run read no file as a new one"
-    more = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
-    errors = failures(increment, is_in_increment=True) or failures(operations)
-    plan = [
+    found = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
+    plan = [one for one in found if one.kind != "executors"]
+    if why := why_not.get("executors", ""):
+        return [*plan, Experiment("executors", TITLES["executors"], not_tried=why)]
+    return [*plan, *(Experiment("executors", killed_at(one), moment=one) for one in moments)]
+
+
+def of_changes(
+    first: Sequence[Operation],
+    increment: Sequence[Operation] = (),
+    before: Sequence[Operation] = (),
+    draws: random.Random = FIXED,
+    moments: int = 1,
+) -> list[Experiment]:
+    """Return the crashes and errors, the most telling ones first.
+
+    Args:
+        first: what the first run changed outside its processes.
+        increment: what a run changes that adds to an earlier one; empty without such a run. All
+            crashes are tried there then, and only the most telling ones in the first run.
+        before: what the run before that changed; crashes there are followed by a late file.
+        draws: draws further moments of errors.
+        moments: how many moments of an error there are for each line.
+    """
+    found = crashes(increment, is_in_increment=True) or crashes(first)
+    edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
+    late = [one for one in crashes(before, is_late=True) if _telling(before, one.after) == EDGE]
+    errors = failures(increment or first, draws, moments, is_in_increment=bool(increment))
+    return [
         *found[:MOST_TELLING],
-        *errors,
-        *more,
-        *(first if increment else ()),
+        *late[:MAX_LATE],
+        *errors[:MAX_FAILURES],
+        *(edges if increment else ()),
         *found[MOST_TELLING:],
+        *errors[MAX_FAILURES:],
     ]
-    if "crash" not in impossible:
-        return plan
-    tried = [one for one in plan if one.kind != "crash"]
-    return [Experiment("crash", "crashes", not_tried=impossible["crash"]), *tried]
 
 
-def failures(operations: Sequence[Operation], *, is_in_increment: bool = False) -> list[Experiment]:
-    """Return for each line that writes an experiment in which its first write fails."""
-    first: dict[str, Operation] = {}
+def drawn_moments(
+    operations: Sequence[Operation], draws: random.Random, count: int
+) -> list[Moment]:
+    """Return when executors are killed: right after the first change, then at any other."""
+    changes = sum(one.kind in (PUT, COPY, RENAME) for one in operations)
+    others = [Moment(at + 1, is_before) for at in range(changes) for is_before in (True, False)]
+    others = [one for one in others if one != FIRST]
+    return [FIRST, *draws.sample(others, min(count - 1, len(others)))]
+
+
+def killed_at(moment: Moment) -> str:
+    """Return what a moment is, for people."""
+    if moment == FIRST:
+        return TITLES["executors"]
+    where = "before" if moment.is_before else "after"
+    return f"an executor is lost right {where} change {moment.number} of all executors"
+
+
+def failures(
+    operations: Sequence[Operation],
+    draws: random.Random = FIXED,
+    moments: int = 1,
+    *,
+    is_in_increment: bool = False,
+) -> list[Experiment]:
+    """Return experiments in which a write fails: the first one of each line, then drawn ones."""
+    of_lines: dict[str, list[Operation]] = {}
     for one in operations:
         if one.kind == PUT:
-            first.setdefault(place_of(one), one)
+            of_lines.setdefault(place_of(one), []).append(one)
+    lines = list(of_lines.values())[:MAX_FAILURES]
+    chosen = [of_line[0] for of_line in lines]
+    for of_line in lines:
+        chosen += draws.sample(of_line[1:], min(moments - 1, len(of_line) - 1))
     return [
         Experiment(
             "error",
@@ -117,24 +174,28 @@ def failures(operations: Sequence[Operation], *, is_in_increment: bool = False) 
             one,
             is_in_increment=is_in_increment,
         )
-        for one in list(first.values())[:MAX_FAILURES]
+        for one in chosen
     ]
 
 
-def crashes(operations: Sequence[Operation], *, is_in_increment: bool = False) -> list[Experiment]:
+def crashes(
+    operations: Sequence[Operation], *, is_in_increment: bool = False, is_late: bool = False
+) -> list[Experiment]:
     """Return a crash after each operation, the most telling ones first.
 
     A crash before an operation is the one after the operation before it; before the first one
     nothing has happened.
     """
     where = "crash in a later run" if is_in_increment else "crash"
+    then = ", and a file arrives before the next run" if is_late else ""
     titled = [
         Experiment(
             "crash",
-            f"{where} after {described(one)}",
+            f"{where} after {described(one)}{then}",
             one.number,
             one,
             is_in_increment=is_in_increment,
+            is_late=is_late,
         )
         for one in operations
     ]

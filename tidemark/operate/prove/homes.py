@@ -1,6 +1,7 @@
 """Makes homes for experiments: the state of another home, and what operations made of it."""
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -90,6 +91,13 @@ def unannounced(
         for path in {**wanted, **found}
         if not path.startswith(f"{SCRIPTS}/") and wanted.get(path) != found.get(path)
     )
+
+
+def without_scratch(text: str, scratch: Path) -> str:
+    """Return a message that names objects by their URIs, and no folder of experiments."""
+    home = rf"{re.escape(str(scratch))}/home(-[\w-]+)?"
+    text = re.sub(rf"(file:/*)?(?<=/)?{home}/lake/", "s3://", text)
+    return re.sub(home, "(a copy of the home)", text)
 
 
 def _apply(operation: Operation, home: Home, recorded: Home) -> None:
