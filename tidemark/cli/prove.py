@@ -86,7 +86,6 @@ def prove(
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.scratch import scratch_of
-    from tidemark.operate.versions.shared import refuse_shared
 
     kinds = KINDS if only is None else _names(only, KINDS)
     if page is not None:
@@ -98,7 +97,7 @@ def prove(
     console = Console(stderr=True)
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
-        refuse_shared(database_writes(subject.scripts), os.environ)
+        _refuse_shared(subject)
         surrogates = [
             group
             for script in subject.scripts.values()
@@ -126,6 +125,19 @@ def prove(
         for line in lines_of(found):
             click.echo(line)
     sys.exit(found.exit_code)
+
+
+def _refuse_shared(subject: "Subject") -> None:
+    """Raise if every run of the proof would change what is not of its home."""
+    from tidemark.operate.versions.shared import shared_by_both
+
+    writes = database_writes(subject.scripts, is_without_jdbc=True)
+    if found := shared_by_both(writes, os.environ):
+        raise UsageError(
+            f"a proof runs the job many times, and each run would change the same: "
+            f"{'; '.join(found)}; let it use only the lake, DynamoDB without such a variable, and "
+            "JDBC, whose changes of other databases than those of the home are not made"
+        )
 
 
 def _progress(console: Console) -> Progress:

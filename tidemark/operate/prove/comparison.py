@@ -60,8 +60,7 @@ def _finding(
 ) -> Finding:
     baseline, experiment = wanted.of, outcome.experiment
     if job := baseline.job_of(experiment):  # the other jobs of a workflow did not run
-        written = baseline.written_by(job)
-        counting = [one for one in rows if any(place.startswith(one.target) for place in written)]
+        counting = [one for one in rows if baseline.writes_to(job, one.target)]
     else:  # what a later job of a workflow reads, shows in what that job writes
         counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
     verdict = worst([one.verdict for one in counting])

@@ -7,7 +7,18 @@ from typing import Literal, get_args
 
 from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
-from tidemark.local_state.operations import CATALOG, COPY, DELETE, PUT, RENAME, REQUEST, Operation
+from tidemark.local_state.operations import (
+    CATALOG,
+    COPY,
+    DELETE,
+    ITEMS,
+    JDBC,
+    PUT,
+    RENAME,
+    REQUEST,
+    WITHHELD,
+    Operation,
+)
 
 Kind = Literal[
     "crash",
@@ -36,7 +47,7 @@ TITLES: Mapping[Kind, str] = {
     "executors": "an executor is lost when it has written its first object",
     "versions": "the newest version of Glue",
 }
-MAX_PARTS = 3
+MAX_PARTS = 2
 MAX_FAILURES = 3  # lines whose writes are let fail
 MAX_LATE = 2  # crashes after which a file arrives before the next run
 EDGE = 3  # how much a crash tells where kinds or lines change
@@ -160,7 +171,7 @@ def failures(
     """Return experiments in which a write fails: the first one of each line, then drawn ones."""
     of_lines: dict[str, list[Operation]] = {}
     for one in operations:
-        if one.kind == PUT:
+        if one.kind in (PUT, JDBC):
             of_lines.setdefault(place_of(one), []).append(one)
     lines = list(of_lines.values())[:MAX_FAILURES]
     chosen = [of_line[0] for of_line in lines]
@@ -198,6 +209,7 @@ def crashes(
             is_late=is_late,
         )
         for one in operations
+        if one.kind != WITHHELD
     ]
     return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
 
@@ -211,6 +223,9 @@ def described(operation: Operation) -> str:
         DELETE: f"deleting {place}",
         RENAME: f"renaming to {place}",
         BOOKMARK_COMMIT: "committing the bookmark",
+        JDBC: f"committing to {place}",
+        ITEMS: f"writing items to {place}",
+        WITHHELD: f"a change of {place} that was not made",
     }
     if operation.kind == CATALOG:
         words[CATALOG] = f"changing {place} in the Data Catalog"
@@ -236,6 +251,11 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
     if is_state(here) != is_state(following) or place_of(here) != place_of(following):
         return EDGE
     return 2 if here.kind != following.kind else 1
+
+
+def is_write(operation: Operation) -> bool:
+    """Return whether an operation adds rows to a target: an object, items, or a commit."""
+    return operation.kind in (PUT, COPY, JDBC, ITEMS)
 
 
 def is_state(operation: Operation) -> bool:

@@ -71,6 +71,7 @@ class Proof:
         by_time: columns of each target that differ between two equal runs, which are left out.
         seconds: how long all of it took.
         seed: drew the moments after the first; with it they are the same again.
+        withheld: the changes of databases that were not made, as places and lines.
     """
 
     operations: Sequence[Operation]
@@ -78,6 +79,7 @@ class Proof:
     by_time: dict[str, list[str]] = field(default_factory=dict)
     seconds: float = 0.0
     seed: int = 1
+    withheld: Sequence[str] = ()
 
     @property
     def verdict(self) -> Verdict:

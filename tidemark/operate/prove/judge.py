@@ -12,7 +12,7 @@ from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
-from tidemark.operate.prove.tables import dumped, folders_of_tables, iceberg_tables
+from tidemark.operate.prove.tables import dumped, dumped_others, folders_of_tables, iceberg_tables
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of, target_of
 
 MIN_SHARED = 2  # parts of a path: the bucket and a folder
@@ -129,13 +129,18 @@ def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
 
 
 def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
-    """Return the tables of Iceberg that the baseline wrote, each with its rows in all homes."""
+    """Return the tables that the baseline wrote, each with its rows in all homes."""
     before = iceberg_tables(bench.base)
     after = iceberg_tables(homes[0])
     names = sorted(name for name, at in after.items() if before.get(name) != at)
-    return {
+    of_iceberg = {
         f"table {name}": _asked("parquet", [dumped(home, name) for home in homes]) for name in names
     }
+    others = {
+        name: _asked(kind, [dumped(home, folder) for home in homes])
+        for name, (folder, kind) in dumped_others(homes[0]).items()
+    }
+    return {**of_iceberg, **others}
 
 
 def _asked(kind: str, sides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

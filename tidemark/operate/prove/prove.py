@@ -9,7 +9,13 @@ from dataclasses import replace
 from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.lost_executors import why_no_executors
 from tidemark.model.messages import plural
-from tidemark.operate.prove.baselines import Baseline, Parts, baseline_of, run_in_parts, run_well
+from tidemark.operate.prove.baselines import (
+    Baseline,
+    Parts,
+    run_in_parts,
+    run_well,
+    why_nothing,
+)
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.experiments import (
@@ -54,7 +60,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     findings, by_time = compared(bench, wish, first, control, queue.done)
     findings += [Finding(one, "not tried", reason=one.not_tried) for one in queue.not_tried]
     findings.sort(key=_place)
-    return Proof(first.operations, findings, by_time, time.monotonic() - began, wish.seed)
+    seconds = time.monotonic() - began
+    return Proof(first.operations, findings, by_time, seconds, wish.seed, first.withheld)
 
 
 def _place(finding: Finding) -> tuple[int, bool, bool, int]:
@@ -65,27 +72,21 @@ def _place(finding: Finding) -> tuple[int, bool, bool, int]:
 
 def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outcome]:
     """Return the first run, and a second one like it."""
-    futures = [
-        threads.submit(run_well, bench, bench.base, "baseline", is_recorded=True),
-        threads.submit(run_well, bench, bench.base, "control", is_recorded=False),
-    ]
+    names = ("baseline", "control")
+    futures = [threads.submit(run_well, bench, bench.base, name) for name in names]
     try:
-        outcome, control = [one.result() for one in futures]
+        first, control = [one.result() for one in futures]
     except OutOfTimeError:
         raise NotProvedError(
             "the budget ended before the first run did, so nothing was tried; give more seconds"
         ) from None
-    for one in (outcome, control):
+    for one in (first.outcome, control.outcome):
         if one.failure:
             why = without_scratch(one.failure, bench.scratch)
             raise NotProvedError(f"it fails without any experiment: {why}")
-    first = baseline_of(bench.base, outcome)
     if not first.has_written:
-        raise NotProvedError(
-            "the run wrote no object and changed no table, so there is nothing to prove: let it "
-            "read something; --lake DIR and --sample ROWS give it data"
-        )
-    return first, control
+        raise NotProvedError(why_nothing(first))
+    return first, control.outcome
 
 
 def _impossible(bench: Bench) -> dict[str, str]:

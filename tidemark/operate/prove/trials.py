@@ -60,7 +60,7 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     if experiment.kind == "executors" and not has_lost(home):
         experiment = replace(experiment, not_tried=NOT_LOST)
     else:
-        dump_tables(bench, home)
+        dump_tables(bench, home, wanted.of.beside)
     return Outcome(experiment, home, trials, time.monotonic() - began)
 
 
@@ -96,7 +96,7 @@ def _order(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
     """Let the later half of the files arrive before the earlier one, and run after each."""
     home = home_without(bench, wanted.of.sources, folder)
     trials = []
-    for part in in_parts(wanted.of.sources, 2)[::-1]:
+    for part in in_parts(wanted.of.sources)[::-1]:
         let_arrive(bench, home, part)
         trials.append(bench.run(home))
         if trials[-1].failure:

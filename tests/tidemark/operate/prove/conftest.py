@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -87,6 +86,4 @@ def _verdicts(project: Path, case: Case, only: Sequence[str]) -> dict[str, str]:
         found.setdefault(one["kind"], []).append(one["verdict"])
     assert found.pop("together", ["not tried"]) == ["not tried"]
     assert result.exit_code == (document["verdict"] in ("lost", "doubled", "changed", "fails"))
-    times = {one["title"]: one["seconds"] for one in document["experiments"] if one["seconds"]}
-    sys.stdout.write(f"{document['seconds']} s: {json.dumps(times, indent=1)}\n")
     return {kind: worst(of_kind) for kind, of_kind in found.items()}  # type: ignore[arg-type]
