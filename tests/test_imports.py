@@ -85,7 +85,7 @@ ALLOWED = {
     "tidemark/testing": "_pytest awsglue boto3 botocore fastavro py4j pyspark pytest "
     "tidemark/errors.py tidemark/glue_job tidemark/glue_service tidemark/local_state "
     "tidemark/model tidemark/sites.py watermarks",
-    "tidemark/testing/proved.py": "tidemark/checks/lint tidemark/operate",
+    "tidemark/testing/proved.py": "tidemark/checks/lint tidemark/checks/script tidemark/operate",
     "tidemark/adopt": "tidemark/checks tidemark/errors.py tidemark/model",
     "tidemark/adopt/sources/template_file.py": "tidemark/extras.py yaml",
     "tidemark/adopt/sources/account.py": "boto3 botocore",

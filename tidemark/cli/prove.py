@@ -76,7 +76,7 @@ def prove(
     fails. 2: the command is used wrongly. 3: nothing could be tried.
     """
     from tidemark.checks.lint.accepted import accepted_in
-    from tidemark.checks.script.surrogates import surrogates_in
+    from tidemark.checks.script.surrogates import surrogates_of
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
@@ -98,11 +98,7 @@ def prove(
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
         _refuse_shared(subject)
-        surrogates = [
-            group
-            for script in subject.scripts.values()
-            for group in surrogates_in(script.read_text(encoding="utf-8", errors="replace"))
-        ]
+        surrogates = surrogates_of(subject.scripts.values())
         accepted = accepted_in(subject.scripts)
         wish = Wish(kinds, budget, _names(key), accepted, surrogates, seed, moments)
         base = home_of(home, scratch / "home", lake)

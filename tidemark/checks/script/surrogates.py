@@ -5,7 +5,8 @@ What is not certain, such as a name that an argument gives, is not found.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tidemark.checks.script.names import identifier
 
@@ -41,6 +42,12 @@ def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
     found = [(name,) for name in sorted(names)]
     more = [OF_RELATIONALIZE] if _has(tree, {"relationalize", "Relationalize"}) else []
     return (*found, *more)
+
+
+def surrogates_of(scripts: Iterable[Path]) -> list[tuple[str, ...]]:
+    """Return the same for several scripts."""
+    texts = [script.read_text(encoding="utf-8", errors="replace") for script in scripts]
+    return list(dict.fromkeys(group for text in texts for group in surrogates_in(text)))
 
 
 def _named(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:

@@ -113,7 +113,7 @@ def unannounced(
 def without_scratch(text: str, scratch: Path) -> str:
     """Return a message that names objects by their URIs, and no folder of experiments."""
     home = rf"{re.escape(str(scratch))}/home(-[\w-]+)?"
-    text = re.sub(rf"(file:/*)?(?<=/)?{home}/lake/", "s3://", text)
+    text = re.sub(rf"(file:/*)?{home}/lake/", "s3://", text)
     return re.sub(home, "(a copy of the home)", text)
 
 
