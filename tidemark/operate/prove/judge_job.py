@@ -73,7 +73,7 @@ def rows_judged(
     found = by_time_of(base, control, names)
     by_time = [name for name in names if name in found or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
-    counted = counts_of(read_sides, kept)
+    counted = counts_of(read_sides, kept, by_time)
     key = [name for name in asked["key"] if name in kept]
     numbered = {name for group in asked["surrogates"] if set(group) <= set(kept) for name in group}
     candidates = [name for name in kept if name not in numbered]
@@ -120,7 +120,9 @@ def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -
     return differing_of(names, sums)
 
 
-def counts_of(sides: Sequence["DataFrame | None"], names: list[str]) -> DataFrame:
+def counts_of(
+    sides: Sequence["DataFrame | None"], names: list[str], left_out: Sequence[str]
+) -> DataFrame:
     """Return each different row as JSON, and how often each side has it: columns c0, c1, …."""
     counted = []
     for number, frame in enumerate(sides):
@@ -128,7 +130,8 @@ def counts_of(sides: Sequence["DataFrame | None"], names: list[str]) -> DataFram
             continue
         there = [name for name in names if name in frame.columns]
         missing = [F.lit(None).alias(name) for name in names if name not in there]
-        more = [name for name in types_of(frame) if name not in names and name not in there]
+        known = {*names, *left_out}
+        more = [name for name in types_of(frame) if name not in known]
         rows = plain(frame, [*there, *more]).select("*", *missing)
         row = F.to_json(F.struct(*map(column_of, [*names, *more])), IN_FULL)
         counted.append(rows.select(row.alias(ROW), F.lit(number).alias(SIDE)))
