@@ -32,6 +32,7 @@ from tidemark.operate.prove.homes import unannounced, without_scratch
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.trials import STOPPED, Wanted
 
+LONGEST = ("executors", "versions")  # they have JVMs of their own
 FROM_PARTS = ("parts", *OF_CHANGES)  # kinds that need runs over the files in parts
 
 
@@ -53,6 +54,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(first.operations, len(first.sources), _impossible(bench), moments)
         early = [one for one in early if wish.wants(one.kind)]
+        if bench.deadline is None:  # what takes longest goes on beside all the others
+            early.sort(key=lambda one: one.kind not in LONGEST)
         queue.add([Wanted(first, one) for one in early if one.kind != "parts" or one.not_tried])
         has_parts = len(first.sources) > 1
         queue.run(lambda: _planned(bench, wish, first, draws, has_parts=has_parts))
