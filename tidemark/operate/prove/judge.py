@@ -10,6 +10,7 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.submit import Submission, submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.contents import distinct
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.tables import dumped, dumped_others, folders_of_tables, iceberg_tables
@@ -48,7 +49,7 @@ def judge(
     _check_key(wish.key, [answer["columns"] for answer in answers.values() if "columns" in answer])
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
     judged = [
-        [_rows(name, answer, number) for name, answer in answers.items()]
+        [_rows(name, answer, asked[name]["which"][number]) for name, answer in answers.items()]
         for number in range(1, len(outcomes) + 1)
     ]
     return judged, by_time
@@ -145,7 +146,8 @@ def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
 
 def _asked(kind: str, sides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     *others, control = sides
-    return {"format": kind, "sides": others, "control": control}
+    different, which = distinct(others)
+    return {"format": kind, "sides": different, "which": which, "control": control}
 
 
 def _answers(bench: Bench, asked: Sequence[dict[str, Any]], wish: Wish) -> list[dict[str, Any]]:
