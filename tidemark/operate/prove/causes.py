@@ -1,7 +1,7 @@
 """Why an experiment loses or doubles rows: the lines of the script, and what to change."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidemark.local_state.operations import DELETE, Operation
 from tidemark.operate.prove.experiments import Experiment, is_state, is_write, place_of
@@ -120,6 +120,8 @@ def cause_of(
 def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
     done = [one for one in operations if one.number <= experiment.after]
     left = [one for one in operations if one.number > experiment.after]
+    if not left and verdict == "lost":  # all is done: the next run is one with nothing new
+        return _of_run(replace(experiment, kind="again"), verdict, operations)
     written = _last(one for one in done if is_write(one))
     noted = _last(one for one in done if is_state(one))
     to_write = next((one for one in left if is_write(one)), None)

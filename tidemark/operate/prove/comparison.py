@@ -1,6 +1,7 @@
 """Turns what the experiments have left into findings: rows, verdicts and causes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from tidemark.operate.prove.baselines import Baseline
@@ -30,7 +31,18 @@ def compared(
     if well := next((one.well for one, _ in others if one.well), None):
         rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time)
         found = _better(found, _findings(bench, wish, others, rows))
-    return list(found.values()), by_time
+    return _with_plain_causes(list(found.values())), by_time
+
+
+def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings; what a run with nothing new does, is no matter of when files arrive."""
+    plain = {one.verdict: one.cause for one in findings if one.experiment.kind == "again"}
+    return [
+        replace(one, cause=plain[one.verdict])
+        if one.experiment.kind in ("order", "meanwhile") and one.cause and plain.get(one.verdict)
+        else one
+        for one in findings
+    ]
 
 
 def _outcomes(done: Done) -> list[Outcome]:
