@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import unquote
 
 from tidemark.glue_job.edge.announce import announced, note_read, open_edge
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
@@ -75,12 +76,24 @@ def _announce_requests(module: ModuleType) -> None:
     def announce(client: Any, operation_name: str, api_params: Mapping[str, Any]) -> Any:
         service = client.meta.service_model.service_name
         changes = _changes(service, operation_name, api_params)
-        if service == "dynamodb" and operation_name.startswith(READS):
-            note_read(f"dynamodb:{_subject(api_params)}")
+        if place := _read(service, operation_name, api_params):
+            note_read(place)
         with announced(*changes):
             return call(client, operation_name, api_params)
 
     module.BaseClient._make_api_call = announce
+
+
+def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
+    """Return what a request of boto3 reads: a table or an object; empty if it is neither."""
+    if service == "dynamodb" and name.startswith(READS):
+        return f"dynamodb:{_subject(parameters)}"
+    source = parameters.get("CopySource") if name == "CopyObject" else None
+    if service == "s3" and name == "GetObject":
+        source = parameters
+    if isinstance(source, str):
+        return f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"
+    return f"s3://{source['Bucket']}/{source['Key']}" if source else ""
 
 
 def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -9,9 +9,14 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Set;
 
 /** A connection whose commits are announced, with a copy of the database; or which changes nothing. */
 public class WatchedConnection extends Changes implements InvocationHandler {
+    private static final Set CREATED = Collections.synchronizedSet(new HashSet());  // places
+
     private final Connection real;
     private final String place;
     private final boolean isKept;
@@ -47,13 +52,30 @@ public class WatchedConnection extends Changes implements InvocationHandler {
         if (name.equals("prepareStatement") || name.equals("prepareCall")) {
             Class type = name.equals("prepareCall") ? CallableStatement.class : PreparedStatement.class;
             String sql = (String) given[0];
-            boolean isHeld = !isKept && Sql.changes(sql);
-            Object statement = isHeld ? null : call(real, method, given);  // its table may not be there
-            return proxyOf(type, new WatchedStatement(this, statement, sql));
+            return proxyOf(type, new WatchedStatement(this, prepared(method, given, sql), sql));
         }
         Object found = call(real, method, given);
         return name.equals("createStatement")
             ? proxyOf(Statement.class, new WatchedStatement(this, found, null)) : found;
+    }
+
+    /** Returns a statement; null if it does nothing, for its table may not be there. */
+    private Object prepared(Method method, Object[] given, String sql) throws Throwable {
+        if (!isKept && Sql.changes(sql)) {
+            return null;
+        }
+        try {
+            return call(real, method, given);
+        } catch (SQLException error) {
+            if (lacksTables()) {
+                return null;
+            }
+            throw error;
+        }
+    }
+
+    public boolean lacksTables() {
+        return CREATED.contains(place);
     }
 
     /** Lets a statement change the database; if it commits by itself, that is announced. */
@@ -85,8 +107,10 @@ public class WatchedConnection extends Changes implements InvocationHandler {
         return isKept;
     }
 
-    /** Tells once that what would change the database is not carried out. */
-    public void tellHeld() throws SQLException {
+    public void hold(String sql) throws SQLException {
+        if (sql.trim().toUpperCase().startsWith("CREATE")) {
+            CREATED.add(place);
+        }
         if (!isTold) {
             isTold = true;
             Edge edge = Settings.edge();
