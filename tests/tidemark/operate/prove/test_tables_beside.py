@@ -106,30 +106,3 @@ def test_items_of_a_table_in_dynamodb_are_compared(project, call, expected):
     found = verdicts(project, NEW + PUT_ITEMS.format(call=call.format()) + COMMIT)
 
     assert {kind: found[kind] for kind in expected} == expected
-
-
-def test_a_database_that_is_elsewhere_stays_as_it_is_and_the_objects_are_tried(project):
-    elsewhere = project / "elsewhere"
-    make = f"jdbc:derby:{elsewhere};create=true"
-    there = TO_DERBY.format(mode="append").replace("jdbc:derby:shop;create=true", make)
-    append = 'rows.write.mode("append").parquet(OUT)'
-    file = project / "job.py"
-    file.write_text(f"{NEW}\nif rows.columns:\n    {append}\n    {COLUMNS}{there}\n{COMMIT}")
-
-    result = CliRunner().invoke(main, ["prove", "--only", "crash", str(file), *BOOKMARK])
-
-    assert result.exit_code == 1, result.output
-    assert f"not tried the rows of jdbc:derby:{elsewhere} (job.py line" in result.stdout
-    assert "doubled" in result.stdout
-    assert not list(elsewhere.rglob("*ORDERS*"))
-
-
-def test_a_job_that_only_changes_what_is_elsewhere_says_so(project):
-    there = TO_DERBY.format(mode="append").replace("shop", f"{project}/elsewhere")
-    file = project / "job.py"
-    file.write_text(NEW + WHERE_ANY + COLUMNS + there + COMMIT, encoding="utf-8")
-
-    result = CliRunner().invoke(main, ["prove", str(file), *BOOKMARK])
-
-    assert result.exit_code == 3, result.output
-    assert "it changes nothing but jdbc:derby:" in result.stderr
