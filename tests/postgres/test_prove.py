@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import uuid
 
 import pytest
 from click.testing import CliRunner
 
+from tests.pages import PROJECT
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW
 from tidemark.cli.main import main
 from tidemark.local_state.home import Home
@@ -16,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 WRITE = """
 options = {options}
 if rows.columns:
-{objects}    numbers = rows.selectExpr("cast(id AS INT) AS id")
+    numbers = rows.selectExpr("cast(id AS INT) AS id")
     numbers.write.jdbc(options["url"], "{table}", "append", options)
     numbers.write.format("jdbc").options(**options, dbtable="{table}_new").mode("overwrite").save()
     connection = spark._jvm.java.sql.DriverManager.getConnection(
@@ -29,7 +31,17 @@ if rows.columns:
     prepared.executeBatch()
     connection.close()
 """
-OBJECTS = '    rows.write.mode("append").parquet(OUT)\n'
+UPSERT = """
+from watermarks import Window, upsert_jdbc
+
+if rows.columns:
+    rows.write.mode("append").parquet(OUT)
+    window = Window("job", args["JOB_RUN_ID"], "id", "1-a", 1, None, 100)
+    upsert_jdbc(rows, {options}, "{table}", window, ["id"])
+"""
+OBJECTS = WRITE.replace(
+    "if rows.columns:", 'if rows.columns:\n    rows.write.mode("append").parquet(OUT)'
+)
 
 
 @pytest.fixture
@@ -45,22 +57,24 @@ def table(server):
 def proved(tmp_path, monkeypatch, server, table, jdbc_jar):
     """Return what proves a job that writes to the table, with objects or without."""
 
-    def proved(objects, *words):
+    def proved(write, *words):
         monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
         folder = Home.open(tmp_path / "home").lake / "lake" / "in"
         folder.mkdir(parents=True)
         (folder / "a.json").write_text(json.dumps({"id": 1}), encoding="utf-8")
         script = tmp_path / "job.py"
-        write = WRITE.format(options=server.options, objects=objects, table=table)
+        write = write.format(options=server.options, table=table)
         script.write_text(NEW + write + COMMIT, encoding="utf-8")
-        jar = ["--extra-jars", str(jdbc_jar)]
-        return CliRunner().invoke(main, ["prove", *words, str(script), *BOOKMARK, *jar])
+        libs = shutil.make_archive(str(tmp_path / "libs"), "zip", PROJECT / "libs", "watermarks")
+        more = ["--extra-jars", str(jdbc_jar), "--extra-py-files", libs]
+        return CliRunner().invoke(main, ["prove", *words, str(script), *BOOKMARK, *more])
 
     return proved
 
 
-def test_the_rows_there_stay_as_they_are_and_the_objects_are_tried(server, table, proved):
-    result = proved(OBJECTS, "--only", "crash,again")
+@pytest.mark.parametrize("write", [OBJECTS, UPSERT], ids=["statements", "upsert_jdbc"])
+def test_the_rows_there_stay_as_they_are_and_the_objects_are_tried(server, table, proved, write):
+    result = proved(write, "--only", "crash,again")
 
     assert result.exit_code == 1, result.output
     place = f"jdbc:postgresql://127.0.0.1:{server.port}/postgres"
@@ -74,7 +88,7 @@ def test_the_rows_there_stay_as_they_are_and_the_objects_are_tried(server, table
 
 
 def test_a_job_that_changes_nothing_else_says_so(proved):
-    result = proved("")
+    result = proved(WRITE)
 
     assert result.exit_code == 3, result.output
     assert "it changes nothing but jdbc:postgresql:" in result.stderr
