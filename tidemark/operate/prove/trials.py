@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tidemark.errors import TidemarkError
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import has_lost, lose_executor, lose_no_executor
 from tidemark.local_state.operations import (
@@ -22,7 +23,12 @@ from tidemark.operate.prove.baselines import (
 )
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.experiments import Experiment, in_parts
-from tidemark.operate.prove.homes import home_after, linked_home, put_databases
+from tidemark.operate.prove.homes import (
+    home_after,
+    linked_home,
+    put_databases,
+    without_scratch,
+)
 from tidemark.operate.prove.tables import dump_tables
 from tidemark.operate.versions.targets import Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Trial
@@ -57,11 +63,20 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     except OutOfTimeError:
         experiment = replace(experiment, not_tried=STOPPED)
         return Outcome(experiment, Home(folder), (), time.monotonic() - began)
-    if experiment.kind == "executors" and not has_lost(home):
-        experiment = replace(experiment, not_tried=NOT_LOST)
-    else:
-        dump_tables(bench, home, wanted.of.beside)
+    why_not = _why_not_compared(bench, wanted, home)
+    experiment = replace(experiment, not_tried=why_not)
     return Outcome(experiment, home, trials, time.monotonic() - began)
+
+
+def _why_not_compared(bench: Bench, wanted: Wanted, home: Home) -> str:
+    """Make the rows of a home ready to be compared; return why that cannot be."""
+    if wanted.experiment.kind == "executors" and not has_lost(home):
+        return NOT_LOST
+    try:
+        dump_tables(bench, home, wanted.of.beside)
+    except TidemarkError as error:
+        return without_scratch(str(error), bench.scratch)
+    return ""
 
 
 def _crash(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
