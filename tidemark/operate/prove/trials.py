@@ -33,7 +33,7 @@ from tidemark.operate.prove.tables import dump_tables
 from tidemark.operate.versions.targets import Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Trial
 
-NOT_LOST = "no executor made that change"
+NONE_LOST = "no executor has written an object"
 STOPPED = "the budget ended while it ran, and it was stopped"
 
 
@@ -71,7 +71,8 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
 def _why_not_compared(bench: Bench, wanted: Wanted, home: Home) -> str:
     """Make the rows of a home ready to be compared; return why that cannot be."""
     if wanted.experiment.kind == "executors" and not has_lost(home):
-        return NOT_LOST
+        number = wanted.experiment.moment.number
+        return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
     try:
         dump_tables(bench, home, wanted.of.beside)
     except TidemarkError as error:
