@@ -23,10 +23,15 @@ if boto3.client("s3").list_objects_v2(Bucket="lake", Prefix="out/")["KeyCount"]:
 )
 
 
-def test_without_anything_to_prove_it_says_what_to_give(tmp_path, monkeypatch):
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    return tmp_path
 
+
+@pytest.mark.usefixtures("folder")
+def test_without_anything_to_prove_it_says_what_to_give():
     result = CliRunner().invoke(main, ["prove"])
 
     assert result.exit_code == 2
@@ -34,8 +39,8 @@ def test_without_anything_to_prove_it_says_what_to_give(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("line", ["import psycopg2", "df.write.format('mongodb').save()"])
-def test_a_client_of_a_database_that_cannot_be_watched_is_refused(project, line):
-    script = project / "job.py"
+def test_a_client_of_a_database_that_cannot_be_watched_is_refused(folder, line):
+    script = folder / "job.py"
     script.write_text(APPEND + line, encoding="utf-8")
 
     result = CliRunner().invoke(main, ["prove", str(script), *BOOKMARK])
