@@ -1,6 +1,7 @@
 """Which experiments there are for a run, from what it changed; the most telling ones first."""
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -54,6 +55,7 @@ EDGE = 3  # how much a crash tells where kinds or lines change
 MOST_TELLING = 8  # crashes that are tried before anything else
 FIRST = Moment()  # right after the first change
 FIXED = random.Random(1)  # noqa: S311 (not a secret)
+OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 OF_CHANGES = ("crash", "error")  # kinds that go by the changes of a run
 
 
@@ -195,7 +197,7 @@ def crashes(
     """Return a crash after each operation, the most telling ones first.
 
     A crash before an operation is the one after the operation before it; before the first one
-    nothing has happened.
+    nothing has happened. Of hidden changes in a row, the last one leaves most, or all deleted.
     """
     where = "crash in a later run" if is_in_increment else "crash"
     then = ", and a file arrives before the next run" if is_late else ""
@@ -208,8 +210,10 @@ def crashes(
             is_in_increment=is_in_increment,
             is_late=is_late,
         )
-        for one in operations
-        if one.kind != WITHHELD
+        for one, following in pairwise([*operations, None])
+        if one
+        and one.kind != WITHHELD
+        and not (is_hidden(one) and following and is_hidden(following))
     ]
     return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
 
@@ -256,6 +260,21 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
 def is_write(operation: Operation) -> bool:
     """Return whether an operation adds rows to a target: an object, items, or a commit."""
     return operation.kind in (PUT, COPY, JDBC, ITEMS)
+
+
+def _are_hidden(one: Operation, following: Operation) -> bool:
+    """Return whether two operations of one line change only what no reader of Spark sees."""
+    is_of_line = (one.run_id, place_of(one)) == (following.run_id, place_of(following))
+    return is_of_line and is_hidden(one) and is_hidden(following)
+
+
+def is_hidden(operation: Operation) -> bool:
+    """Return whether an operation changes only objects that no reader of Spark sees."""
+    if operation.kind not in (PUT, COPY, DELETE, RENAME):
+        return False
+    changed = operation.places if operation.kind == RENAME else operation.places[-1:]
+    paths = [place.removeprefix("s3://").split("/")[1:] for place in changed]
+    return all(any(OF_HIDDEN.match(part) for part in path) for path in paths)
 
 
 def is_state(operation: Operation) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from tidemark.operate.prove.experiments import (
     drawn_moments,
     failures,
     in_parts,
+    is_hidden,
     is_state,
     of_changes,
 )
@@ -35,6 +37,33 @@ def draws() -> random.Random:
 
 def test_there_is_a_crash_after_each_operation_with_the_edge_of_a_commit_first():
     assert [one.after for one in crashes(RUN)] == [3, 4, 1, 2]
+
+
+def test_of_hidden_changes_in_a_row_the_last_one_is_followed_by_a_crash():
+    names = ["_temporary/0/a", "_temporary/0/b", "a", "_temporary/0/a", ".staging/c", "_SUCCESS"]
+    puts = [Operation(at, "jr_1", "put", (f"{OUT}{name}",)) for at, name in enumerate(names, 1)]
+    run = [*puts, Operation(7, "jr_1", "bookmark", ("",))]
+    lines = [replace(one, script="job.py", line=one.number) for one in run]
+
+    assert sorted(one.after for one in crashes(run)) == [2, 3, 6, 7]
+    assert sorted(one.after for one in crashes(lines)) == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("place", "hidden"),
+    [
+        (f"{OUT}_temporary/0/part-0", True),
+        (f"{OUT}.spark-staging-1/day=1/part-0", True),
+        (f"{OUT}_SUCCESS", True),
+        (f"{OUT}_day=1/part-0", False),
+        (f"{OUT}day=_1/part-0", False),
+        ("s3://_bucket/part-0", False),
+    ],
+)
+def test_objects_are_hidden_by_their_names(place, hidden):
+    assert is_hidden(Operation(1, "jr_1", "delete", (place,))) is hidden
+    assert is_hidden(Operation(1, "jr_1", "copy", (f"{OUT}a", place))) is hidden
+    assert not is_hidden(Operation(1, "jr_1", "rename", (f"{OUT}a", place)))
 
 
 def test_every_kind_is_planned_once_besides_those_of_changes():
