@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal, get_args
 
 from tidemark.local_state.lost_executor import Moment
@@ -210,10 +211,8 @@ def crashes(
             is_in_increment=is_in_increment,
             is_late=is_late,
         )
-        for one, following in pairwise([*operations, None])
-        if one
-        and one.kind != WITHHELD
-        and not (is_hidden(one) and following and is_hidden(following))
+        for one, following in zip_longest(operations, operations[1:])
+        if one.kind != WITHHELD and not (following and _are_hidden(one, following))
     ]
     return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
 
