@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import ELSEWHERE
-from tidemark.operate.prove.experiments import described
+from tidemark.operate.prove.changes import described
 from tidemark.operate.prove.findings import Finding, Proof
 from tidemark.report.page import environment, style
 

@@ -18,7 +18,8 @@ from tidemark.local_state.operations import (
 )
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts, is_write, place_of
+from tidemark.operate.prove.changes import is_write, place_of
+from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import table_uri, tables_of, with_items
 from tidemark.operate.prove.sources import sources_of

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.local_state.operations import DELETE, Operation
-from tidemark.operate.prove.experiments import Experiment, is_state, is_write, place_of
+from tidemark.operate.prove.changes import is_state, is_write, place_of
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import Verdict
 
 

@@ -1,26 +1,14 @@
 """Which experiments there are for a run, from what it changed; the most telling ones first."""
 
 import random
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, get_args
 
 from tidemark.local_state.lost_executor import Moment
-from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
-from tidemark.local_state.operations import (
-    CATALOG,
-    COPY,
-    DELETE,
-    ITEMS,
-    JDBC,
-    PUT,
-    RENAME,
-    REQUEST,
-    WITHHELD,
-    Operation,
-)
+from tidemark.local_state.operations import COPY, JDBC, PUT, RENAME, WITHHELD, Operation
+from tidemark.operate.prove.changes import are_hidden, described, is_state, place_of
 
 Kind = Literal[
     "crash",
@@ -56,7 +44,6 @@ EDGE = 3  # how much a crash tells where kinds or lines change
 MOST_TELLING = 8  # crashes that are tried before anything else
 FIRST = Moment()  # right after the first change
 FIXED = random.Random(1)  # noqa: S311 (not a secret)
-OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 OF_CHANGES = ("crash", "error")  # kinds that go by the changes of a run
 
 
@@ -212,37 +199,9 @@ def crashes(
             is_late=is_late,
         )
         for one, following in zip_longest(operations, operations[1:])
-        if one.kind != WITHHELD and not (following and _are_hidden(one, following))
+        if one.kind != WITHHELD and not (following and are_hidden(one, following))
     ]
     return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
-
-
-def described(operation: Operation) -> str:
-    """Return an operation in a few words."""
-    place = operation.places[-1] if operation.places else ""
-    words = {
-        PUT: f"writing {place}",
-        COPY: f"copying to {place}",
-        DELETE: f"deleting {place}",
-        RENAME: f"renaming to {place}",
-        BOOKMARK_COMMIT: "committing the bookmark",
-        JDBC: f"committing to {place}",
-        ITEMS: f"writing items to {place}",
-        WITHHELD: f"a change of {place} that was not made",
-    }
-    if operation.kind == CATALOG:
-        words[CATALOG] = f"changing {place} in the Data Catalog"
-    if operation.kind == REQUEST:
-        words[REQUEST] = f"the request {place}"
-    at = f" ({place_of(operation)})" if operation.line else ""
-    return f"{words.get(operation.kind, f'{operation.kind} {place}')}{at}"
-
-
-def place_of(operation: Operation) -> str:
-    """Return the line of the script that an operation belongs to."""
-    return (
-        f"{operation.script} line {operation.line}" if operation.line else "the end of the script"
-    )
 
 
 def _telling(operations: Sequence[Operation], after: int) -> int:
@@ -254,32 +213,6 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
     if is_state(here) != is_state(following) or place_of(here) != place_of(following):
         return EDGE
     return 2 if here.kind != following.kind else 1
-
-
-def is_write(operation: Operation) -> bool:
-    """Return whether an operation adds rows to a target: an object, items, or a commit."""
-    return operation.kind in (PUT, COPY, JDBC, ITEMS)
-
-
-def _are_hidden(one: Operation, following: Operation) -> bool:
-    """Return whether two operations of one line change only what no reader of Spark sees."""
-    is_of_line = (one.run_id, place_of(one)) == (following.run_id, place_of(following))
-    return is_of_line and is_hidden(one) and is_hidden(following)
-
-
-def is_hidden(operation: Operation) -> bool:
-    """Return whether an operation changes only objects that no reader of Spark sees."""
-    if operation.kind not in (PUT, COPY, DELETE, RENAME):
-        return False
-    changed = operation.places if operation.kind == RENAME else operation.places[-1:]
-    paths = [place.removeprefix("s3://").split("/")[1:] for place in changed]
-    return all(any(OF_HIDDEN.match(part) for part in path) for path in paths)
-
-
-def is_state(operation: Operation) -> bool:
-    """Return whether an operation notes how far the job has got: a bookmark, or a watermark."""
-    is_dynamodb = operation.kind == REQUEST and operation.places[0].startswith("dynamodb ")
-    return operation.kind == BOOKMARK_COMMIT or is_dynamodb
 
 
 def in_parts(files: Sequence[str], count: int = MAX_PARTS) -> list[list[str]]:

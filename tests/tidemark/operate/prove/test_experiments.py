@@ -9,16 +9,14 @@ import pytest
 
 from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import Operation
+from tidemark.operate.prove.changes import described, is_hidden, is_state
 from tidemark.operate.prove.experiments import (
     KINDS,
     at_once,
     crashes,
-    described,
     drawn_moments,
     failures,
     in_parts,
-    is_hidden,
-    is_state,
     of_changes,
 )
 
