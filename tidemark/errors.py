@@ -10,6 +10,7 @@ TidemarkError
 │   └── ScheduleError              a schedule is not valid, or never fires
 │       └── TooFineError           it fires more often than runs can keep up with
 ├── EntityNotFoundError            Glue's EntityNotFoundException
+├── NotProvedError                 nothing of a proof could be tried: exit code 3
 ├── DiskFullError                  a disk has no room for new data
 ├── DamagedDatabaseError           a state database cannot be read, or only in parts
 ├── UnsupportedError               valid on AWS, not run here (also a NotImplementedError)
@@ -53,6 +54,10 @@ class ScheduleError(InputError):
 
 class TooFineError(ScheduleError):
     """A schedule that fires more often than runs can keep up with."""
+
+
+class NotProvedError(TidemarkError):
+    """Nothing of a proof could be tried: what is to be proved does not even run well."""
 
 
 class EntityNotFoundError(TidemarkError):

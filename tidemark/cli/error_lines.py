@@ -5,12 +5,12 @@ import os
 import signal
 from pathlib import Path
 
-from tidemark.errors import InputError, TidemarkError, UsageError
+from tidemark.errors import InputError, NotProvedError, TidemarkError, UsageError
 from tidemark.extras import not_installed
 from tidemark.local_state.home import DEFAULT_HOME
 from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 
-FAILURE, USAGE = 1, 2
+FAILURE, USAGE, NOTHING_TRIED = 1, 2, 3
 RUNNERS = ("run", "submit")
 
 
@@ -22,6 +22,8 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
             return (f"error: {missing}", USAGE) if missing else None
         case UsageError() | InputError():
             return f"error: {error}", USAGE
+        case NotProvedError():
+            return f"error: {error}", NOTHING_TRIED
         case TidemarkError():
             return f"error: {error}", FAILURE
         case OSError(errno=errno.EPIPE):  # the reader of our output has left: click ends quietly

@@ -22,7 +22,7 @@ class TidemarkGroup(click.Group):
     """A command group that turns our errors into one line and an exit code."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; exit 2 on wrong usage, 1 on failure, 130 when interrupted."""
+        """Run the command; exit 2 on wrong usage, 1 or 3 on failure, 130 when interrupted."""
         for name in ("stdout", "stderr"):
             if getattr(sys, name) is None:  # closed by the caller, as with `>&-`
                 _nowhere.append(Path(os.devnull).open("w"))  # noqa: SIM115 (for good)

@@ -26,6 +26,8 @@ BUDGET_HELP = "Stop after this many seconds, the most telling experiments first.
 LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
 SAMPLE_HELP = "Make this many rows for each source, with the schema of its files or its table."
 HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
+SEED_HELP = "Draw the moments after the first by this number; the same number draws the same ones."
+MOMENTS_HELP = "How many executors are killed, and writes of each line fail, each in its own run."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
 
@@ -37,6 +39,10 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 )
 @click.option("--only", metavar="KIND,...", help=ONLY_HELP)
 @click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS", help=BUDGET_HELP)
+@click.option("--seed", type=int, default=1, show_default=True, help=SEED_HELP)
+@click.option(
+    "--moments", type=click.IntRange(1, 20), default=1, show_default=True, help=MOMENTS_HELP
+)
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
@@ -50,6 +56,8 @@ def prove(
     workflow: str | None,
     only: str | None,
     budget: float | None,
+    seed: int,
+    moments: int,
     key: str | None,
     app: Path | None,
     context: tuple[str, ...],
@@ -68,9 +76,10 @@ def prove(
     rows of its targets are compared with those of the first run. The home stays as it is.
 
     Exit code 0: no row is lost or doubled. 1: an experiment loses, doubles or changes rows, or
-    fails.
+    fails. 2: the command is used wrongly. 3: nothing could be tried.
     """
     from tidemark.checks.lint.accepted import accepted_in
+    from tidemark.checks.script.surrogates import surrogates_of
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
@@ -80,7 +89,6 @@ def prove(
     from tidemark.operate.prove.prove import prove as prove_it
     from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.scratch import scratch_of
-    from tidemark.operate.versions.shared import refuse_shared
 
     kinds = KINDS if only is None else _names(only, KINDS)
     if page is not None:
@@ -92,8 +100,10 @@ def prove(
     console = Console(stderr=True)
     with scratch_of(home) as scratch:
         subject = _subject(console, what, arguments, workflow, app, context, scratch)
-        refuse_shared(database_writes(subject.scripts), os.environ)
-        wish = Wish(kinds, budget, _names(key), accepted_in(subject.scripts))
+        _refuse_shared(subject)
+        surrogates = surrogates_of(subject.scripts.values())
+        accepted = accepted_in(subject.scripts)
+        wish = Wish(kinds, budget, _names(key), accepted, surrogates, seed, moments)
         base = home_of(home, scratch / "home", lake)
         with jvms_of(base) as jvms, _progress(console) as progress:
             task = progress.add_task("", total=None)
@@ -113,7 +123,20 @@ def prove(
     else:
         for line in lines_of(found):
             click.echo(line)
-    sys.exit(found.is_bad)
+    sys.exit(found.exit_code)
+
+
+def _refuse_shared(subject: "Subject") -> None:
+    """Raise if every run of the proof would change what is not of its home."""
+    from tidemark.operate.versions.shared import shared_by_both
+
+    writes = database_writes(subject.scripts, is_without_jdbc=True)
+    if found := shared_by_both(writes, os.environ):
+        raise UsageError(
+            f"a proof runs the job many times, and each run would change the same: "
+            f"{'; '.join(found)}; let it use only the lake, DynamoDB without such a variable, and "
+            "JDBC, whose changes of other databases than those of the home are not made"
+        )
 
 
 def _progress(console: Console) -> Progress:
@@ -158,8 +181,14 @@ def _subject(
     scratch: Path,
 ) -> "Subject":
     from tidemark.glue_service.commands import load_app
+    from tidemark.local_state.home import PROJECT_FILE
     from tidemark.operate.prove.subject import app_subject, script_subject
 
+    if not any((what, workflow, app, os.environ.get("CDK_APP"), Path(PROJECT_FILE).is_file())):
+        raise UsageError(
+            "there is nothing to prove: give a script with its arguments, such as tidemark prove "
+            f"etl/job.py --source s3://raw/; or, in a folder with {PROJECT_FILE}, a job of its app"
+        )
     submission = submission_of(what, arguments, workflow, app, context)
     if submission is not None:
         _warn_of_own(console, arguments)

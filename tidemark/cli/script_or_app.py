@@ -38,11 +38,15 @@ def submission_of(
     return None
 
 
-def database_writes(scripts: Mapping[str, Path]) -> dict[str, tuple[int, ...]]:
+def database_writes(
+    scripts: Mapping[str, Path], *, is_without_jdbc: bool = False
+) -> dict[str, tuple[int, ...]]:
     """Return for each script by its name the lines on which it writes to a database."""
     from tidemark.checks.script.databases import database_writes_in
 
     return {
-        name: tuple(database_writes_in(script.read_text(encoding="utf-8", errors="replace")))
+        name: database_writes_in(
+            script.read_text(encoding="utf-8", errors="replace"), is_without_jdbc=is_without_jdbc
+        )
         for name, script in scripts.items()
     }

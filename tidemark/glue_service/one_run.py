@@ -58,8 +58,9 @@ def run_workflow(
     selection: Selection | None = None,
     not_run: Callable[[NotRun], None] = lambda _: None,
     lineage: Callable[[JobRun], None] = lambda _: None,
+    max_parallel: int | None = None,
 ) -> WorkflowResult:
-    """Run a workflow of the app once, in this home."""
+    """Run a workflow of the app once, in this home; at most `max_parallel` jobs at once."""
     loaded = app.deployment
     name = chosen_workflow(loaded, workflow_name)  # before anything is started
     if selection is not None:
@@ -87,6 +88,7 @@ def run_workflow(
         on_start=watch.changes.put,
         lineage=lineage,
         is_of_command=True,
+        max_parallel=max_parallel,
         take_over=take_over,
         on_death=watch.deaths.append,
     )

@@ -23,6 +23,13 @@ PUT, COPY, DELETE, RENAME = "put", "copy", "delete", "rename"
 """Kinds of operations on the lake; a copy is what a rename in S3 begins with."""
 BOOKMARK, CATALOG, REQUEST = "bookmark", "catalog", "request"
 """Kinds of operations on what a home keeps beside the lake; a request is one to a service."""
+JDBC, WITHHELD = "jdbc", "withheld"
+"""A commit in an embedded database of the home; changes of another one, which are not made."""
+ITEMS = "items"
+"""Items of a table in DynamoDB that a job writes and does not read."""
+COPIES = "copies"  # of the databases of the commit that is recorded now
+EMBEDDED = "derby"  # folder of a home, and of a state
+PROVED = "proved"  # a file of homes of experiments: their runs change no other database
 
 
 class RefusedError(OSError):
@@ -54,6 +61,16 @@ def record_operations(home: Home) -> None:
     """Let a home record the operations of its runs from now on."""
     for name in (OBJECTS, STATES):
         (home.root / FOLDER / name).mkdir(parents=True)
+
+
+def withhold_others(home: Home) -> None:
+    """Let the runs of a home change no database that is elsewhere."""
+    (home.root / PROVED).touch()
+
+
+def withholds_others(home: Home) -> bool:
+    """Return whether the runs of a home change no database that is elsewhere."""
+    return (home.root / PROVED).is_file()
 
 
 def records_operations(home: Home) -> bool:
@@ -130,11 +147,19 @@ class Recorder:
         if kind in (PUT, COPY):
             self._keep_object(number, self._home.local_path(places[-1]))
         self._keep_databases(number)
+        if kind == JDBC:
+            self._keep_embedded(number)
         made = Operation(number, self._run_id, kind, places, script, line)
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")
         if kind in (PUT, COPY):
             self._arrive()
+
+    def _keep_embedded(self, number: int) -> None:
+        """Keep the copies of embedded databases that the JVM has just made."""
+        kept = self._folder / STATES / str(number) / EMBEDDED
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        (self._folder / COPIES).replace(kept)
 
     def _arrive(self) -> None:
         """Let the objects appear that were held back, as new as they are now."""

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.local_state.operations import Operation
-from tidemark.operate.prove.experiments import described
+from tidemark.operate.prove.baselines import ELSEWHERE
+from tidemark.operate.prove.changes import described
 from tidemark.operate.prove.findings import Finding, Proof
 from tidemark.report.page import environment, style
 
@@ -39,6 +40,7 @@ def proof_page(proof: Proof, name: str) -> str:
             causes=causes_of(proof.findings),
             states=STATES,
             style=style(),
+            elsewhere=ELSEWHERE,
         )
     )
 
@@ -54,7 +56,7 @@ def steps_of(proof: Proof) -> list[Step]:
 def is_of_first_run(finding: Finding) -> bool:
     """Return whether a finding is a crash in the run whose changes the page shows."""
     one = finding.experiment
-    return one.operation is not None and not one.is_in_increment
+    return one.kind == "crash" and bool(one.after) and not (one.is_in_increment or one.is_late)
 
 
 def causes_of(findings: Sequence[Finding]) -> list[tuple[Finding, list[str]]]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tidemark.checks.lint.accepted import accepted_in
+from tidemark.checks.script.surrogates import surrogates_of
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.lake_fs.semantics import S3, VARIABLE
 from tidemark.operate.prove.bench import Bench
@@ -51,14 +52,14 @@ def assert_proved(
         only: the kinds of experiments, of docs/prove.md; without, all but `executors` and
             `versions`.
         key: columns that identify a row; without, they are looked for.
-        budget: seconds after which no further experiment begins; None: all are carried out.
+        budget: seconds after which nothing more is tried; None: all experiments are carried out.
         **arguments: of the script and of Glue.
 
     Raises:
         AssertionError: an experiment loses, doubles or changes rows, or fails; the message has
             each with its rows, its cause and what to do.
         UsageError: a kind is not known, or the script is missing.
-        TidemarkError: the job fails without any experiment.
+        NotProvedError: the job fails without any experiment.
 
     Example:
         ::
@@ -77,7 +78,8 @@ def assert_proved(
     kinds = names_of(only)
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(KINDS)}")
-    wish = Wish(kinds, budget, names_of(key), accepted_in(subject.scripts))
+    accepted, surrogates = accepted_in(subject.scripts), surrogates_of(subject.scripts.values())
+    wish = Wish(kinds, budget, names_of(key), accepted, surrogates)
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,

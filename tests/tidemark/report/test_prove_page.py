@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -34,6 +35,8 @@ def proof() -> Proof:
         Finding(crash(PUT), "doubled", [ROWS], cause=CAUSE),
         Finding(crash(COMMIT), "equal"),
         Finding(crash(PUT, later=True), "doubled", [ROWS], cause=CAUSE),
+        Finding(replace(crash(PUT), title="crash, and a file", is_late=True), "equal"),
+        Finding(Experiment("error", "it fails once", 1, PUT), "equal"),
         Finding(Experiment("again", "nothing new"), "equal"),
         Finding(Experiment("twice", "a file twice"), "accepted", [ROWS], "readers know", CAUSE),
         *(
@@ -41,7 +44,8 @@ def proof() -> Proof:
             for number in range(5)
         ),
     ]
-    return Proof([PUT, COMMIT], findings, {OUT: ["at"]}, 12.4)
+    withheld = ["jdbc:postgresql://db/shop (job.py line 9)"]
+    return Proof([PUT, COMMIT], findings, {OUT: ["at"]}, 12.4, withheld=withheld)
 
 
 class Page(HTMLParser):
@@ -68,13 +72,14 @@ def test_the_page_shows_changes_crashes_causes_and_rows_and_runs_nothing(proof):
     assert "b" not in page.tags  # that of the name of a bucket is text
     for shown in ("<i>job</i>.py", f"{OUT}part-0", '"note":"<script>"', "write windows", "at"):
         assert shown in text
+    assert "jdbc:postgresql://db/shop (job.py line 9): a database that is elsewhere" in text
     assert text.count("job.py line 7 has written rows") == 1  # once for both crashes
 
 
 def test_a_change_has_the_crash_of_the_first_run_only(proof):
     found = [(one.operation.number, one.finding and one.finding.verdict) for one in steps_of(proof)]
 
-    assert found == [(1, "doubled"), (2, "equal")]
+    assert found == [(1, "doubled"), (2, "equal")]  # not those of the error and of the late file
 
 
 def test_the_lines_name_each_cause_once_and_fold_what_was_not_tried(proof):
@@ -84,6 +89,8 @@ def test_the_lines_name_each_cause_once_and_fold_what_was_not_tried(proof):
     assert [line for line in lines if "the budget" in line] == [
         "- not tried 5 experiments: the budget"
     ]
+    elsewhere = "- not tried the rows of jdbc:postgresql://db/shop (job.py line 9): a database"
+    assert any(line.startswith(elsewhere) for line in lines)
     assert "~ accepted  a file twice: readers know" in lines
     assert f"{OUT}: two equal runs differ in at, which were left out" in lines
 

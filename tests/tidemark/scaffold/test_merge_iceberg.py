@@ -71,4 +71,4 @@ def test_its_own_test_passes_in_a_project(tmp_path):
     )
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "2 passed" in ended.stdout
+    assert "3 passed" in ended.stdout

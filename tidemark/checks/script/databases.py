@@ -5,7 +5,7 @@ is not found. A module that is the client of a database counts where it is impor
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tidemark.checks.script.calls import given
 from tidemark.checks.script.literals import Scope, literal
@@ -30,6 +30,16 @@ SINKS = {
 JDBC_SINKS = {"from_jdbc_conf", "write_dynamic_frame_from_jdbc_conf", "write_from_jdbc_conf"}
 UPSERT = "upsert_jdbc"
 JAVA = "DriverManager"
+# What Spark or Glue sends through a driver of JDBC.
+BY_JDBC = {
+    "custom.jdbc",
+    "jdbc",
+    "marketplace.jdbc",
+    "mysql",
+    "oracle",
+    "org.apache.spark.sql.jdbc",
+}
+BY_JDBC |= {"postgresql", "redshift", "sqlserver"}
 CLIENTS = {
     "cassandra",
     "cx_Oracle",
@@ -44,11 +54,12 @@ CLIENTS |= {"redis", "redshift_connector", "snowflake", "sqlalchemy", "sqlite3"}
 TYPES_ONLY = {"sqlalchemy.types", "sqlalchemy.sql.sqltypes"}
 
 
-def database_writes_in(text: str) -> tuple[int, ...]:
+def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int, ...]:
     """Return the lines of a script on which it writes to a database, or imports a client of one.
 
     Args:
         text: of the script.
+        is_without_jdbc: whether what goes through a driver of JDBC is left out.
 
     Returns:
         The lines in order; none for a script that is not Python.
@@ -61,10 +72,13 @@ def database_writes_in(text: str) -> tuple[int, ...]:
     except (SyntaxError, ValueError, RecursionError):
         return ()
     scope = names_of(tree).constants
-    return tuple(sorted({line for node in ast.walk(tree) for line in _lines(node, scope)}))
+    places = OF_LAKE | BY_JDBC if is_without_jdbc else OF_LAKE
+    found = {line for node in ast.walk(tree) for line in _lines(node, scope, places)}
+    by_jdbc = {line for node in ast.walk(tree) for line in _lines_of_jdbc(node)}
+    return tuple(sorted(found if is_without_jdbc else found | by_jdbc))
 
 
-def _lines(node: ast.AST, scope: Scope) -> Iterator[int]:
+def _lines(node: ast.AST, scope: Scope, places: Collection[str]) -> Iterator[int]:
     match node:
         case ast.Import(names=names, lineno=line):
             if any(one.name.partition(".")[0] in CLIENTS for one in names):
@@ -72,25 +86,31 @@ def _lines(node: ast.AST, scope: Scope) -> Iterator[int]:
         case ast.ImportFrom(module=str(module), level=0, lineno=line):
             if module.partition(".")[0] in CLIENTS and module not in TYPES_ONLY:
                 yield line
+        case ast.Call(lineno=line) if _writes(node, scope, places):
+            yield line
+
+
+def _lines_of_jdbc(node: ast.AST) -> Iterator[int]:
+    match node:
         case ast.Attribute(attr=name, end_lineno=int(line)) if name == JAVA:
             yield line
-        case ast.Call(lineno=line) if _writes(node, scope):
-            yield line
+        case ast.Call(lineno=line):
+            method, chain = identifier(node.func) or "", chain_of(node)
+            is_sink = method in JDBC_SINKS and "create_dynamic_frame" not in chain
+            if method == UPSERT or is_sink or (method == "jdbc" and WRITERS & set(chain)):
+                yield line
 
 
-def _writes(call: ast.Call, scope: Scope) -> bool:
+def _writes(call: ast.Call, scope: Scope, places: Collection[str]) -> bool:
     method, chain = identifier(call.func) or "", chain_of(call)
-    if method == UPSERT or (method in JDBC_SINKS and "create_dynamic_frame" not in chain):
-        return True
-    if method == "jdbc":
-        return bool(WRITERS & set(chain))
     if method == "format":
-        return bool(WRITERS & set(chain)) and _is_elsewhere(given(call, "source", 0, scope))
+        is_writer = bool(WRITERS & set(chain))
+        return is_writer and _is_elsewhere(given(call, "source", 0, scope), places)
     if method in ("save", "start") and WRITERS & set(chain):
-        return _is_elsewhere(given(call, "format", 1, scope))
+        return _is_elsewhere(given(call, "format", 1, scope), places)
     names = (method, ".".join(reversed(chain[:2])).replace("()", ""))
     name = next((one for one in names if one in SINKS), None)
-    return name is not None and _is_elsewhere(_type(call, SINKS[name], scope))
+    return name is not None and _is_elsewhere(_type(call, SINKS[name], scope), places)
 
 
 def _type(call: ast.Call, at: int, scope: Scope) -> object:
@@ -104,5 +124,5 @@ def _type(call: ast.Call, at: int, scope: Scope) -> object:
     return None
 
 
-def _is_elsewhere(kind: object) -> bool:
-    return isinstance(kind, str) and kind.lower() not in OF_LAKE
+def _is_elsewhere(kind: object, places: Collection[str]) -> bool:
+    return isinstance(kind, str) and kind.lower() not in places

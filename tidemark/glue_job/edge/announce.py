@@ -59,6 +59,12 @@ def announced(*changes: tuple[str, str]) -> Iterator[None]:
         yield
 
 
+def note_read(place: str) -> None:
+    """Note what the run reads, if anybody records it."""
+    if _edge is not None:
+        _edge.recorder.note_opened(place)
+
+
 def line_of(script: str) -> int | None:
     """Return the line of a script that runs now, in the main thread if it does."""
     frames = sys._current_frames()

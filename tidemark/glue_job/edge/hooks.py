@@ -5,13 +5,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import unquote
 
-from tidemark.glue_job.edge.announce import announced, open_edge
+from tidemark.glue_job.edge.announce import announced, note_read, open_edge
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
+from tidemark.glue_job.edge.watched_databases import watch_databases
 from tidemark.glue_job.process.after_import import after_import
 from tidemark.glue_job.process.spark import CONF_FILE
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST
+from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST, withholds_others
 from tidemark.model.assembly.arguments import ENABLE
 
 # Requests of which S3 knows the effect only at the last one.
@@ -32,6 +34,9 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
         folder: that of the run; its settings of Spark get the socket of the JVM.
         script: its name in tracebacks.
     """
+    conf = folder / CONF_FILE
+    if withholds_others(home) and conf.is_file():
+        watch_databases(home, conf)
     edge = open_edge(home, script)
     if edge is None:
         yield
@@ -39,7 +44,6 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
     after_import("awsglue.job", _announce_commits)
     after_import("botocore.client", _announce_requests)
     with ExitStack() as stack:
-        conf = folder / CONF_FILE
         if conf.is_file():  # a Python shell job has none
             jvm = JvmEdge(edge, home)
             stack.callback(jvm.close)
@@ -70,11 +74,26 @@ def _announce_requests(module: ModuleType) -> None:
     call = module.BaseClient._make_api_call
 
     def announce(client: Any, operation_name: str, api_params: Mapping[str, Any]) -> Any:
-        changes = _changes(client.meta.service_model.service_name, operation_name, api_params)
+        service = client.meta.service_model.service_name
+        changes = _changes(service, operation_name, api_params)
+        if place := _read(service, operation_name, api_params):
+            note_read(place)
         with announced(*changes):
             return call(client, operation_name, api_params)
 
     module.BaseClient._make_api_call = announce
+
+
+def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
+    """Return what a request of boto3 reads: a table or an object; empty if it is neither."""
+    if service == "dynamodb" and name.startswith(READS):
+        return f"dynamodb:{_subject(parameters)}"
+    source = parameters.get("CopySource") if name == "CopyObject" else None
+    if service == "s3" and name == "GetObject":
+        source = parameters
+    if isinstance(source, str):
+        return f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"
+    return f"s3://{source['Bucket']}/{source['Key']}" if source else ""
 
 
 def _changes(service: str, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import NullType
 
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.glue_job.edge.announce import announced
 from tidemark.glue_job.frames.choices import has_choices, schema_of
 from tidemark.glue_job.frames.csv_text import (
     NO_SEPARATOR,
@@ -24,6 +25,7 @@ from tidemark.glue_job.readers.files.s3_options import is_true
 from tidemark.glue_job.writers.avro_files import write_avro
 from tidemark.glue_job.writers.formats import WriteFormat, write_format
 from tidemark.glue_job.writers.table_updates import UPDATE, UPDATE_BEHAVIORS, TableUpdate
+from tidemark.local_state.operations import CATALOG
 from tidemark.local_state.run_warnings import RunWarning, note
 
 KNOWN = ("path", "partitionKeys", "compression", "enableUpdateCatalog", "updateBehavior")
@@ -101,7 +103,8 @@ def write_s3(
         update = TableUpdate.of(table, replace(sink, partition_keys=keys), how, schema_of(frame))
     write_files(frame, sink.path, how, keys)
     if update is not None:
-        update.store()
+        with announced((CATALOG, ".".join(table or ()))):
+            update.store()
 
 
 def write_files(

@@ -1,10 +1,11 @@
 """Why an experiment loses or doubles rows: the lines of the script, and what to change."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tidemark.local_state.operations import COPY, DELETE, PUT, Operation
-from tidemark.operate.prove.experiments import Experiment, is_state, place_of
+from tidemark.local_state.operations import DELETE, Operation
+from tidemark.operate.prove.changes import is_state, is_write, place_of
+from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import Verdict
 
 
@@ -120,9 +121,11 @@ def cause_of(
 def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
     done = [one for one in operations if one.number <= experiment.after]
     left = [one for one in operations if one.number > experiment.after]
-    written = _last(one for one in done if one.kind in (PUT, COPY))
+    if not left and verdict == "lost":  # all is done: the next run is one with nothing new
+        return _of_run(replace(experiment, kind="again"), verdict, operations)
+    written = _last(one for one in done if is_write(one))
     noted = _last(one for one in done if is_state(one))
-    to_write = next((one for one in left if one.kind in (PUT, COPY)), None)
+    to_write = next((one for one in left if is_write(one)), None)
     to_note = next((one for one in left if is_state(one)), None)
     if verdict in ("lost", "changed") and noted and to_write:
         text = (
@@ -154,7 +157,7 @@ def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Ope
 
 
 def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
-    written = _last(one for one in operations if one.kind in (PUT, COPY))
+    written = _last(one for one in operations if is_write(one))
     if experiment.kind == "versions":
         return Cause("the newest version of Glue makes other rows", UPGRADE)
     text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]

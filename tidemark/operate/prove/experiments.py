@@ -1,11 +1,14 @@
 """Which experiments there are for a run, from what it changed; the most telling ones first."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal, get_args
 
-from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
-from tidemark.local_state.operations import CATALOG, COPY, DELETE, PUT, RENAME, REQUEST, Operation
+from tidemark.local_state.lost_executor import Moment
+from tidemark.local_state.operations import COPY, JDBC, PUT, RENAME, WITHHELD, Operation
+from tidemark.operate.prove.changes import are_hidden, described, is_state, place_of
 
 Kind = Literal[
     "crash",
@@ -34,10 +37,14 @@ TITLES: Mapping[Kind, str] = {
     "executors": "an executor is lost when it has written its first object",
     "versions": "the newest version of Glue",
 }
-MAX_PARTS = 3
+MAX_PARTS = 2
 MAX_FAILURES = 3  # lines whose writes are let fail
+MAX_LATE = 2  # crashes after which a file arrives before the next run
 EDGE = 3  # how much a crash tells where kinds or lines change
 MOST_TELLING = 8  # crashes that are tried before anything else
+FIRST = Moment()  # right after the first change
+FIXED = random.Random(1)  # noqa: S311 (not a secret)
+OF_CHANGES = ("crash", "error")  # kinds that go by the changes of a run
 
 
 @dataclass(frozen=True)
@@ -47,9 +54,11 @@ class Experiment:
     Attributes:
         kind: of the experiment.
         title: what happens, for people.
-        after: of a crash, the number of the last operation before it.
-        operation: of a crash, that operation.
-        is_in_increment: whether the crash is in a run that adds to what an earlier run has made.
+        after: the number of the last operation before a crash, or of the one that fails.
+        operation: of a crash or an error, that operation.
+        is_in_increment: whether it is in a run that adds to what an earlier run has made.
+        is_late: whether a file arrives between a crash and the next run.
+        moment: when an executor is killed.
         not_tried: why the experiment is not carried out; empty if it is.
     """
 
@@ -58,29 +67,27 @@ class Experiment:
     after: int = 0
     operation: Operation | None = None
     is_in_increment: bool = False
+    is_late: bool = False
+    moment: Moment = FIRST
     not_tried: str = ""
 
 
-def planned(
+def at_once(
     operations: Sequence[Operation],
-    increment: Sequence[Operation],
     new_files: int,
     impossible: Mapping[str, str],
+    moments: Sequence[Moment] = (FIRST,),
 ) -> list[Experiment]:
-    """Return the experiments for a run, the most telling ones first.
+    """Return the experiments for which nothing but the first run must be known.
 
     Args:
         operations: what the run changed outside its processes.
-        increment: what a run changes that adds to an earlier one; empty without such a run. All
-            crashes are tried there then, and only the most telling ones in the first run.
         new_files: how many files it read as new ones.
         impossible: kinds that cannot be tried, with the reason.
+        moments: at which an executor is killed, each in an experiment of its own.
     """
-    found = crashes(increment, is_in_increment=True) or crashes(operations)
-    first = [one for one in crashes(operations) if _telling(operations, one.after) == EDGE]
-    has_state = any(map(is_state, operations))
     why_not = dict(impossible)
-    if not has_state:
+    if not any(map(is_state, operations)):
         why_not["rewind"] = "it keeps no bookmark or watermark"
     for kind in ("parts", "order", "meanwhile"):
         if new_files < 2:
@@ -88,27 +95,78 @@ def planned(
     for kind in ("twice", "replaced"):
         if not new_files:
             why_not[kind] = "the run read no file as a new one"
-    more = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
-    errors = failures(increment, is_in_increment=True) or failures(operations)
-    plan = [
+    found = [Experiment(kind, TITLES[kind], not_tried=why_not.get(kind, "")) for kind in TITLES]
+    plan = [one for one in found if one.kind != "executors"]
+    if why := why_not.get("executors", ""):
+        return [*plan, Experiment("executors", TITLES["executors"], not_tried=why)]
+    return [*plan, *(Experiment("executors", killed_at(one), moment=one) for one in moments)]
+
+
+def of_changes(
+    first: Sequence[Operation],
+    increment: Sequence[Operation] = (),
+    before: Sequence[Operation] = (),
+    draws: random.Random = FIXED,
+    moments: int = 1,
+) -> list[Experiment]:
+    """Return the crashes and errors, the most telling ones first.
+
+    Args:
+        first: what the first run changed outside its processes.
+        increment: what a run changes that adds to an earlier one; empty without such a run. All
+            crashes are tried there then, and only the most telling ones in the first run.
+        before: what the run before that changed; crashes there are followed by a late file.
+        draws: draws further moments of errors.
+        moments: how many moments of an error there are for each line.
+    """
+    found = crashes(increment, is_in_increment=True) or crashes(first)
+    edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
+    late = [one for one in crashes(before, is_late=True) if _telling(before, one.after) == EDGE]
+    errors = failures(increment or first, draws, moments, is_in_increment=bool(increment))
+    return [
         *found[:MOST_TELLING],
-        *errors,
-        *more,
-        *(first if increment else ()),
+        *late[:MAX_LATE],
+        *errors[:MAX_FAILURES],
+        *(edges if increment else ()),
         *found[MOST_TELLING:],
+        *errors[MAX_FAILURES:],
     ]
-    if "crash" not in impossible:
-        return plan
-    tried = [one for one in plan if one.kind != "crash"]
-    return [Experiment("crash", "crashes", not_tried=impossible["crash"]), *tried]
 
 
-def failures(operations: Sequence[Operation], *, is_in_increment: bool = False) -> list[Experiment]:
-    """Return for each line that writes an experiment in which its first write fails."""
-    first: dict[str, Operation] = {}
+def drawn_moments(
+    operations: Sequence[Operation], draws: random.Random, count: int
+) -> list[Moment]:
+    """Return when executors are killed: right after the first change, then at any other."""
+    changes = sum(one.kind in (PUT, COPY, RENAME) for one in operations)
+    others = [Moment(at + 1, is_before) for at in range(changes) for is_before in (True, False)]
+    others = [one for one in others if one != FIRST]
+    return [FIRST, *draws.sample(others, min(count - 1, len(others)))]
+
+
+def killed_at(moment: Moment) -> str:
+    """Return what a moment is, for people."""
+    if moment == FIRST:
+        return TITLES["executors"]
+    where = "before" if moment.is_before else "after"
+    return f"an executor is lost right {where} change {moment.number} of all executors"
+
+
+def failures(
+    operations: Sequence[Operation],
+    draws: random.Random = FIXED,
+    moments: int = 1,
+    *,
+    is_in_increment: bool = False,
+) -> list[Experiment]:
+    """Return experiments in which a write fails: the first one of each line, then drawn ones."""
+    of_lines: dict[str, list[Operation]] = {}
     for one in operations:
-        if one.kind == PUT:
-            first.setdefault(place_of(one), one)
+        if one.kind in (PUT, JDBC):
+            of_lines.setdefault(place_of(one), []).append(one)
+    lines = list(of_lines.values())[:MAX_FAILURES]
+    chosen = [of_line[0] for of_line in lines]
+    for of_line in lines:
+        chosen += draws.sample(of_line[1:], min(moments - 1, len(of_line) - 1))
     return [
         Experiment(
             "error",
@@ -117,53 +175,33 @@ def failures(operations: Sequence[Operation], *, is_in_increment: bool = False) 
             one,
             is_in_increment=is_in_increment,
         )
-        for one in list(first.values())[:MAX_FAILURES]
+        for one in chosen
     ]
 
 
-def crashes(operations: Sequence[Operation], *, is_in_increment: bool = False) -> list[Experiment]:
+def crashes(
+    operations: Sequence[Operation], *, is_in_increment: bool = False, is_late: bool = False
+) -> list[Experiment]:
     """Return a crash after each operation, the most telling ones first.
 
     A crash before an operation is the one after the operation before it; before the first one
-    nothing has happened.
+    nothing has happened. Of hidden changes in a row, the last one leaves most, or all deleted.
     """
     where = "crash in a later run" if is_in_increment else "crash"
+    then = ", and a file arrives before the next run" if is_late else ""
     titled = [
         Experiment(
             "crash",
-            f"{where} after {described(one)}",
+            f"{where} after {described(one)}{then}",
             one.number,
             one,
             is_in_increment=is_in_increment,
+            is_late=is_late,
         )
-        for one in operations
+        for one, following in zip_longest(operations, operations[1:])
+        if one.kind != WITHHELD and not (following and are_hidden(one, following))
     ]
     return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
-
-
-def described(operation: Operation) -> str:
-    """Return an operation in a few words."""
-    place = operation.places[-1] if operation.places else ""
-    words = {
-        PUT: f"writing {place}",
-        COPY: f"copying to {place}",
-        DELETE: f"deleting {place}",
-        RENAME: f"renaming to {place}",
-        BOOKMARK_COMMIT: "committing the bookmark",
-    }
-    if operation.kind == CATALOG:
-        words[CATALOG] = f"changing {place} in the Data Catalog"
-    if operation.kind == REQUEST:
-        words[REQUEST] = f"the request {place}"
-    at = f" ({place_of(operation)})" if operation.line else ""
-    return f"{words.get(operation.kind, f'{operation.kind} {place}')}{at}"
-
-
-def place_of(operation: Operation) -> str:
-    """Return the line of the script that an operation belongs to."""
-    return (
-        f"{operation.script} line {operation.line}" if operation.line else "the end of the script"
-    )
 
 
 def _telling(operations: Sequence[Operation], after: int) -> int:
@@ -175,12 +213,6 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
     if is_state(here) != is_state(following) or place_of(here) != place_of(following):
         return EDGE
     return 2 if here.kind != following.kind else 1
-
-
-def is_state(operation: Operation) -> bool:
-    """Return whether an operation notes how far the job has got: a bookmark, or a watermark."""
-    is_dynamodb = operation.kind == REQUEST and operation.places[0].startswith("dynamodb ")
-    return operation.kind == BOOKMARK_COMMIT or is_dynamodb
 
 
 def in_parts(files: Sequence[str], count: int = MAX_PARTS) -> list[list[str]]:

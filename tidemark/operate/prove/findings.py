@@ -8,6 +8,7 @@ from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import TargetRows, Verdict, worst
 
+NOTHING_TRIED = 3  # exit code
 BAD: Sequence[Verdict] = ("changed", "doubled", "lost", "fails")
 
 
@@ -20,12 +21,23 @@ class Wish:
         budget_s: seconds for all of it; None: as long as it takes.
         key: columns that identify a row; empty: they are looked for.
         accepted: why rows may be doubled, by the name of a script and its line.
+        surrogates: groups of columns that a script numbers itself: where all are there, none of
+            them is a key.
+        seed: draws the moments after the first.
+        moments: how many moments there are of `executors`, and of `error` for each line.
     """
 
     only: Sequence[str] = ()
     budget_s: float | None = None
     key: Sequence[str] = ()
     accepted: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    surrogates: Sequence[Sequence[str]] = ()
+    seed: int = 1
+    moments: int = 1
+
+    def wants(self, kind: str) -> bool:
+        """Return whether a kind of experiment is asked for."""
+        return not self.only or kind in self.only
 
 
 @dataclass(frozen=True)
@@ -58,12 +70,16 @@ class Proof:
         findings: one for each experiment.
         by_time: columns of each target that differ between two equal runs, which are left out.
         seconds: how long all of it took.
+        seed: drew the moments after the first; with it they are the same again.
+        withheld: the changes of databases that were not made, as places and lines.
     """
 
     operations: Sequence[Operation]
     findings: Sequence[Finding]
     by_time: dict[str, list[str]] = field(default_factory=dict)
     seconds: float = 0.0
+    seed: int = 1
+    withheld: Sequence[str] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -74,3 +90,8 @@ class Proof:
     def is_bad(self) -> bool:
         """Whether an experiment loses, doubles or changes rows, or fails, or none was tried."""
         return self.verdict in (*BAD, "not tried")
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command: 0, 1 if something is bad, 3 if nothing was tried."""
+        return NOTHING_TRIED if self.verdict == "not tried" else int(self.is_bad)

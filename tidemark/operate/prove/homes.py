@@ -1,7 +1,9 @@
 """Makes homes for experiments: the state of another home, and what operations made of it."""
 
 import os
+import re
 import shutil
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,17 +12,20 @@ from tidemark.local_state.home import DATABASES, Home
 from tidemark.local_state.operations import (
     COPY,
     DELETE,
+    EMBEDDED,
     FOLDER,
     OBJECTS,
     PUT,
     RENAME,
     STATES,
     Operation,
+    withhold_others,
 )
 from tidemark.local_state.store.sqlite_files import copy_database, delete_database
 from tidemark.operate.versions.targets import SCRIPTS, files_of
 
-COPIED = ("derby",)  # databases that are changed in place
+SHUTDOWN_S = 10.0  # after its run a JVM writes what a database still has in memory
+LOCK = "db.lck"  # of a database that is open
 
 
 def linked_home(home: Home, folder: Path) -> Home:
@@ -30,10 +35,19 @@ def linked_home(home: Home, folder: Path) -> Home:
     """
     made = Home.open(folder)
     put_databases(home, made)
-    for name in COPIED:
-        shutil.copytree(home.root / name, made.root / name, dirs_exist_ok=True)
+    _copy_embedded(home.root / EMBEDDED, made.root / EMBEDDED)
+    withhold_others(made)
     shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
     return made
+
+
+def _copy_embedded(source: Path, target: Path) -> None:
+    """Copy embedded databases, which are changed in place, once they are closed."""
+    deadline = time.monotonic() + SHUTDOWN_S
+    while any(source.rglob(LOCK)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    ignored = shutil.ignore_patterns("*.lck")
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=ignored)
 
 
 def put_databases(source: Home, target: Home) -> None:
@@ -69,13 +83,17 @@ def home_after(base: Home, recorded: Home, operations: Sequence[Operation], fold
     made = linked_home(base, folder)
     for operation in operations:
         _apply(operation, made, recorded)
+    numbers = [one.number for one in operations]
     for name in DATABASES:
-        numbers = [one.number for one in operations]
         kept = [recorded.root / FOLDER / STATES / str(number) / name for number in numbers]
         if found := [file for file in kept if file.is_file()]:
             (made.root / name).parent.mkdir(parents=True, exist_ok=True)
             delete_database(made.root / name)
             copy_database(found[-1], made.root / name)
+    for number in numbers:
+        for database in (recorded.root / FOLDER / STATES / str(number) / EMBEDDED).glob("*"):
+            shutil.rmtree(made.root / EMBEDDED / database.name, ignore_errors=True)
+            shutil.copytree(database, made.root / EMBEDDED / database.name)
     return made
 
 
@@ -90,6 +108,13 @@ def unannounced(
         for path in {**wanted, **found}
         if not path.startswith(f"{SCRIPTS}/") and wanted.get(path) != found.get(path)
     )
+
+
+def without_scratch(text: str, scratch: Path) -> str:
+    """Return a message that names objects by their URIs, and no folder of experiments."""
+    home = rf"{re.escape(str(scratch))}/home(-[\w-]+)?"
+    text = re.sub(rf"(file:/*)?{home}/lake/", "s3://", text)
+    return re.sub(home, "(a copy of the home)", text)
 
 
 def _apply(operation: Operation, home: Home, recorded: Home) -> None:

@@ -11,8 +11,10 @@ from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.contents import distinct
+from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
-from tidemark.operate.prove.tables import dumped, folders_of_tables, iceberg_tables
+from tidemark.operate.prove.tables import dumped, dumped_others, folders_of_tables, iceberg_tables
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of, target_of
 
 MIN_SHARED = 2  # parts of a path: the bucket and a folder
@@ -26,7 +28,7 @@ def judge(
     baseline: Outcome,
     control: Outcome | None,
     outcomes: Sequence[Outcome],
-    key: Sequence[str],
+    wish: Wish,
     left_out: Mapping[str, Sequence[str]],
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
@@ -36,7 +38,7 @@ def judge(
         baseline: the run that went well.
         control: a second run like it: what differs between the two is left out, too.
         outcomes: of the experiments.
-        key: the columns that identify a row; empty: they are looked for.
+        wish: the columns that identify a row, and those that do not.
         left_out: columns of targets that are not compared.
     """
     homes = [baseline.home, *(one.home for one in outcomes)]
@@ -44,11 +46,11 @@ def judge(
     asked = {**_places(bench, homes), **_tables(bench, homes)}
     for name, target in asked.items():
         target["left_out"] = list(left_out.get(name, ()))
-    answers = dict(zip(asked, _answers(bench, list(asked.values()), key), strict=True))
-    _check_key(key, [answer["columns"] for answer in answers.values() if "columns" in answer])
+    answers = dict(zip(asked, _answers(bench, list(asked.values()), wish), strict=True))
+    _check_key(wish.key, [answer["columns"] for answer in answers.values() if "columns" in answer])
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
     judged = [
-        [_rows(name, answer, number) for name, answer in answers.items()]
+        [_rows(name, answer, asked[name]["which"][number]) for name, answer in answers.items()]
         for number in range(1, len(outcomes) + 1)
     ]
     return judged, by_time
@@ -129,27 +131,36 @@ def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
 
 
 def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
-    """Return the tables of Iceberg that the baseline wrote, each with its rows in all homes."""
+    """Return the tables that the baseline wrote, each with its rows in all homes."""
     before = iceberg_tables(bench.base)
     after = iceberg_tables(homes[0])
     names = sorted(name for name, at in after.items() if before.get(name) != at)
-    return {
+    of_iceberg = {
         f"table {name}": _asked("parquet", [dumped(home, name) for home in homes]) for name in names
     }
+    others = {
+        name: _asked(kind, [dumped(home, folder) for home in homes])
+        for name, (folder, kind) in dumped_others(homes[0]).items()
+    }
+    return {**of_iceberg, **others}
 
 
 def _asked(kind: str, sides: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     *others, control = sides
-    return {"format": kind, "sides": others, "control": control}
+    different, which = distinct(others)
+    return {"format": kind, "sides": different, "which": which, "control": control}
 
 
-def _answers(
-    bench: Bench, asked: Sequence[dict[str, Any]], key: Sequence[str]
-) -> list[dict[str, Any]]:
+def _answers(bench: Bench, asked: Sequence[dict[str, Any]], wish: Wish) -> list[dict[str, Any]]:
     if not asked:
         return []
     question, out = bench.scratch / "asked.json", bench.scratch / "judged.json"
-    document = {"out": str(out), "key": list(key), "targets": asked}
+    document = {
+        "out": str(out),
+        "key": list(wish.key),
+        "surrogates": list(wish.surrogates),
+        "targets": asked,
+    }
     question.write_text(json.dumps(document), encoding="utf-8")
     wanted = Submission(JUDGE_JOB, "judge-rows", {"--asked": str(question)}, bench.subject.version)
     home = Home.open(bench.folder("of-rows"))

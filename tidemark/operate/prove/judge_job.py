@@ -1,7 +1,8 @@
 """A job that compares the rows of targets in many lakes with those of the first, on one Spark.
 
 Called as a job script with ``--asked FILE``: an object with ``out``, the file of the answer,
-``key`` (columns that identify a row, or none), and ``targets``, a list of objects with ``format``,
+``key`` (columns that identify a row, or none), ``surrogates`` (groups of columns that do not, where
+all of a group are there), and ``targets``, a list of objects with ``format``,
 ``left_out`` (columns), ``control`` and ``sides``: each the ``folder``, the ``files`` of that format
 in it, and whether these are ``all`` of its files. The first side is the baseline; the control is a
 second, equal run, and columns in which the two differ are left out, too.
@@ -44,20 +45,22 @@ def main() -> None:
     spark = SparkSession.builder.getOrCreate()
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
-    answers = [judged(spark, target, asked["key"]) for target in asked["targets"]]
+    answers = [judged(spark, target, asked) for target in asked["targets"]]
     Path(asked["out"]).write_text(json.dumps(answers), encoding="utf-8")
     spark.stop()
 
 
-def judged(spark: SparkSession, target: dict[str, Any], key: Sequence[str]) -> dict[str, Any]:
+def judged(spark: SparkSession, target: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     """Return how each side of a target differs from its first side."""
     try:
-        return rows_judged(spark, target, key)
+        return rows_judged(spark, target, asked)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
         return {"problem": str(error).splitlines()[0], "by_time": [], "sides": []}
 
 
-def rows_judged(spark: SparkSession, target: dict[str, Any], key: Sequence[str]) -> dict[str, Any]:
+def rows_judged(
+    spark: SparkSession, target: dict[str, Any], asked: dict[str, Any]
+) -> dict[str, Any]:
     """Return the same for files whose rows Spark reads."""
     kind = target["format"]
     sides = [*target["sides"], target["control"]]
@@ -70,9 +73,11 @@ def rows_judged(spark: SparkSession, target: dict[str, Any], key: Sequence[str])
     found = by_time_of(base, control, names)
     by_time = [name for name in names if name in found or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
-    counted = counts_of(read_sides, kept)
-    key = [name for name in key if name in kept]
-    sides = answers_of(counted, base, read_sides, kept, key)
+    counted = counts_of(read_sides, kept, by_time)
+    key = [name for name in asked["key"] if name in kept]
+    numbered = {name for group in asked["surrogates"] if set(group) <= set(kept) for name in group}
+    candidates = [name for name in kept if name not in numbered]
+    sides = answers_of(counted, base, read_sides, candidates, key)
     return {"by_time": by_time, "columns": names, "sides": sides}
 
 
@@ -115,7 +120,9 @@ def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -
     return differing_of(names, sums)
 
 
-def counts_of(sides: Sequence["DataFrame | None"], names: list[str]) -> DataFrame:
+def counts_of(
+    sides: Sequence["DataFrame | None"], names: list[str], left_out: Sequence[str]
+) -> DataFrame:
     """Return each different row as JSON, and how often each side has it: columns c0, c1, …."""
     counted = []
     for number, frame in enumerate(sides):
@@ -123,7 +130,8 @@ def counts_of(sides: Sequence["DataFrame | None"], names: list[str]) -> DataFram
             continue
         there = [name for name in names if name in frame.columns]
         missing = [F.lit(None).alias(name) for name in names if name not in there]
-        more = [name for name in types_of(frame) if name not in names and name not in there]
+        known = {*names, *left_out}
+        more = [name for name in types_of(frame) if name not in known]
         rows = plain(frame, [*there, *more]).select("*", *missing)
         row = F.to_json(F.struct(*map(column_of, [*names, *more])), IN_FULL)
         counted.append(rows.select(row.alias(ROW), F.lit(number).alias(SIDE)))

@@ -43,7 +43,7 @@ def _of_large_folders(outcome: Outcome) -> set[str]:
     folders = defaultdict(set)
     for _, uri in read_opened(outcome.home):
         name = uri.rpartition("/")[2]
-        if not uri.startswith(left_out) and not name.startswith(("_", ".")):
+        if "://" in uri and not uri.startswith(left_out) and not name.startswith(("_", ".")):
             folders[_root_of(uri)].add(uri)
     return {uri for files in folders.values() if len(files) > 1 for uri in files}
 

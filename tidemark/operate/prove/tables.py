@@ -1,6 +1,10 @@
-"""The tables of Iceberg in a home: their rows are what their snapshot says, not what files hold."""
+"""The tables of a home whose rows are not what files of the lake hold, written as files.
 
-from collections.abc import Mapping
+They are those of Iceberg, of embedded databases and of DynamoDB.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +16,13 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import CATALOG, FORMAT, METADATA, iceberg_settings
 from tidemark.operate.prove.bench import Bench
+from tidemark.operate.prove.items import dump_items
 from tidemark.operate.versions.trial import CONF
 
 DUMP_JOB = Path(__file__).with_name("dump_job.py")
 WAREHOUSE = "s3://aws-glue-warehouse-local/"  # of no table: nothing is created
 FOLDER = "tables-as-files"
+DERBY = "jdbc:derby:"
 
 
 def iceberg_tables(home: Home) -> dict[str, str]:
@@ -36,27 +42,59 @@ def folders_of_tables(home: Home) -> list[str]:
     return [f"{home.local_path(uri).relative_to(home.lake).as_posix()}/" for uri in found]
 
 
-def dump_tables(bench: Bench, home: Home) -> None:
-    """Write the tables of a home that differ from the base as files, for `dumped`."""
+@dataclass(frozen=True)
+class Beside:
+    """What a run has changed beside objects and tables of the Data Catalog.
+
+    Attributes:
+        items: names of tables in DynamoDB.
+        databases: URLs of embedded databases.
+    """
+
+    items: Sequence[str] = ()
+    databases: Sequence[str] = ()
+
+
+NOTHING_BESIDE = Beside()
+
+
+def dump_tables(bench: Bench, home: Home, beside: Beside) -> None:
+    """Write the tables of a home that a run may have changed as files, for `dumped`."""
+    dump_items(home, home.root / FOLDER, beside.items)
     before = iceberg_tables(bench.base)
     names = sorted(name for name, at in iceberg_tables(home).items() if before.get(name) != at)
-    if not names:
+    databases = [one.removeprefix(DERBY) for one in beside.databases]
+    databases = [one for one in databases if (home.derby / one).is_dir()]
+    if not names and not databases:
         return
     settings = f" {CONF} ".join(f"{k}={v}" for k, v in iceberg_settings(CATALOG, WAREHOUSE).items())
     arguments = {
         "--tables": ",".join(names),
+        "--databases": ",".join(databases),
         "--out": str(home.root / FOLDER),
-        "--datalake-formats": FORMAT,
-        CONF: settings,
+        **({"--datalake-formats": FORMAT, CONF: settings} if names else {}),
     }
     wanted = Submission(DUMP_JOB, "dump-tables", arguments, bench.subject.version)
     run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)
     if run.state != "SUCCEEDED":
-        raise TidemarkError(f"the tables of Iceberg could not be read: {run.error_message}")
+        raise TidemarkError(f"the tables could not be read: {run.error_message}")
+
+
+def dumped_others(home: Home) -> dict[str, tuple[str, str]]:
+    """Return the dumped tables that are not of Iceberg: folder and format, by their names."""
+    found = {}
+    for folder in sorted((home.root / FOLDER).glob("*")):
+        kind, _, name = folder.name.partition(".")
+        if kind == "derby":
+            database, schema, table = name.rsplit(".", 2)
+            found[f"{DERBY}{database} {schema}.{table}"] = (folder.name, "parquet")
+        elif kind == "dynamodb":
+            found[f"dynamodb:{name}"] = (folder.name, "json")
+    return found
 
 
 def dumped(home: Home, name: str) -> Mapping[str, Any]:
-    """Return the rows of a table as a side of a comparison."""
+    """Return the rows of a dumped table as a side of a comparison."""
     folder = home.root / FOLDER / name
-    files = sorted(str(file) for file in folder.glob("*.parquet"))
+    files = sorted(str(file) for file in folder.glob("[!_.]*") if file.stat().st_size)
     return {"folder": str(folder), "files": files, "all": True}

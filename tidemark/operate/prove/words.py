@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tidemark.model.messages import plural
+from tidemark.operate.prove.baselines import ELSEWHERE
 from tidemark.operate.prove.causes import Cause
 from tidemark.operate.prove.findings import BAD, Finding, Proof
 from tidemark.operate.prove.judged import TargetRows
@@ -31,6 +32,8 @@ def lines_of(proof: Proof) -> Iterator[str]:
             yield f"{MARKS[finding.verdict]} {finding.verdict:9} {finding.experiment.title}{reason}"
     for reason, count in _reasons_of_many(proof).items():
         yield f"{MARKS['not tried']} not tried {plural(count, 'experiment')}: {reason}"
+    for place in proof.withheld:
+        yield f"{MARKS['not tried']} not tried the rows of {place}: {ELSEWHERE}"
     for cause, findings in _by_cause(proof).items():
         yield ""
         yield from _lines_of_cause(cause, findings)
@@ -93,7 +96,9 @@ def to_json(proof: Proof) -> dict[str, Any]:
     return {
         "verdict": proof.verdict,
         "seconds": round(proof.seconds, 1),
+        "seed": proof.seed,
         "differsByTime": proof.by_time,
+        "withheld": list(proof.withheld),
         "operations": [asdict(one) for one in proof.operations],
         "experiments": [
             {

@@ -40,6 +40,8 @@ def _copied(home: Home, folder: Path) -> Home:
     for name in FOLDERS:
         if (home.root / name).is_dir():
             _copy_tree(home.root / name, copy.root / name)
+    for lock in copy.derby.rglob("*.lck"):  # of who has the database open, or was killed
+        lock.unlink()
     return copy
 
 

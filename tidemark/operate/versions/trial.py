@@ -89,6 +89,8 @@ def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Pa
 def as_deployed(app: App, workflow: str | None, job: str | None) -> Start:
     """Return what runs a workflow of an app once, or one of its jobs, each on its own version.
 
+    One job runs at once: other runs of the proof have the other cores, and their JVMs.
+
     Raises:
         EntityNotFoundError: the app has no such job, or no workflow starts it.
     """
@@ -97,7 +99,7 @@ def as_deployed(app: App, workflow: str | None, job: str | None) -> Start:
     def start(
         home: Home, version: str, jvms: Jvms, settings: Sequence[str], observe: Observe
     ) -> None:
-        _run_app(app, home, chosen, job, jvms, observe)
+        _run_app(app, home, chosen, job, jvms, observe, max_parallel=1)
 
     return start
 
@@ -117,7 +119,14 @@ def _workflow_of(deployment: Deployment, workflow: str | None, job: str | None) 
 
 
 def _run_app(
-    app: App, home: Home, workflow: str | None, job: str | None, jvms: Jvms, observe: Observe
+    app: App,
+    home: Home,
+    workflow: str | None,
+    job: str | None,
+    jvms: Jvms,
+    observe: Observe,
+    *,
+    max_parallel: int | None = None,
 ) -> None:
     run_workflow(
         app,
@@ -127,6 +136,7 @@ def _run_app(
         lambda _: None,
         jvms=jvms,
         skips_crawlers=True,
+        max_parallel=max_parallel,
         selection=Selection(job, has_following=False) if job else None,
     )
 

@@ -53,3 +53,20 @@ def test_a_write_to_a_database_is_found(script):
 )
 def test_other_lines_are_not(script):
     assert database_writes_in(script) == ()
+
+
+@pytest.mark.parametrize(
+    ("script", "lines"),
+    [
+        ("df.write.jdbc(url, 'orders')", ()),
+        ("df.write.format('jdbc').save()", ()),
+        ("glue.write_dynamic_frame.from_options(f, 'postgresql', {})", ()),
+        ("jvm.java.sql.DriverManager.getConnection(url)", ()),
+        ("upsert_jdbc(df, options, 'orders', window, ['id'])", ()),
+        ("df.write.format('mongodb').save()", (1,)),
+        ("import psycopg2", (1,)),
+        ("df.write.format('jdbc').save()\nimport redis", (2,)),
+    ],
+)
+def test_what_goes_through_a_driver_of_jdbc_can_be_left_out(script, lines):
+    assert database_writes_in(script, is_without_jdbc=True) == lines

@@ -12,7 +12,7 @@ import pytest
 
 from tidemark.glue_job.edge import announce
 from tidemark.glue_job.edge.announce import Edge, announced, line_of
-from tidemark.glue_job.edge.hooks import _changes
+from tidemark.glue_job.edge.hooks import _changes, _read
 from tidemark.glue_job.edge.jvm import JvmEdge
 from tidemark.glue_job.edge.losses import EXECUTOR
 from tidemark.local_state.home import Home
@@ -194,3 +194,19 @@ def ask(client: socket.socket, line: bytes) -> None:
 )
 def test_requests_of_boto3_that_change_something_are_announced(service, name, parameters, changes):
     assert _changes(service, name, parameters) == changes
+
+
+@pytest.mark.parametrize(
+    ("service", "name", "parameters", "place"),
+    [
+        ("s3", "GetObject", {"Bucket": "b", "Key": "k/l"}, "s3://b/k/l"),
+        ("s3", "CopyObject", {"Key": "x", "CopySource": {"Bucket": "b", "Key": "k"}}, "s3://b/k"),
+        ("s3", "CopyObject", {"Key": "x", "CopySource": "/b/a%20b?versionId=1"}, "s3://b/a b"),
+        ("s3", "PutObject", {"Bucket": "b", "Key": "k"}, ""),
+        ("s3", "ListObjectsV2", {"Bucket": "b"}, ""),
+        ("dynamodb", "GetItem", {"TableName": "t"}, "dynamodb:t"),
+        ("dynamodb", "PutItem", {"TableName": "t"}, ""),
+    ],
+)
+def test_requests_of_boto3_that_read_tell_what(service, name, parameters, place):
+    assert _read(service, name, parameters) == place

@@ -166,7 +166,7 @@ finally:
     case(
         "no-context",
         NEW.replace(', transformation_ctx="rows"', "") + WHERE_ANY + APPEND + COMMIT,
-        "dddddddd",
+        "dddddded",  # what it added is cleared, and all is read again
     ),
     case(
         "two-targets",

@@ -41,6 +41,12 @@ def test_a_commit_before_the_write_is_at_fault():
     assert cause.remedy.startswith("commit after the last write")
 
 
+def test_a_crash_after_everything_has_the_cause_of_a_run_with_nothing_new():
+    cause = cause_of(crash(3), "lost", WRITE_FIRST)
+
+    assert cause == cause_of(Experiment("again", "again"), "lost", WRITE_FIRST)
+
+
 def test_a_target_that_is_rewritten_in_place_is_at_fault():
     gone = Operation(1, "jr_1", "delete", ("s3://lake/out/0",), "job.py", 10)
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import pytest
 
+from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import Operation
+from tidemark.operate.prove.changes import described, is_hidden, is_state
 from tidemark.operate.prove.experiments import (
     KINDS,
+    at_once,
     crashes,
-    described,
+    drawn_moments,
+    failures,
     in_parts,
-    is_state,
-    planned,
+    of_changes,
 )
 
 OUT = "s3://lake/out/"
@@ -23,16 +29,67 @@ RUN = [
 ]
 
 
+def draws() -> random.Random:
+    return random.Random(7)  # noqa: S311 (not a secret)
+
+
 def test_there_is_a_crash_after_each_operation_with_the_edge_of_a_commit_first():
     assert [one.after for one in crashes(RUN)] == [3, 4, 1, 2]
 
 
-def test_every_kind_is_planned_once_besides_the_crashes():
-    plan = planned(RUN, (), 4, {})
+def test_of_hidden_changes_in_a_row_the_last_one_is_followed_by_a_crash():
+    names = ["_temporary/0/a", "_temporary/0/b", "a", "_temporary/0/a", ".staging/c", "_SUCCESS"]
+    puts = [Operation(at, "jr_1", "put", (f"{OUT}{name}",)) for at, name in enumerate(names, 1)]
+    run = [*puts, Operation(7, "jr_1", "bookmark", ("",))]
+    lines = [replace(one, script="job.py", line=one.number) for one in run]
 
-    assert sorted(one.kind for one in plan if one.kind != "crash") == sorted(KINDS[1:])
-    assert [one.after for one in plan if one.kind == "error"] == [1]
+    assert sorted(one.after for one in crashes(run)) == [2, 3, 6, 7]
+    assert sorted(one.after for one in crashes(lines)) == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("place", "hidden"),
+    [
+        (f"{OUT}_temporary/0/part-0", True),
+        (f"{OUT}.spark-staging-1/day=1/part-0", True),
+        (f"{OUT}_SUCCESS", True),
+        (f"{OUT}_day=1/part-0", False),
+        (f"{OUT}day=_1/part-0", False),
+        ("s3://_bucket/part-0", False),
+    ],
+)
+def test_objects_are_hidden_by_their_names(place, hidden):
+    assert is_hidden(Operation(1, "jr_1", "delete", (place,))) is hidden
+    assert is_hidden(Operation(1, "jr_1", "copy", (f"{OUT}a", place))) is hidden
+    assert not is_hidden(Operation(1, "jr_1", "rename", (f"{OUT}a", place)))
+
+
+def test_every_kind_is_planned_once_besides_those_of_changes():
+    plan = at_once(RUN, 4, {})
+
+    assert sorted(one.kind for one in plan) == sorted(KINDS[2:])
     assert not [one for one in plan if one.not_tried]
+
+
+def test_the_first_write_of_a_line_fails_and_others_that_are_drawn():
+    assert [one.after for one in failures(RUN)] == [1]
+
+    drawn = [failures(RUN, draws(), 2) for _ in range(2)]
+
+    assert drawn[0] == drawn[1]
+    assert [one.after for one in drawn[0]] in ([1, 2], [1, 3])
+
+
+def test_executors_are_lost_after_the_first_change_and_at_moments_that_are_drawn():
+    assert drawn_moments(RUN, draws(), 1) == [Moment()]
+
+    found = drawn_moments(RUN, draws(), 3)
+
+    assert found == drawn_moments(RUN, draws(), 3)
+    assert len(set(found)) == 3
+    assert all(one.number <= 3 for one in found)
+    titles = {one.title for one in at_once(RUN, 4, {}, found) if one.kind == "executors"}
+    assert len(titles) == 3
 
 
 @pytest.mark.parametrize(
@@ -44,7 +101,7 @@ def test_every_kind_is_planned_once_besides_the_crashes():
     ],
 )
 def test_what_cannot_be_tried_says_why(operations, files, not_tried):
-    plan = planned(operations, (), files, {"together": "MaxConcurrentRuns of job is 1"})
+    plan = at_once(operations, files, {"together": "MaxConcurrentRuns of job is 1"})
 
     found = {one.kind: one.not_tried for one in plan if one.not_tried}
     assert found.pop("together") == "MaxConcurrentRuns of job is 1"
@@ -66,7 +123,7 @@ def test_bookmarks_and_items_of_dynamodb_say_how_far_a_job_is(operation, state):
 
 
 def test_all_crashes_are_in_a_later_run_if_there_is_one_and_the_edges_in_the_first():
-    plan = [one for one in planned(RUN, RUN[2:], 4, {}) if one.kind == "crash"]
+    plan = [one for one in of_changes(RUN, RUN[2:]) if one.kind == "crash"]
 
     assert [(one.is_in_increment, one.after) for one in plan] == [
         (True, 3),
@@ -76,10 +133,11 @@ def test_all_crashes_are_in_a_later_run_if_there_is_one_and_the_edges_in_the_fir
     ]
 
 
-def test_crashes_are_not_tried_if_something_changed_without_a_word():
-    (crash,) = [one for one in planned(RUN, RUN, 4, {"crash": "why"}) if one.kind == "crash"]
+def test_a_file_arrives_after_the_most_telling_crashes_of_the_run_before():
+    late = [one for one in of_changes(RUN, RUN, RUN) if one.is_late]
 
-    assert crash.not_tried == "why"
+    assert [(one.kind, one.after) for one in late] == [("crash", 3), ("crash", 4)]
+    assert "a file arrives before the next run" in late[0].title
 
 
 def test_an_operation_is_described_by_its_target_and_line():
@@ -88,9 +146,7 @@ def test_an_operation_is_described_by_its_target_and_line():
     assert described(copied) == f"copying to {OUT}a"
 
 
-@pytest.mark.parametrize(
-    ("count", "parts"), [(1, [1]), (2, [1, 1]), (3, [1, 1, 1]), (7, [2, 2, 3]), (8, [2, 3, 3])]
-)
+@pytest.mark.parametrize(("count", "parts"), [(1, [1]), (2, [1, 1]), (3, [1, 2]), (8, [4, 4])])
 def test_files_are_parted_in_their_order(count, parts):
     files = [f"f{number}" for number in range(count)]
 

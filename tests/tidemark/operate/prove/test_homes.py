@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
+    COPIES,
+    FOLDER,
     Recorder,
     let_arrive_meanwhile,
     let_fail_once,
     read_opened,
     read_operations,
     record_operations,
+    withholds_others,
 )
-from tidemark.operate.prove.homes import home_after, linked_home
+from tidemark.operate.prove.homes import home_after, linked_home, without_scratch
 
 KEYS = ("in/a", "out/a", "out/b", "out/deep/c")
 
@@ -166,3 +169,41 @@ def test_nothing_is_recorded_of_what_failed(tmp_path):
         raise OSError("the disk is full")
 
     assert read_operations(home) == []
+
+
+def test_an_embedded_database_is_as_it_was_after_each_commit(tmp_path):
+    base = new_home(tmp_path / "base")
+    (base.derby / "shop").mkdir()
+    (base.derby / "shop" / "data").write_text("0", encoding="utf-8")
+    (base.derby / "shop" / "dbex.lck").touch()
+    home = linked_home(base, tmp_path / "home")
+    record_operations(home)
+    recorder = Recorder(home, "jr_1")
+
+    for number in (1, 2):
+        copy = home.root / FOLDER / COPIES / "shop"  # as the JVM makes it
+        copy.mkdir(parents=True)
+        (copy / "data").write_text(f"{number}", encoding="utf-8")
+        with recorder.alone():
+            recorder.record("jdbc", ("jdbc:derby:shop",))
+
+    operations = read_operations(home)
+    for count in range(3):
+        made = home_after(base, home, operations[:count], tmp_path / f"after-{count}")
+        files = {file.name: file.read_text() for file in (made.derby / "shop").iterdir()}
+        assert files == {"data": f"{count}"}
+        assert withholds_others(made)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{}/home-3/lake/lake/out/a is not Parquet", "s3://lake/out/a is not Parquet"),
+        ("file:{}/home-part-1-run/lake/lake/out", "s3://lake/out"),
+        ("file://{}/home/lake/lake/out", "s3://lake/out"),
+        ("no file {}/home-baseline/runs/x", "no file (a copy of the home)/runs/x"),
+        ("ValueError: no", "ValueError: no"),
+    ],
+)
+def test_messages_name_no_folder_of_the_experiments(tmp_path, text, told):
+    assert without_scratch(text.format(tmp_path), tmp_path) == told

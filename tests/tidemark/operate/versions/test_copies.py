@@ -36,6 +36,17 @@ def test_a_copy_has_the_data_with_their_times_and_the_state(tmp_path):
         assert [row["text"] for row in store.query("SELECT text FROM run_warning")] == ["careful"]
 
 
+def test_the_copy_of_a_database_is_open_nowhere(tmp_path):
+    home = Home.open(tmp_path / "home")
+    for name in ("db.lck", "service.properties"):
+        (home.derby / "shop").mkdir(exist_ok=True)
+        (home.derby / "shop" / name).touch()
+
+    copy = copy_home(home, tmp_path / "copy")
+
+    assert [file.name for file in (copy.derby / "shop").iterdir()] == ["service.properties"]
+
+
 def test_what_a_link_leads_to_is_copied_not_shared(tmp_path):
     outside = tmp_path / "disk"
     outside.mkdir()

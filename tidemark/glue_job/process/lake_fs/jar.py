@@ -39,6 +39,19 @@ METASTORE_CLASSES = (
     "CatalogExtensions",
     "JsonLook",
 )
+EDGE_JDBC = Path(__file__).parents[2] / "edge" / "jdbc"
+# Its classes, with those that others use first.
+JDBC_CLASSES = (
+    "Sql",
+    "Settings",
+    "Changes",
+    "WatchedStatement",
+    "WatchedConnection",
+    "Databases",
+    "Provider",
+    "FirstDriver",
+)
+PROVIDERS = "META-INF/services/org.apache.spark.sql.jdbc.JdbcConnectionProvider"
 NO_PAGES = Path(__file__).parents[2] / "cluster" / "NoPages.java"
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
 # What Spark 4 calls otherwise: Seq of Scala 2.13, and the servlets of Jetty.
@@ -79,7 +92,8 @@ def lake_jar(java_home: Path, spark: Spark | None = None) -> Path:
     jar = FOLDER / jar_name(spark)
     if not jar.is_file():
         classes = compiled(_sources(spark).values(), java_home, spark)
-        write_jar(jar, {**dict(classes), "core-site.xml": _core_site().encode()})
+        more = {"core-site.xml": _core_site(), PROVIDERS: "dev.tidemark.jdbc.Provider\n"}
+        write_jar(jar, {**dict(classes), **{name: text.encode() for name, text in more.items()}})
     return jar
 
 
@@ -105,6 +119,10 @@ def _sources(spark: Spark) -> dict[str, str]:
         **{
             f"dev.tidemark.catalog.{name}": (METASTORE / f"{name}.java").read_text(encoding="utf-8")
             for name in METASTORE_CLASSES
+        },
+        **{
+            f"dev.tidemark.jdbc.{name}": (EDGE_JDBC / f"{name}.java").read_text(encoding="utf-8")
+            for name in JDBC_CLASSES
         },
     }
     if spark.major == 3:

@@ -1,0 +1,80 @@
+"""How the command ends: what it says without data or time, and its exit code."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
+from tidemark.cli.main import main
+
+APPEND = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
+HANGS_IN_A_LATER_RUN = (
+    NEW
+    + """
+import time
+import boto3
+
+if boto3.client("s3").list_objects_v2(Bucket="lake", Prefix="out/")["KeyCount"]:
+    time.sleep(600)
+"""
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_anything_to_prove_it_says_what_to_give():
+    result = CliRunner().invoke(main, ["prove"])
+
+    assert result.exit_code == 2
+    assert "nothing to prove: give a script with its arguments" in result.stderr
+
+
+@pytest.mark.parametrize("line", ["import psycopg2", "df.write.format('mongodb').save()"])
+def test_a_client_of_a_database_that_cannot_be_watched_is_refused(folder, line):
+    script = folder / "job.py"
+    script.write_text(APPEND + line, encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", str(script), *BOOKMARK])
+
+    assert result.exit_code == 2
+    assert "job.py:" in result.stderr
+    assert "JDBC, whose changes" in result.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_a_job_that_fails_by_itself_proves_nothing(project):
+    script = project / "job.py"
+    script.write_text(NEW + "raise ValueError('no')", encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", str(script), *BOOKMARK])
+
+    assert result.exit_code == 3
+    assert "it fails without any experiment: job: ValueError: no" in result.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_the_budget_ends_a_run_that_hangs(project):
+    script = project / "job.py"
+    write = WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
+    script.write_text(HANGS_IN_A_LATER_RUN + write, encoding="utf-8")
+    began = time.monotonic()
+
+    words = ["prove", "--budget", "45", "--only", "again,twice", str(script), *BOOKMARK]
+    result = CliRunner().invoke(main, words)
+
+    assert time.monotonic() - began < 75
+    assert result.exit_code == 3, result.output
+    lines = [line for line in result.stdout.splitlines() if "the budget" in line]
+    assert [line[:11] for line in lines] == ["- not tried"] * 2
+    assert "a run with nothing new: the budget ended while it ran" in lines[0]

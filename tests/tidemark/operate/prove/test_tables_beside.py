@@ -1,0 +1,108 @@
+"""Rows that a job writes to databases and to DynamoDB: right and wrong jobs get their verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.tidemark.operate.prove.jobs import ALL, BOOKMARK, COMMIT, NEW, WHERE_ANY
+from tidemark.cli.main import main
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.model.assembly.definitions import TableDefinition
+from tidemark.operate.prove.judged import worst
+
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
+KINDS = "crash,error,again,parts,twice"
+TO_DERBY = (
+    '.write.jdbc("jdbc:derby:shop;create=true", "orders", "{mode}", '
+    '{{"driver": "org.apache.derby.jdbc.EmbeddedDriver"}})'
+)
+COLUMNS = 'rows.selectExpr("cast(id AS INT) id", "day", "cast(amount AS DOUBLE) amount")'
+PUT_ITEMS = """
+import boto3
+
+for row in rows.collect():
+    item = {{"id": {{"N": str(row["id"])}}, "day": {{"S": row["day"]}}}}
+    {call}
+"""
+PUT = 'boto3.client("dynamodb").put_item(TableName="orders", Item=item)'
+COUNT = (
+    'boto3.client("dynamodb").update_item(TableName="orders", Key={{"id": {{"N": "1"}}}}, '
+    'UpdateExpression="ADD n :n", ExpressionAttributeValues={{":n": {{"N": "1"}}}})'
+)
+
+
+def verdicts(project: Path, script: str, only: str = KINDS, *words: str) -> dict[str, str]:
+    file = project / "job.py"
+    file.write_text(script, encoding="utf-8")
+    command = ["prove", "--only", only, "--format", "json", *words, str(file), *BOOKMARK]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code in (0, 1), result.output
+    found: dict[str, list[str]] = {}
+    assert result.stdout, result.output
+    for one in json.loads(result.stdout)["experiments"]:
+        found.setdefault(one["kind"], []).append(one["verdict"])
+    return {kind: worst(of_kind) for kind, of_kind in found.items()}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        pytest.param(
+            NEW + WHERE_ANY + COLUMNS + TO_DERBY.format(mode="append") + COMMIT,
+            {"crash": "doubled", "again": "equal", "parts": "equal", "twice": "doubled"},
+            id="append",
+        ),
+        pytest.param(
+            ALL + COLUMNS + TO_DERBY.format(mode="overwrite"),
+            # The table is dropped and made anew, but each run makes all of it.
+            {"crash": "equal", "again": "equal", "parts": "equal", "twice": "doubled"},
+            id="overwrite with all",
+        ),
+        pytest.param(
+            NEW
+            + "rows.cache().count()"
+            + COMMIT
+            + WHERE_ANY
+            + COLUMNS
+            + TO_DERBY.format(mode="append"),
+            {"crash": "lost", "again": "equal", "parts": "equal", "twice": "doubled"},
+            id="commit first",
+        ),
+    ],
+)
+def test_rows_of_an_embedded_database_are_compared(project, script, expected):
+    found = verdicts(project, script)
+
+    assert {kind: found[kind] for kind in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        pytest.param(PUT, {"crash": "equal", "again": "equal", "twice": "equal"}, id="put"),
+        pytest.param(COUNT, {"crash": "changed", "twice": "changed"}, id="count"),
+    ],
+)
+def test_items_of_a_table_in_dynamodb_are_compared(project, call, expected):
+    table = {
+        "TableName": "orders",
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "N"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    home = Home.open(project / "home")
+    with (
+        dynamodb_endpoint(home) as endpoint,
+        dynamodb_client(endpoint, region()) as client,
+    ):
+        create_tables(client, [TableDefinition("orders", table, None)])
+
+    found = verdicts(project, NEW + PUT_ITEMS.format(call=call.format()) + COMMIT)
+
+    assert {kind: found[kind] for kind in expected} == expected

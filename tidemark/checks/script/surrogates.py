@@ -1,0 +1,84 @@
+"""Which columns a script numbers itself: their values say nothing of the row.
+
+What is not certain, such as a name that an argument gives, is not found.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tidemark.checks.script.names import identifier
+
+NUMBERING = {"row_number", "monotonically_increasing_id", "uuid", "uuid4"}
+IN_SQL = re.compile(
+    r"\b(?:row_number|monotonically_increasing_id|uuid)\s*\(\s*\)"
+    r"(?:\s*over\s*\((?:[^()]|\([^()]*\))*\))?\s+as\s+`?(\w+)",
+    re.IGNORECASE,
+)
+OF_RELATIONALIZE = ("id", "index")  # of the tables that it makes of arrays
+
+
+def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the columns that a script numbers itself: each with those that must be there, too.
+
+    Args:
+        text: of the script.
+
+    Returns:
+        Groups of columns, in order; none for a script that is not Python.
+
+    Example:
+        `surrogates_in("df.withColumn('k', F.monotonically_increasing_id())")` returns `(("k",),)`.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    nodes = list(ast.walk(tree))
+    names = {name for node in nodes for name, value in _named(node) if _has(value, NUMBERING)}
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    names |= {name for text in texts if isinstance(text, str) for name in IN_SQL.findall(text)}
+    found = [(name,) for name in sorted(names)]
+    more = [OF_RELATIONALIZE] if _has(tree, {"relationalize", "Relationalize"}) else []
+    return (*found, *more)
+
+
+def surrogates_of(scripts: Iterable[Path]) -> list[tuple[str, ...]]:
+    """Return the same for several scripts."""
+    texts = [script.read_text(encoding="utf-8", errors="replace") for script in scripts]
+    return list(dict.fromkeys(group for text in texts for group in surrogates_in(text)))
+
+
+def _named(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the columns that a call names, each with its expression."""
+    match node:
+        case ast.Call(args=[ast.Constant(value=str(name)), value]) if _is(node, "withColumn"):
+            yield name, value
+        case ast.Call(args=[ast.Constant(value=str(name))], func=ast.Attribute(value=value)) if _is(
+            node, "alias"
+        ):
+            yield name, value
+        case ast.Call(args=[ast.Dict(keys=keys, values=values)]) if _is(node, "withColumns"):
+            for key, value in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant):
+                    yield str(key.value), value
+
+
+def _is(call: ast.Call, method: str) -> bool:
+    return identifier(call.func) == method
+
+
+def _has(node: ast.AST, methods: set[str]) -> bool:
+    """Return whether there is a call of a method or a function in a part of a script."""
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+    return any(part in methods for one in calls for part in _parts(one.func))
+
+
+def _parts(node: ast.AST) -> list[str]:
+    """Return the names along a chain: `Relationalize.apply` has two."""
+    found = []
+    while isinstance(node, ast.Attribute):
+        found.append(node.attr)
+        node = node.value
+    return [*found, node.id] if isinstance(node, ast.Name) else found

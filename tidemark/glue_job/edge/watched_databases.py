@@ -1,0 +1,68 @@
+"""Lets a run that is proved change the embedded databases of its home, and no others.
+
+Connections of JDBC come from Spark's writer, which gets a provider of ours by an option, or from
+`DriverManager`, which asks a driver of ours first: see `Databases.java`.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tidemark.glue_job.edge.announce import announced
+from tidemark.glue_job.process.after_import import after_import
+from tidemark.glue_job.process.spark import as_properties
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import COPIES, FOLDER, WITHHELD, records_operations
+
+PROVIDER, OPTION = "tidemark", "connectionProvider"
+
+
+def watch_databases(home: Home, conf: Path) -> None:
+    """Watch the connections of the run of this process.
+
+    Args:
+        home: that of the run.
+        conf: the settings of its Spark, which get those of the watch.
+    """
+    copies = home.root / FOLDER / COPIES if records_operations(home) else ""
+    settings = {"spark.hadoop.tidemark.proved": "1", "spark.hadoop.tidemark.copies": str(copies)}
+    with conf.open("a", encoding="utf-8") as file:
+        file.write(as_properties(settings))
+    after_import("pyspark.sql.readwriter", _watch_writers)
+    after_import("pyspark.context", _watch_drivers)
+    after_import("watermarks.spark.upsert", _withhold_upserts)
+
+
+def _watch_writers(module: ModuleType) -> None:
+    writer = module.DataFrameWriter
+    for name in ("save", "jdbc"):
+        setattr(writer, name, _with_provider(getattr(writer, name)))
+
+
+def _with_provider(write: Any) -> Any:
+    def with_provider(writer: Any, *given: Any, **named: Any) -> Any:
+        return write(writer.option(OPTION, PROVIDER), *given, **named)
+
+    return with_provider
+
+
+def _watch_drivers(module: ModuleType) -> None:
+    begin = module.SparkContext._do_init
+
+    def begin_and_watch(context: Any, *given: Any, **named: Any) -> None:
+        begin(context, *given, **named)
+        context._jvm.dev.tidemark.jdbc.FirstDriver.install()
+
+    module.SparkContext._do_init = begin_and_watch
+
+
+def _withhold_upserts(module: ModuleType) -> None:
+    """Let `upsert_jdbc` change nothing: its statements are those of PostgreSQL."""
+
+    def withheld(_: Any, options: Mapping[str, str], *__: Any, **___: Any) -> int:
+        with announced((WITHHELD, re.sub(r"[?;].*|(?<=//)[^/]*@", "", options["url"]))):
+            return 0
+
+    setattr(module, "upsert_jdbc", withheld)  # noqa: B010 (mypy knows no such name)

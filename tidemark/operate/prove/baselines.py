@@ -1,0 +1,195 @@
+"""The runs that go well, whose rows the experiments are compared with."""
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import (
+    CATALOG,
+    JDBC,
+    WITHHELD,
+    Operation,
+    read_opened,
+    read_operations,
+    record_operations,
+)
+from tidemark.local_state.store.database import Store
+from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.changes import is_write, place_of
+from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
+from tidemark.operate.prove.homes import linked_home
+from tidemark.operate.prove.items import table_uri, tables_of, with_items
+from tidemark.operate.prove.sources import sources_of
+from tidemark.operate.prove.tables import NOTHING_BESIDE, Beside, dump_tables
+
+ELSEWHERE = (
+    "a database that is elsewhere cannot be put back, so nothing was changed there; give the job "
+    "the address of an embedded one, jdbc:derby:NAME, to try it"
+)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The run that goes well, and what is known of it.
+
+    Attributes:
+        base: the home before the run.
+        outcome: of the run whose operations were recorded.
+        operations: what it changed outside its processes, in order.
+        sources: URIs of the files that it read as new ones, the oldest first.
+        jobs: the job of each run, by its id.
+        opened: what the runs read, as run ids and URIs.
+        beside: what they changed beside objects.
+    """
+
+    base: Home
+    outcome: Outcome
+    operations: Sequence[Operation]
+    sources: Sequence[str]
+    jobs: Mapping[str, str]
+    opened: Sequence[tuple[str, str]]
+    beside: Beside = NOTHING_BESIDE
+
+    @property
+    def has_written(self) -> bool:
+        """Whether the run has put an object or changed a table."""
+        return any(is_write(one) or one.kind == CATALOG for one in self.operations)
+
+    @property
+    def withheld(self) -> list[str]:
+        """The databases whose changes were not made, each with the line."""
+        found = [one for one in self.operations if one.kind == WITHHELD]
+        return list(dict.fromkeys(f"{one.places[-1]} ({place_of(one)})" for one in found))
+
+    def job_of(self, experiment: Experiment) -> str | None:
+        """Return the job that a crash or an error ends; None for other experiments."""
+        operation = None if experiment.is_late else experiment.operation
+        return self.jobs.get(operation.run_id) if operation else None
+
+    def writes_to(self, job: str, target: str) -> bool:
+        """Return whether a job changed a target."""
+        own = [one for one in self.operations if self.jobs.get(one.run_id) == job]
+        return any(_is_of(one, target) for one in own)
+
+    def around(self, experiment: Experiment, target: str) -> list[Operation]:
+        """Return the operations of the run that crashed, or of those that wrote a target."""
+        crashed = experiment.operation
+        runs = {one.run_id for one in self.operations if _is_of(one, target)}
+        runs = {crashed.run_id} if crashed else runs
+        return [one for one in self.operations if one.run_id in runs or not runs]
+
+    def is_read_on(self, target: str) -> bool:
+        """Return whether a run has read a target that another run has written."""
+        writers = {one.run_id for one in self.operations if _is_of(one, target)}
+        readers = {run_id for run_id, uri in self.opened if uri.startswith(target)}
+        return bool(writers) and bool(readers - writers)
+
+
+def _is_of(operation: Operation, target: str) -> bool:
+    """Return whether an operation changed a target: a folder, a table, or one of a database."""
+    if operation.kind == CATALOG:
+        return f"table {operation.places[0]}" == target
+    place = operation.places[-1]
+    return place.startswith(target) or (operation.kind == JDBC and target.startswith(f"{place} "))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Runs over the new files in parts, each after the last.
+
+    Attributes:
+        steps: the runs, in order; the last one may have failed.
+        files: the URIs of the files of each.
+    """
+
+    steps: Sequence[Baseline]
+    files: Sequence[Sequence[str]]
+
+    @property
+    def increment(self) -> Baseline | None:
+        """The last run, which adds to what earlier runs have made; None if one failed."""
+        return self.steps[-1] if len(self.steps) == len(self.files) and self.is_well else None
+
+    @property
+    def before(self) -> Baseline | None:
+        """The run before the last one; None without an increment."""
+        return self.steps[-2] if self.increment else None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What all runs together have left."""
+        runs = [one.outcome for one in self.steps]
+        trials = [one for run in runs for one in run.trials]
+        experiment = Experiment("parts", TITLES["parts"])
+        return Outcome(experiment, runs[-1].home, trials, sum(one.seconds for one in runs))
+
+    @property
+    def is_well(self) -> bool:
+        """Whether every run succeeded."""
+        return not any(one.outcome.failure for one in self.steps)
+
+
+def run_well(bench: Bench, base: Home, name: str) -> Baseline:
+    """Run once on a copy of a base, and return what is known of the run."""
+    began = time.monotonic()
+    home = linked_home(base, bench.folder(name))
+    record_operations(home)
+    trial = bench.run(home)
+    outcome = Outcome(Experiment("again", name), home, [trial], time.monotonic() - began)
+    with Store(home.database) as store:
+        jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
+    opened, operations = read_opened(home), read_operations(home)
+    databases = {one.places[-1] for one in operations if one.kind == JDBC}
+    beside = Beside(tables_of(home, operations), sorted(databases))
+    dump_tables(bench, home, beside)
+    read = {uri for _, uri in opened}  # what it reads there says how far it is
+    operations = with_items(operations, [it for it in beside.items if table_uri(it) not in read])
+    return Baseline(base, outcome, operations, sources_of(base, outcome), jobs, opened, beside)
+
+
+def why_nothing(run: Baseline) -> str:
+    """Return why there is nothing to compare after a run that has written nothing."""
+    if run.withheld:
+        return f"it changes nothing but {', '.join(run.withheld)}: {ELSEWHERE}"
+    return (
+        "the run wrote no object and changed no table, so there is nothing to prove: let it read "
+        "something; --lake DIR and --sample ROWS give it data"
+    )
+
+
+def run_in_parts(bench: Bench, sources: Sequence[str]) -> Parts:
+    """Let files arrive part by part, and run after each, until a run fails."""
+    parts, steps = in_parts(sources), list[Baseline]()
+    base = home_without(bench, sources, bench.folder("part-0"))
+    for number, part in enumerate(parts):
+        let_arrive(bench, base, part)
+        steps.append(run_well(bench, base, f"part-{number}-run"))
+        if steps[-1].outcome.failure or number + 1 == len(parts):
+            break
+        base = linked_home(steps[-1].outcome.home, bench.folder(f"part-{number + 1}"))
+    return Parts(steps, parts)
+
+
+def home_without(bench: Bench, uris: Sequence[str], folder: Path) -> Home:
+    """Return a home like the base in which some files have not arrived."""
+    home = linked_home(bench.base, folder)
+    for uri in uris:
+        home.local_path(uri).unlink()
+    return home
+
+
+def let_arrive(bench: Bench, home: Home, uris: Sequence[str]) -> None:
+    """Put files of the base in place, as new as objects that arrive now."""
+    for uri in uris:
+        arrive(bench.base.local_path(uri), home.local_path(uri))
+
+
+def arrive(file: Path, target: Path) -> None:
+    """Put a copy of a file in place, as new as an object that arrives now."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.arriving")
+    shutil.copyfile(file, unfinished)
+    unfinished.replace(target)

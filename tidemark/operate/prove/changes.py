@@ -1,0 +1,73 @@
+"""What the changes of a run are: writes, notes of how far it is, and what only committers see."""
+
+import re
+
+from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
+from tidemark.local_state.operations import (
+    CATALOG,
+    COPY,
+    DELETE,
+    ITEMS,
+    JDBC,
+    PUT,
+    RENAME,
+    REQUEST,
+    WITHHELD,
+    Operation,
+)
+
+OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
+
+
+def described(operation: Operation) -> str:
+    """Return an operation in a few words."""
+    place = operation.places[-1] if operation.places else ""
+    words = {
+        PUT: f"writing {place}",
+        COPY: f"copying to {place}",
+        DELETE: f"deleting {place}",
+        RENAME: f"renaming to {place}",
+        BOOKMARK_COMMIT: "committing the bookmark",
+        JDBC: f"committing to {place}",
+        ITEMS: f"writing items to {place}",
+        WITHHELD: f"a change of {place} that was not made",
+    }
+    if operation.kind == CATALOG:
+        words[CATALOG] = f"changing {place} in the Data Catalog"
+    if operation.kind == REQUEST:
+        words[REQUEST] = f"the request {place}"
+    at = f" ({place_of(operation)})" if operation.line else ""
+    return f"{words.get(operation.kind, f'{operation.kind} {place}')}{at}"
+
+
+def place_of(operation: Operation) -> str:
+    """Return the line of the script that an operation belongs to."""
+    return (
+        f"{operation.script} line {operation.line}" if operation.line else "the end of the script"
+    )
+
+
+def is_write(operation: Operation) -> bool:
+    """Return whether an operation adds rows to a target: an object, items, or a commit."""
+    return operation.kind in (PUT, COPY, JDBC, ITEMS)
+
+
+def is_state(operation: Operation) -> bool:
+    """Return whether an operation notes how far the job has got: a bookmark, or a watermark."""
+    is_dynamodb = operation.kind == REQUEST and operation.places[0].startswith("dynamodb ")
+    return operation.kind == BOOKMARK_COMMIT or is_dynamodb
+
+
+def are_hidden(one: Operation, following: Operation) -> bool:
+    """Return whether two operations of one line change only what no reader of Spark sees."""
+    is_of_line = (one.run_id, place_of(one)) == (following.run_id, place_of(following))
+    return is_of_line and is_hidden(one) and is_hidden(following)
+
+
+def is_hidden(operation: Operation) -> bool:
+    """Return whether an operation changes only objects that no reader of Spark sees."""
+    if operation.kind not in (PUT, COPY, DELETE, RENAME):
+        return False
+    changed = operation.places if operation.kind == RENAME else operation.places[-1:]
+    paths = [place.removeprefix("s3://").split("/")[1:] for place in changed]
+    return all(any(OF_HIDDEN.match(part) for part in path) for path in paths)

@@ -1,0 +1,90 @@
+"""Turns what the experiments have left into findings: rows, verdicts and causes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from tidemark.operate.prove.baselines import Baseline
+from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.causes import cause_of
+from tidemark.operate.prove.findings import Finding, Wish
+from tidemark.operate.prove.homes import without_scratch
+from tidemark.operate.prove.judge import judge
+from tidemark.operate.prove.judged import WORST, TargetRows, worst
+from tidemark.operate.prove.trials import Wanted
+
+Done: TypeAlias = Sequence[tuple[Wanted, Outcome]]
+
+
+def compared(
+    bench: Bench, wish: Wish, first: Baseline, control: Outcome, done: Done
+) -> tuple[list[Finding], dict[str, list[str]]]:
+    """Return the finding of each experiment, and the columns of each target that differ by time.
+
+    A file that arrives after a crash may be read with the others, or by a run of its own: rows are
+    right if they are those of either.
+    """
+    of_first = [(one, it) for one, it in done if one.of is first or one.experiment.is_late]
+    rows, by_time = judge(bench, first.outcome, control, _outcomes(of_first), wish, {})
+    found = _findings(bench, wish, of_first, rows)
+    others = [(one, it) for one, it in done if one.of is not first]
+    if well := next((one.well for one, _ in others if one.well), None):
+        rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time)
+        found = _better(found, _findings(bench, wish, others, rows))
+    return _with_plain_causes(list(found.values())), by_time
+
+
+def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings; what a run with nothing new does, is no matter of when files arrive."""
+    plain = {one.verdict: one.cause for one in findings if one.experiment.kind == "again"}
+    return [
+        replace(one, cause=plain[one.verdict])
+        if one.experiment.kind in ("order", "meanwhile") and one.cause and plain.get(one.verdict)
+        else one
+        for one in findings
+    ]
+
+
+def _outcomes(done: Done) -> list[Outcome]:
+    return [outcome for _, outcome in done]
+
+
+def _findings(
+    bench: Bench, wish: Wish, done: Done, rows: Sequence[Sequence[TargetRows]]
+) -> dict[str, Finding]:
+    """Return the findings by the folders of their homes."""
+    return {
+        str(outcome.home.root): _finding(bench, one, outcome, of_one, wish)
+        for (one, outcome), of_one in zip(done, rows, strict=True)
+    }
+
+
+def _better(found: Mapping[str, Finding], others: Mapping[str, Finding]) -> dict[str, Finding]:
+    """Return all findings, the better one where there are two of one experiment."""
+    both = {**found, **others}
+    for name in found.keys() & others.keys():
+        both[name] = max(others[name], found[name], key=lambda one: WORST.index(one.verdict))
+    return both
+
+
+def _finding(
+    bench: Bench, wanted: Wanted, outcome: Outcome, rows: Sequence[TargetRows], wish: Wish
+) -> Finding:
+    baseline, experiment = wanted.of, outcome.experiment
+    if job := baseline.job_of(experiment):  # the other jobs of a workflow did not run
+        counting = [one for one in rows if baseline.writes_to(job, one.target)]
+    else:  # what a later job of a workflow reads, shows in what that job writes
+        counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
+    verdict = worst([one.verdict for one in counting])
+    reason = outcome.failure or next((one.problem for one in counting if one.problem), "") or ""
+    reason = without_scratch(reason, bench.scratch)
+    cause = None
+    if outcome.failure and verdict == "equal":
+        verdict = "fails"
+    if verdict not in ("equal", "not tried"):
+        target = next((one.target for one in counting if one.verdict == verdict), "")
+        cause = cause_of(experiment, verdict, baseline.around(experiment, target))
+    only_adds = verdict == "doubled" or not any(one.lost for one in counting)
+    if cause and only_adds and (cause.script, cause.line) in wish.accepted:
+        verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]
+    return Finding(experiment, verdict, counting, reason, cause, outcome.seconds)

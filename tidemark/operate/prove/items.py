@@ -1,0 +1,107 @@
+"""The items of tables in the DynamoDB of a home, as files whose rows can be compared."""
+
+import base64
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidemark.glue_service.commands import region
+from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import ITEMS, REQUEST, Operation
+from watermarks import create_table_request
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+SERVICE = "dynamodb"
+
+
+def tables_of(home: Home, operations: Sequence[Operation]) -> list[str]:
+    """Return the tables whose items were changed, without those of watermarks."""
+    named = sorted({table for one in operations for table in _tables_of(one)})
+    if not named:
+        return []
+    with _client(home) as client:
+        return [table for table in named if _is_of_items(client, table)]
+
+
+def with_items(operations: Sequence[Operation], tables: Collection[str]) -> list[Operation]:
+    """Return the operations, those on the items of some tables as such."""
+    return [
+        replace(one, kind=ITEMS, places=tuple(map(table_uri, _tables_of(one))))
+        if set(tables).intersection(_tables_of(one))
+        else one
+        for one in operations
+    ]
+
+
+def table_uri(table: str) -> str:
+    """Return the name of a table among what runs read and write."""
+    return f"{SERVICE}:{table}"
+
+
+def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
+    """Write the items of tables as lines of JSON, each into a sub-folder of a folder."""
+    if not tables:
+        return
+    with _client(home) as client:
+        there = set(client.list_tables()["TableNames"])
+        for table in sorted(there.intersection(tables)):
+            file = folder / f"{SERVICE}.{table}" / "items.json"
+            file.parent.mkdir(parents=True)
+            lines = [json.dumps(item, sort_keys=True) for item in _items(client, table)]
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _tables_of(operation: Operation) -> list[str]:
+    """Return the tables of DynamoDB that a request changes."""
+    words = operation.places[0].split(" ", 2)
+    if operation.kind != REQUEST or words[0] != SERVICE:
+        return []
+    return [name.rpartition("/")[2] for name in "".join(words[2:]).split(", ") if name]
+
+
+@contextmanager
+def _client(home: Home) -> Iterator["DynamoDBClient"]:
+    with (
+        dynamodb_endpoint(home) as endpoint,
+        dynamodb_client(endpoint, region()) as client,
+    ):
+        yield client
+
+
+def _is_of_items(client: "DynamoDBClient", table: str) -> bool:
+    if table not in client.list_tables()["TableNames"]:
+        return False  # the job has deleted it
+    keys = client.describe_table(TableName=table)["Table"]["KeySchema"]
+    return list(keys) != list(create_table_request(table)["KeySchema"])
+
+
+def _items(client: "DynamoDBClient", table: str) -> Iterator[dict[str, Any]]:
+    from boto3.dynamodb.types import TypeDeserializer
+
+    plain = TypeDeserializer()
+    for page in client.get_paginator("scan").paginate(TableName=table):
+        for item in page["Items"]:
+            yield {name: _as_json(plain.deserialize(value)) for name, value in item.items()}
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value of an attribute as JSON: numbers as strings, which keep all digits."""
+    match value:
+        case Decimal():
+            return str(value)
+        case set():
+            return sorted(map(str, value))
+        case list():
+            return [_as_json(one) for one in value]
+        case dict():
+            return {name: _as_json(one) for name, one in value.items()}
+        case str() | bool() | None:
+            return value
+    return base64.b64encode(bytes(value)).decode()

@@ -1,0 +1,104 @@
+"""Carries experiments out, as many at once as there are threads, the most telling ones first."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.trials import Wanted, carry_out
+
+AT_ONCE = 2
+START_WITHIN = 0.8  # of the budget: what ends takes some time, and so does the comparison
+Say = Callable[[str, int, int], None]
+"""Gets what goes on, how many experiments are done, and how many there are."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """More experiments that were planned, or carried out, while others went on."""
+
+    wanted: Sequence[Wanted] = ()
+    done: Sequence[tuple[Wanted, Outcome]] = ()
+
+
+@dataclass
+class Queue:
+    """Experiments that wait, those that are done, and those that are not tried.
+
+    Attributes:
+        bench: of the experiments.
+        threads: carry them out.
+        began: when the proof began, on the clock of `time.monotonic`.
+        say: is told what is done.
+    """
+
+    bench: Bench
+    threads: ThreadPoolExecutor
+    began: float
+    say: Say
+    waiting: deque[Wanted] = field(default_factory=deque)
+    done: list[tuple[Wanted, Outcome]] = field(default_factory=list)
+    not_tried: list[Experiment] = field(default_factory=list)
+
+    def add(self, wanted: Sequence[Wanted], *, in_front: bool = False) -> None:
+        """Let experiments wait, behind the others or in front of them."""
+        self.not_tried += [one.experiment for one in wanted if one.experiment.not_tried]
+        found = [one for one in wanted if not one.experiment.not_tried]
+        if in_front:
+            self.waiting.extendleft(reversed(found))
+        else:
+            self.waiting.extend(found)
+
+    def run(self, planning: Callable[[], Planned] | None = None) -> None:
+        """Carry out what waits; and, in front of it, what is planned meanwhile."""
+        plan: Future[Planned] | None = self.threads.submit(planning) if planning else None
+        trying: dict[Future[Outcome], Wanted] = {}
+        numbers = iter(range(1, 1_000_000))
+        while True:
+            free = AT_ONCE - len(trying) - (plan is not None)
+            while free > 0 and self.waiting and not self._is_late():
+                one = self.waiting.popleft()
+                trying[self.threads.submit(carry_out, self.bench, one, next(numbers))] = one
+                free -= 1
+            if not trying and plan is None:
+                break
+            going: list[Future[Any]] = [*trying, *([plan] if plan else [])]
+            ended = wait(going, return_when="FIRST_COMPLETED").done
+            if plan and plan in ended:
+                found = plan.result()
+                self.done += found.done
+                self.add(found.wanted, in_front=True)
+                plan = None
+            self.done += [(trying.pop(one), one.result()) for one in ended if one in trying]
+            self.say("trying", len(self.done), len(self.done) + len(trying) + len(self.waiting))
+        self._settle()
+
+    def _is_late(self) -> bool:
+        deadline = self.bench.deadline
+        if deadline is None:
+            return False
+        return time.monotonic() - self.began > START_WITHIN * (deadline - self.began)
+
+    def _settle(self) -> None:
+        """Tell apart what was tried, and what was not."""
+        budget = (self.bench.deadline or 0) - self.began
+        reason = f"the budget of {budget:.0f} s ended"
+        self.not_tried += [replace(one.experiment, not_tried=reason) for one in self.waiting]
+        self.not_tried += [it.experiment for _, it in self.done if it.experiment.not_tried]
+        self.done = [(one, it) for one, it in self.done if not it.experiment.not_tried]
+
+
+@contextmanager
+def threads_of(bench: Bench) -> Iterator[ThreadPoolExecutor]:
+    """Yield threads for runs; whatever ends the body stops their runs."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        try:
+            yield threads
+        except BaseException:
+            bench.is_over.set()
+            raise

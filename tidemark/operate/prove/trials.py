@@ -1,0 +1,212 @@
+"""Carries experiments out: each in a home of its own, with runs of the same script or app."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark.errors import TidemarkError
+from tidemark.local_state.home import Home
+from tidemark.local_state.lost_executor import has_lost, lose_executor, lose_no_executor
+from tidemark.local_state.operations import (
+    COPY,
+    PUT,
+    let_arrive_meanwhile,
+    let_fail_once,
+    record_operations,
+)
+from tidemark.operate.prove.baselines import (
+    Baseline,
+    arrive,
+    home_without,
+    let_arrive,
+)
+from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
+from tidemark.operate.prove.experiments import Experiment, in_parts
+from tidemark.operate.prove.homes import (
+    home_after,
+    linked_home,
+    put_databases,
+    without_scratch,
+)
+from tidemark.operate.prove.tables import dump_tables
+from tidemark.operate.versions.targets import Files, changed_targets, files_of
+from tidemark.operate.versions.trial import Trial
+
+NONE_LOST = "no executor has written an object"
+STOPPED = "the budget ended while it ran, and it was stopped"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An experiment, the run that it changes, and what arrives after a crash in it.
+
+    Attributes:
+        of: the run.
+        experiment: what goes wrong.
+        well: the run whose rows should come out; None: the first one.
+        late: URIs of the files that arrive before the next run.
+    """
+
+    of: Baseline
+    experiment: Experiment
+    well: Outcome | None = None
+    late: Sequence[str] = ()
+
+
+def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
+    """Carry an experiment out, in the home with a number."""
+    began = time.monotonic()
+    experiment, folder = wanted.experiment, bench.folder(f"{number}")
+    try:
+        home, trials = _PREPARED[experiment.kind](bench, wanted, folder)
+    except OutOfTimeError:
+        experiment = replace(experiment, not_tried=STOPPED)
+        return Outcome(experiment, Home(folder), (), time.monotonic() - began)
+    why_not = _why_not_compared(bench, wanted, home)
+    experiment = replace(experiment, not_tried=why_not)
+    return Outcome(experiment, home, trials, time.monotonic() - began)
+
+
+def _why_not_compared(bench: Bench, wanted: Wanted, home: Home) -> str:
+    """Make the rows of a home ready to be compared; return why that cannot be."""
+    if wanted.experiment.kind == "executors" and not has_lost(home):
+        number = wanted.experiment.moment.number
+        return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
+    try:
+        dump_tables(bench, home, wanted.of.beside)
+    except TidemarkError as error:
+        return without_scratch(str(error), bench.scratch)
+    return ""
+
+
+def _crash(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    of, after = wanted.of, wanted.experiment.after
+    done = [one for one in of.operations if one.number <= after]
+    home = home_after(of.base, of.outcome.home, done, folder)
+    let_arrive(bench, home, wanted.late)
+    job = None if wanted.late else of.job_of(wanted.experiment)
+    return home, [bench.run(home, bench.subject.only(job) if job else None)]
+
+
+def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    """Let a write of a job fail once, whatever the job makes of it, and run it again."""
+    of, failing = wanted.of, wanted.experiment.operation
+    assert failing is not None  # noqa: S101 (of each error)
+    own = [one for one in of.operations if one.run_id == failing.run_id]
+    done = [one for one in of.operations if one.number < own[0].number]
+    home = home_after(of.base, of.outcome.home, done, folder)
+    record_operations(home)
+    let_fail_once(home, own.index(failing) + 1)
+    job = of.job_of(wanted.experiment)
+    start = bench.subject.only(job) if job else None
+    return home, [bench.run(home, start), bench.run(home, start)]
+
+
+def _again(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    home = linked_home(wanted.of.outcome.home, folder)
+    return home, [bench.run(home)]
+
+
+def _order(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    """Let the later half of the files arrive before the earlier one, and run after each."""
+    home = home_without(bench, wanted.of.sources, folder)
+    trials = []
+    for part in in_parts(wanted.of.sources)[::-1]:
+        let_arrive(bench, home, part)
+        trials.append(bench.run(home))
+        if trials[-1].failure:
+            break
+    return home, trials
+
+
+def _meanwhile(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    """Let a file arrive when the run has written its first object; run again after it."""
+    home = linked_home(bench.base, folder)
+    record_operations(home)
+    let_arrive_meanwhile(home, wanted.of.sources[-1])
+    return home, [bench.run(home), bench.run(home)]
+
+
+def _twice(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    home = linked_home(wanted.of.outcome.home, folder)
+    uri = wanted.of.sources[-1]
+    file = home.local_path(uri)
+    arrive(bench.base.local_path(uri), file.with_name(f"again-{file.name}"))
+    return home, [bench.run(home)]
+
+
+def _replaced(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    home = linked_home(wanted.of.outcome.home, folder)
+    uri = wanted.of.sources[-1]
+    arrive(bench.base.local_path(uri), home.local_path(uri))
+    return home, [bench.run(home)]
+
+
+def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    """Take bookmarks, watermarks and catalog back to before the run, and run again.
+
+    Folders to which the run has only added files are cleared of these, as by `rewind --clear`.
+    """
+    home = linked_home(wanted.of.outcome.home, folder)
+    put_databases(bench.base, home)
+    before, after = files_of(bench.base.lake), files_of(home.lake)
+    cleared = tuple(
+        f"{target.uri}"
+        for target in changed_targets(before, after)
+        if _is_only_added_to(f"{target.folder}/", before, after)
+    )
+    for one in wanted.of.operations:
+        if one.kind in (PUT, COPY) and one.places[-1].startswith(cleared):
+            _clear(home.local_path(one.places[-1]), home.lake)
+    return home, [bench.run(home)]
+
+
+def _is_only_added_to(folder: str, before: Files, after: Files) -> bool:
+    return all(after.get(path) == before[path] for path in before if path.startswith(folder))
+
+
+def _clear(file: Path, lake: Path) -> None:
+    """Delete a file, and the folders of its bucket that are empty then."""
+    file.unlink(missing_ok=True)
+    folder = file.parent
+    while folder.parent != lake and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
+def _together(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    home = linked_home(bench.base, folder)
+    return home, [bench.run(home, bench.subject.both)]
+
+
+def _executors(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    """Kill an executor; run again, as a retry does, if the run fails by it."""
+    home = linked_home(bench.base, folder)
+    record_operations(home)
+    lose_executor(home, wanted.experiment.moment)
+    trials = [bench.run(home)]
+    if trials[0].failure and has_lost(home):
+        lose_no_executor(home)
+        trials.append(bench.run(home))
+    return home, trials
+
+
+def _versions(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
+    home = linked_home(bench.base, folder)
+    return home, [bench.run(home, bench.subject.newer, bench.subject.newest)]
+
+
+_PREPARED: dict[str, Callable[[Bench, Wanted, Path], tuple[Home, list[Trial]]]] = {
+    "crash": _crash,
+    "error": _error,
+    "again": _again,
+    "order": _order,
+    "meanwhile": _meanwhile,
+    "twice": _twice,
+    "replaced": _replaced,
+    "rewind": _rewind,
+    "together": _together,
+    "executors": _executors,
+    "versions": _versions,
+}
