@@ -7,6 +7,7 @@ from tidemark.local_state.operations import Operation
 from tidemark.operate.prove.baselines import ELSEWHERE
 from tidemark.operate.prove.changes import described
 from tidemark.operate.prove.findings import Finding, Proof
+from tidemark.operate.prove.words import ANEW
 from tidemark.report.page import environment, style
 
 STATES = {"equal": "ok", "accepted": "stopped", "not tried": "none"}
@@ -41,6 +42,7 @@ def proof_page(proof: Proof, name: str) -> str:
             states=STATES,
             style=style(),
             elsewhere=ELSEWHERE,
+            anew=ANEW,
         )
     )
 

@@ -72,6 +72,7 @@ class Proof:
         seconds: how long all of it took.
         seed: drew the moments after the first; with it they are the same again.
         withheld: the changes of databases that were not made, as places and lines.
+        is_anew: whether the jobs had read everything, and so began anew, with empty targets.
     """
 
     operations: Sequence[Operation]
@@ -80,6 +81,7 @@ class Proof:
     seconds: float = 0.0
     seed: int = 1
     withheld: Sequence[str] = ()
+    is_anew: bool = False
 
     @property
     def verdict(self) -> Verdict:

@@ -13,7 +13,7 @@ from tidemark.glue_service.commands import region
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import ITEMS, REQUEST, Operation
-from watermarks import create_table_request
+from watermarks import WatermarkAdmin, create_table_request
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -73,6 +73,15 @@ def _client(home: Home) -> Iterator["DynamoDBClient"]:
         dynamodb_client(endpoint, region()) as client,
     ):
         yield client
+
+
+@contextmanager
+def watermark_clients(home: Home) -> Iterator[list[WatermarkAdmin]]:
+    """Yield what reads and rewinds each table of watermarks of a home."""
+    with _client(home) as client:
+        names = client.list_tables()["TableNames"]
+        own = [name for name in names if not _is_of_items(client, name)]
+        yield [WatermarkAdmin(name, client) for name in own]
 
 
 def _is_of_items(client: "DynamoDBClient", table: str) -> bool:

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.lost_executors import why_no_executors
+from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
+from tidemark.operate.prove.anew import begin_anew
 from tidemark.operate.prove.baselines import (
     Baseline,
     Parts,
@@ -49,7 +51,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     draws = random.Random(wish.seed)  # noqa: S311 (not a secret)
     say("running it twice, as it should go", 0, 0)
     with threads_of(bench) as threads:
-        first, control = _two_runs(bench, threads)
+        first, control, is_anew = _two_runs(bench, threads)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(first.operations, len(first.sources), _impossible(bench), moments)
@@ -64,7 +66,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     findings += [Finding(one, "not tried", reason=one.not_tried) for one in queue.not_tried]
     findings.sort(key=_place)
     seconds = time.monotonic() - began
-    return Proof(first.operations, findings, by_time, seconds, wish.seed, first.withheld)
+    withheld = first.withheld
+    return Proof(first.operations, findings, by_time, seconds, wish.seed, withheld, is_anew)
 
 
 def _place(finding: Finding) -> tuple[int, bool, bool, int]:
@@ -73,9 +76,28 @@ def _place(finding: Finding) -> tuple[int, bool, bool, int]:
     return KINDS.index(one.kind), one.is_in_increment, one.is_late, one.after
 
 
-def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outcome]:
-    """Return the first run, and a second one like it."""
-    names = ("baseline", "control")
+def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outcome, bool]:
+    """Return the first run, a second one like it, and whether their jobs had to begin anew."""
+    first, control = _run_twice(bench, threads, ("baseline", "control"))
+    if first.has_written:
+        return first, control.outcome, False
+    if not first.withheld and begin_anew(bench.base, _jobs_run(bench, first)):
+        first, control = _run_twice(bench, threads, ("baseline-anew", "control-anew"))
+    if not first.has_written:
+        raise NotProvedError(why_nothing(first))
+    return first, control.outcome, True
+
+
+def _jobs_run(bench: Bench, run: Baseline) -> set[str]:
+    """Return the jobs that ran, and not those of earlier runs of the home."""
+    with Store(bench.base.database) as store:
+        earlier = {one.run_id for one in store.all_job_runs()}
+    return {job for run_id, job in run.jobs.items() if run_id not in earlier}
+
+
+def _run_twice(
+    bench: Bench, threads: ThreadPoolExecutor, names: tuple[str, str]
+) -> tuple[Baseline, Baseline]:
     futures = [threads.submit(run_well, bench, bench.base, name) for name in names]
     try:
         first, control = [one.result() for one in futures]
@@ -87,9 +109,7 @@ def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outc
         if one.failure:
             why = without_scratch(one.failure, bench.scratch)
             raise NotProvedError(f"it fails without any experiment: {why}")
-    if not first.has_written:
-        raise NotProvedError(why_nothing(first))
-    return first, control.outcome
+    return first, control
 
 
 def _impossible(bench: Bench) -> dict[str, str]:

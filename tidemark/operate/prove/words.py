@@ -20,12 +20,19 @@ MARKS = {
     "fails": "✗",
     "not tried": "-",
 }
+ANEW = (
+    "There was nothing new to read, so the proof began anew: on a copy without the bookmark, the "
+    "watermarks and the output of the jobs."
+)
 MAX_EXAMPLES = 2
 MAX_SINGLE = 3  # experiments that are not tried for one reason, each in a line
 
 
 def lines_of(proof: Proof) -> Iterator[str]:
     """Yield a proof as lines for people: the experiments, then each cause once."""
+    if proof.is_anew:
+        yield ANEW
+        yield ""
     for finding in proof.findings:
         if finding.reason not in _reasons_of_many(proof):
             reason = f": {finding.reason}" if finding.reason else ""
@@ -99,6 +106,7 @@ def to_json(proof: Proof) -> dict[str, Any]:
         "seed": proof.seed,
         "differsByTime": proof.by_time,
         "withheld": list(proof.withheld),
+        "isAnew": proof.is_anew,
         "operations": [asdict(one) for one in proof.operations],
         "experiments": [
             {

@@ -1,0 +1,56 @@
+"""Lets jobs begin anew in the copy of a home: there is nothing to prove where all was read."""
+
+import shutil
+from collections.abc import Collection
+from contextlib import suppress
+
+from tidemark.errors import TidemarkError
+from tidemark.local_state.bookmarks.versions import delete_bookmark
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.checkpoints import stored_checkpoints
+from tidemark.local_state.store.database import Store
+from tidemark.operate.prove.items import watermark_clients
+
+REASON = "a proof begins anew"
+S3 = "s3://"
+
+
+def begin_anew(home: Home, jobs: Collection[str]) -> bool:
+    """Forget in a copy what jobs have read, and delete what they have written to folders.
+
+    Returns:
+        Whether there was anything to forget.
+    """
+    found = False
+    with Store(home.database) as store:
+        for job in jobs:
+            written = {one.dataset for it in stored_checkpoints(store, job) for one in it.written}
+            found |= bool(written) | bool(delete_bookmark(store, job))
+            for dataset in written:
+                _delete(home, dataset)
+    return found | _rewind_watermarks(home, jobs)
+
+
+def _delete(home: Home, dataset: str) -> None:
+    if not dataset.startswith(S3):
+        return
+    with suppress(TidemarkError):  # a place outside of the lake
+        folder = home.existing_path(dataset)
+        if folder.is_dir():
+            shutil.rmtree(folder)
+        else:
+            folder.unlink(missing_ok=True)
+
+
+def _rewind_watermarks(home: Home, jobs: Collection[str]) -> bool:
+    found = False
+    with watermark_clients(home) as tables:
+        for admin in tables:
+            for job in jobs:
+                for source in ("", *admin.sources(job)):
+                    if admin.latest(job, source=source) is not None:
+                        admin.rewind(
+                            job, to_run=None, reason=REASON, actor="tidemark prove", source=source
+                        )
+                        found = True
+    return found
