@@ -15,7 +15,7 @@ from tidemark.operate.prove.trials import Wanted, carry_out
 AT_ONCE = 2
 START_WITHIN = 0.8  # of the budget: what ends takes some time, and so does the comparison
 Say = Callable[[str, int, int], None]
-"""Gets what goes on, how many experiments are done, and how many there are."""
+"""Gets what is running, how many experiments are done, and how many there are."""
 
 
 @dataclass(frozen=True)
