@@ -93,6 +93,7 @@ for window in Watermarks("glue-watermarks").windows(
 """
 
 
+@pytest.mark.nightly  # the test of the installed wheel is a sample of it
 def test_a_script_keeps_watermarks_in_the_table_of_local_table(home: Path, tmp_path: Path) -> None:
     missing = tidemark("submit", script(tmp_path, WATERMARKS))
     created, again = tidemark("local", "table"), tidemark("local", "table", "glue-watermarks")
@@ -180,7 +181,7 @@ def test_a_command_that_holds_the_home_is_not_stopped_for_a_run_of_a_dead_one(ho
     assert "has no run in progress" in stopped.stdout
 
 
-@pytest.mark.parametrize("by", ["ctrl-c", "stop"])
+@pytest.mark.parametrize("by", [pytest.param("ctrl-c", marks=pytest.mark.nightly), "stop"])
 def test_a_script_in_a_served_home_is_stopped(repository: Path, home: Path, by: str) -> None:
     waits = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.1)\n"
     with serving(Home.open(home)), started("submit", script(repository, waits)) as process:

@@ -13,6 +13,7 @@ from tidemark.glue_job.process.failures import (
     cause_in_message,
     failure_of,
     first_cause,
+    timed_out,
     with_remedy,
 )
 
@@ -254,3 +255,26 @@ def test_full_disk_is_named_where_a_job_met_it():
 )
 def test_a_server_that_refuses_is_no_jvm_that_is_gone(cause):
     assert first_cause(Failure(cause, "h.py, line 1"), "").cause == cause
+
+
+STACK = (
+    "WARN x\nCurrent thread 0x00007f (most recent call first):\n"
+    '  File "/lib/python3.11/socket.py", line 718 in readinto\n'
+    '  File "/etl/load.py", line 12 in wait\n  File "/etl/load.py", line 40 in <module>\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "log", "begin"),
+    [
+        (60, STACK, "Job run timed out after 60 minutes (load.py, line 12); "),
+        (1, "", "Job run timed out after 1 minute; "),
+        (1, 'File "/etl/load.py", line 3', "Job run timed out after 1 minute; "),
+    ],
+    ids=["in the script", "before it", "another line of the log"],
+)
+def test_a_run_that_took_too_long_names_limit_place_and_cure(minutes, log, begin):
+    line = timed_out(minutes, "/etl/load.py", log)
+
+    assert line.startswith(begin)
+    assert "timeout_minutes" in line

@@ -365,6 +365,7 @@ def test_job_that_cannot_be_started_says_why(home, definition, error, text):
         )
 
 
+@pytest.mark.nightly  # it waits for three seconds
 def test_run_past_its_timeout_is_ended(home):
     put_script(home, "import time\ndef wait():\n    time.sleep(60)\nwait()\n")
 
