@@ -115,21 +115,25 @@ public class Edge {
     }
 
     private void ask(String line) throws IOException {
+        String answer;
         try {
             if (talker == null) {
                 talker = new Talker(path);
                 talker.start();
             }
-            String answer = talker.ask(line);
-            if (!answer.equals("go")) {
-                throw new IOException("it answers '" + answer + "'; allowed: go");
-            }
+            answer = talker.ask(line);
         } catch (IOException error) {
-            talker = null;
+            if (talker != null) {
+                talker.end();
+                talker = null;
+            }
             throw new IOException(
                 "what records the changes of the lake (the socket " + path + " of the property " + EDGE
                 + ") is gone: " + error.getMessage() + "; run the job again, or without that property",
                 error);
+        }
+        if (!answer.equals("go")) {
+            throw new IOException(answer);  // it refuses the change, as S3 may
         }
     }
 
