@@ -61,6 +61,7 @@ ALLOWED = {
     ("tidemark/glue_job/metastore/connect.py", LISTENS): "Py4J's callbacks, of the JVM of a run",
     ("tidemark/glue_service/eventbridge/log.py", STARTS): "the user's command of --on-event",
     ("tidemark/glue_service/http/forward.py", CONNECTS): "the URLs of --forward",
+    ("tidemark/glue_service/http/peers.py", LISTENS): "sees whether sockets are shown; closes it",
     ("tidemark/glue_service/http/server.py", LISTENS): "who signs with the key of the home",
     ("tidemark/local_state/machine/socket_diag.py", LISTENS): "on nothing: it asks the kernel",
     ("tidemark/glue_service/served.py", CONNECTS): "the port of the home, by its secret",

@@ -36,8 +36,13 @@ def fault_of(text: str) -> str:
     """Return what of a command line the command line does not know; empty if it knows all."""
     command: click.Command = main
     words = text.split()[1:]
-    while words and isinstance(command, click.Group) and words[0] in command.commands:
-        command = command.commands[words.pop(0)]
+    context = click.Context(main)
+    while (
+        words
+        and isinstance(command, click.Group)
+        and (below := command.get_command(context, words[0]))
+    ):
+        command, words = below, words[1:]
     is_name = words and re.fullmatch(r"[a-z-]+", words[0])
     if isinstance(command, click.Group) and is_name and not command.invoke_without_command:
         return f"{words[0]} is not a command of {command.name}"
