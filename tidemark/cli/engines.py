@@ -6,10 +6,8 @@ from rich.console import Console
 
 from tidemark.cli.progress import step
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.process.class_archive.make import make_archive
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import Spark, installed_spark, pyspark_of
-from tidemark.local_state.sparks.make import make_environment
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
 
 
@@ -26,6 +24,9 @@ def prepared_spark(version: str) -> Spark:
 
 
 def _made(version: str, console: Console) -> Spark:
+    from tidemark.glue_job.process.class_archive.make import make_archive
+    from tidemark.local_state.sparks.make import make_environment
+
     with step(console, f"Installing Spark {pyspark_of(version)} for Glue {version}, once"):
         spark = make_environment(version)
     try:

@@ -15,8 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.views.listing import Sentence
-from tidemark.glue_service.workflows.recovery import KILLED
-from tidemark.glue_service.workflows.whole_run import WorkflowResult
 from tidemark.local_state.store.database import NOTHING_NEW, JobRun
 from tidemark.local_state.store.stored_warnings import RunWarning
 from tidemark.model.clock import now_ms
@@ -24,6 +22,7 @@ from tidemark.operate.job_runs import Run
 
 if TYPE_CHECKING:
     from tidemark.glue_service.one_run import NotRun
+    from tidemark.glue_service.workflows.whole_run import WorkflowResult
 
 STATE_STYLES = {"SUCCEEDED": "green", "FAILED": "bold red", "TIMEOUT": "bold red"}
 
@@ -141,7 +140,7 @@ def step(console: Console, text: str) -> Iterator[None]:
     console.print(f"[green]✓[/] {text} ({time.monotonic() - begin:.1f} s)", highlight=False)
 
 
-def print_outcome(console: Console, result: WorkflowResult) -> None:
+def print_outcome(console: Console, result: "WorkflowResult") -> None:
     """Print which jobs failures held back, which were deleted, and who started the run."""
     if result.begun_by == "EVENT":
         console.print(
@@ -181,6 +180,8 @@ def _moment(epoch_ms: int) -> str:
 
 def print_killed(console: Console, runs: Collection[Run]) -> None:
     """Say which of some runs were killed with their command, if any."""
+    from tidemark.glue_service.workflows.recovery import KILLED
+
     if killed := [run.job for run in runs if run.message == KILLED]:
         console.print(
             Text.assemble(

@@ -9,12 +9,8 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.service import deliver_entry, entry_fault
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
-from tidemark.glue_service.submit_served import (
-    STOP,
-    SUBMIT,
-    start_submitted,
-    stop_submitted,
-)
+from tidemark.glue_service.start_submitted import start_submitted, stop_submitted
+from tidemark.glue_service.submit_served import STOP, SUBMIT
 
 
 def call_of_home(engine: Engine, operation: str, body: bytes) -> Mapping[str, Any]:

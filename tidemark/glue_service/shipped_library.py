@@ -6,7 +6,6 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-import watermarks
 from tidemark.local_state.home import Home
 
 KEY = "libs/watermarks.zip"
@@ -20,6 +19,8 @@ def imports_library(script: Path) -> bool:
 
 def ship_library(home: Home, bucket: str) -> None:
     """Put the installed watermark library into a bucket of the lake."""
+    import watermarks  # slow: most scripts need none of it
+
     package = Path(watermarks.__file__).parent
     content = BytesIO()
     with ZipFile(content, "w", ZIP_DEFLATED) as archive:

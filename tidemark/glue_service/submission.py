@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tidemark.errors import UsageError
-from tidemark.glue_job.process.job_process import SCRIPT_STDERR_FILE
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.glue_service.shipped_library import KEY, imports_library, ship_library
 from tidemark.local_state.home import Home
+from tidemark.local_state.job_run import SCRIPT_STDERR_FILE
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun
 from tidemark.model.assembly.definitions import JobDefinition

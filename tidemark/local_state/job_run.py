@@ -6,6 +6,8 @@ from pathlib import Path
 from tidemark.errors import TidemarkError
 from tidemark.local_state.home import Home
 
+SCRIPT_STDERR_FILE = "script-stderr.log"  # in the folder of a run: stderr without the JVM's
+
 
 def is_local_run() -> bool:
     """Return whether this process belongs to a local run, which has a home."""

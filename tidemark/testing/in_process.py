@@ -25,7 +25,6 @@ from tidemark.glue_job.process.failures import (
 )
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.glue_job.process.job_process import (
-    SCRIPT_STDERR_FILE,
     hide_unshipped_library,
     run_script,
     with_hint,
@@ -40,6 +39,7 @@ from tidemark.glue_service.runs.arguments import (
 from tidemark.glue_service.runs.extra_files import copy_extra_files, existing, python_path
 from tidemark.glue_service.runs.job_run_process import script_name
 from tidemark.glue_service.runs.run_variables import Machine, environment_of
+from tidemark.local_state.job_run import SCRIPT_STDERR_FILE
 from tidemark.local_state.run_warnings import DECLARED_VARIABLE
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.local_state.store.database import JobRun

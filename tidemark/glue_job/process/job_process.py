@@ -36,14 +36,13 @@ from tidemark.glue_job.process.debugger import install_debugger
 from tidemark.glue_job.process.failures import Failure, failure_of, print_from_script
 from tidemark.glue_job.process.found_warnings import note_at_end
 from tidemark.glue_job.process.spark import CONF_FILE, system_properties
-from tidemark.local_state.job_run import job_home
+from tidemark.local_state.job_run import SCRIPT_STDERR_FILE, job_home
 from tidemark.local_state.machine.child import die_with_parent
 from tidemark.local_state.run_warnings import RUN_FOLDER_VARIABLE
 from tidemark.local_state.store.database import Store
 
 RESULT_FILE = "error.json"
 ARGUMENTS_FILE = "arguments.json"
-SCRIPT_STDERR_FILE = "script-stderr.log"
 JVM_GRACE_S = 5.0
 LIBRARY = "watermarks"  # installed with the toolkit; on Glue only if it ships
 BOOKMARK_VARIABLE = "TIDEMARK_BOOKMARK_OPTION"
