@@ -2,7 +2,7 @@
 
 import io
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,8 +40,16 @@ def live_pages(home: Home, app: Path | None) -> "Pages":
     # Where the port cannot refuse other users of this machine, they do not know the path.
     base = PREFIX if can_tell_users() else f"{PREFIX}{secrets.token_urlsafe(32)}/"
     opened = partial(open_target, Where(None, app, takes=("app",)))
-    view = View(home.database, opened, details_of, base)
+    view = View(home.database, opened, details_of, _defined, base)
     return LivePages(view, partial(act, opened), str(home.shown))
+
+
+def _defined(target: "Target") -> Collection[str]:
+    from tidemark.glue_service.submitted import submitted_jobs
+    from tidemark.operate.home import HomeTarget
+
+    assert isinstance(target, HomeTarget)  # noqa: S101 (the page is of a home)
+    return set(target.names.jobs).difference(submitted_jobs(target.store))
 
 
 def details_of(target: "Target", job: str) -> Mapping[str, str]:
@@ -145,11 +153,11 @@ def act(opened: "OpenTarget", verb: str, name: str) -> str:
     }
     if verb not in verbs:
         raise EntityNotFoundError(f"{verb!r} is not an action; there are {', '.join(verbs)}")
-    with opened() as target:
-        try:
+    try:
+        with opened() as target:  # which also translates what Glue answers
             return verbs[verb](target, name)
-        except TidemarkError as error:
-            return f"not done: {error}"
+    except TidemarkError as error:
+        return f"not done: {error}"
 
 
 def _start(target: "Target", name: str) -> str:

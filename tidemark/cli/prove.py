@@ -37,7 +37,7 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.option(
     "--workflow", metavar="NAME", type=WORKFLOW, help="Prove all jobs of this workflow of the app."
 )
-@click.option("--only", metavar="KIND,...", help=ONLY_HELP)
+@click.option("--only", metavar="KIND,...", multiple=True, help=ONLY_HELP)
 @click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS", help=BUDGET_HELP)
 @click.option("--seed", type=int, default=1, show_default=True, help=SEED_HELP)
 @click.option(
@@ -54,7 +54,7 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def prove(
     workflow: str | None,
-    only: str | None,
+    only: tuple[str, ...],
     budget: float | None,
     seed: int,
     moments: int,
@@ -90,7 +90,7 @@ def prove(
     from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.scratch import scratch_of
 
-    kinds = KINDS if only is None else _names(only, KINDS)
+    kinds = _names(",".join(only), KINDS) if only else KINDS
     if page is not None:
         require("jinja2")
         if page.is_dir() or not page.absolute().parent.is_dir():

@@ -32,13 +32,15 @@ def stop_submitted(engine: Engine, request: Any) -> Mapping[str, Any]:
 def _submission(request: Mapping[str, Any]) -> Submission:
     script, name = request.get("Script"), request.get("JobName")
     arguments, version = request.get("Arguments"), request.get("GlueVersion")
+    copy = request.get("Copy", "")
     if not (
         isinstance(script, str)
         and isinstance(name, str)
         and isinstance(version, str)
         and isinstance(arguments, dict)
+        and isinstance(copy, str)
     ):
         raise InvalidInputError(
             f"a submission has Script, JobName, Arguments and GlueVersion, not {sorted(request)}"
         )
-    return Submission(Path(script), name, arguments, version)
+    return Submission(Path(script), name, arguments, version, copy)

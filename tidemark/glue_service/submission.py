@@ -35,6 +35,12 @@ class Submission:
     job_name: str
     arguments: dict[str, str]
     glue_version: str = field(default_factory=own_glue_version)
+    copy: str = ""  # name of the copy that runs; empty: that of the job
+
+    @property
+    def key(self) -> str:
+        """The key of the copy of the script in the bucket of scripts."""
+        return f"scripts/{self.copy or self.job_name}.py"
 
 
 def read_submission(script: Path, words: Sequence[str]) -> Submission:
@@ -88,7 +94,7 @@ def publish_script(submission: Submission, home: Home) -> JobDefinition:
     """Copy the script to the place of job scripts, and return the job."""
     bucket = home.lake / SCRIPTS / "scripts"
     bucket.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(submission.script, bucket / f"{submission.job_name}.py")
+    shutil.copyfile(submission.script, home.lake / SCRIPTS / submission.key)
     if imports_library(submission.script):
         ship_library(home, SCRIPTS)
     return job_of(submission)
@@ -102,7 +108,7 @@ def job_of(submission: Submission) -> JobDefinition:
     library = {EXTRA_MODULES: f"s3://{SCRIPTS}/{KEY}"} if imports_library(submission.script) else {}
     return JobDefinition(
         submission.job_name,
-        f"s3://{SCRIPTS}/scripts/{submission.job_name}.py",
+        f"s3://{SCRIPTS}/{submission.key}",
         submission.glue_version,
         submitted_file=str(submission.script.absolute()),
         default_arguments={DATA_CATALOG: "true", **library},

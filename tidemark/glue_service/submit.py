@@ -45,11 +45,11 @@ def submit(
     jvms: Jvms = NO_JVMS,
 ) -> tuple[JobRun, JobDefinition]:
     """Run the script once; return the finished run and its job."""
-    job = publish_script(submission, home)
     with (
         open_machine(home, warn=warn, jvms=jvms) as (opened, store),
         served_to(opened, submission) as machine,
     ):
+        job = publish_script(submission, home)  # no other command runs a job here now
         run = plan_job_run(machine, job, submission.arguments, new_run_id(), 0)
         with store.transaction():
             store.put_job_run(run)

@@ -1,12 +1,15 @@
 """Submits a script to the Glue that serves a home, and follows its run by the home's records."""
 
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.served import ServedPort, ask
 from tidemark.glue_service.submission import (
+    SCRIPTS,
     Echo,
     Submission,
     copy_new,
@@ -32,12 +35,30 @@ def submit_to(
     echo: Echo,
 ) -> JobRun:
     """Let a port run a script once; return the finished run. Ctrl-C stops the run."""
+    # Another script of that name may be submitted while this one waits for a core.
+    submission = replace(submission, copy=f"{submission.job_name}-{secrets.token_hex(8)}")
     publish_script(submission, home)
+    copy = home.lake / SCRIPTS / submission.key
+    try:
+        return _submit_copy(port, submission, home, observe, warn, echo)
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _submit_copy(
+    port: ServedPort,
+    submission: Submission,
+    home: Home,
+    observe: Observe,
+    warn: ShowWarnings,
+    echo: Echo,
+) -> JobRun:
     request = {
         "Script": str(submission.script.absolute()),
         "JobName": submission.job_name,
         "Arguments": submission.arguments,
         "GlueVersion": submission.glue_version,
+        "Copy": submission.copy,
     }
     run_id = str(ask(port, SUBMIT, request)["JobRunId"])
     with Store(home.database) as store:

@@ -34,6 +34,9 @@ class Pages(Protocol):
 
 def is_page(head: Head) -> bool:
     """Return whether a browser asks, and not a client of S3."""
+    host = urlsplit(f"//{head.headers.get('host', '')}").hostname or ""
+    if host.endswith(".localhost"):  # of a bucket, whose keys may begin like a path of ours
+        return False
     if head.path.startswith(PREFIX):
         return True
     is_root = head.method in ("GET", "HEAD") and head.path == ROOT and not head.query

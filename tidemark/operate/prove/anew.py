@@ -28,6 +28,7 @@ def begin_anew(home: Home, jobs: Collection[str]) -> bool:
             found |= bool(written) | bool(delete_bookmark(store, job))
             for dataset in written:
                 _delete(home, dataset)
+            store.query("DELETE FROM job_run WHERE job_name = ?", (job,))
     return found | _rewind_watermarks(home, jobs)
 
 

@@ -22,7 +22,7 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
     folders with several files, those below for partitions and dates counted as one: a source with
     one file is taken for a table that every run reads.
     """
-    found = _bookmarked(outcome) or _of_large_folders(outcome)
+    found = _bookmarked(outcome) or _newer(base, outcome, _of_large_folders(outcome))
     there = [uri for uri in found if base.local_path(uri).is_file()]
     return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
 
@@ -34,6 +34,28 @@ def _bookmarked(outcome: Outcome) -> set[str]:
             if run.started_at_ms >= outcome.trials[0].began_ms:
                 found |= noted_files(Path(run.log_path).parent, is_bookmarked=True)
     return found
+
+
+def _newer(base: Home, outcome: Outcome, uris: set[str]) -> set[str]:
+    """Return the files that came after the last run of these jobs: it has read the others."""
+    with Store(outcome.home.database) as store:
+        began_ms = outcome.trials[0].began_ms
+        jobs = {run.job_name for run in store.all_job_runs() if run.started_at_ms >= began_ms}
+    with Store(base.database) as store:
+        last_ms = max(
+            (
+                run.started_at_ms
+                for run in store.all_job_runs()
+                if run.job_name in jobs and run.state == "SUCCEEDED"
+            ),
+            default=0,
+        )
+    files = {uri: base.local_path(uri) for uri in uris}
+    return {
+        uri
+        for uri, file in files.items()
+        if not file.is_file() or file.stat().st_mtime_ns // 1_000_000 >= last_ms
+    }
 
 
 def _of_large_folders(outcome: Outcome) -> set[str]:

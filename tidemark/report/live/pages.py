@@ -57,7 +57,8 @@ class LivePages:
                 return self._post(environ, start_response, path)
             if method not in ("GET", "HEAD"):
                 return _answer(start_response, 405, PLAIN, "pages are read or posted to")
-            return self._get(environ, start_response, path)
+            found = self._get(environ, start_response, path)
+            return found if method == "GET" else []
         except EntityNotFoundError as error:
             return _answer(start_response, 404, PLAIN, str(error))
         except TidemarkError as error:
@@ -69,7 +70,7 @@ class LivePages:
             return _answer(start, 200, HTML, self._page("", ""))
         if name == NAME and self._library:
             return _answer(start, 200, SCRIPT, self._library)
-        if name == "events":
+        if name == "events" and environ["REQUEST_METHOD"] == "GET":
             return self._events(environ, start)
         kind, _, subject = name.partition("/")
         if kind in ("job", "run") and subject:

@@ -35,13 +35,16 @@ class Streams:
     def events(self, state: Callable[[], object], body: Callable[[], str]) -> Iterator[bytes]:
         """Yield a claimed stream: the body now, and again whenever the state is another one."""
         shown: object = None
+        sent = ""
         quiet_s = 0.0
         try:
             while not self._is_closed.is_set():
                 now = state()
                 if now != shown:
                     shown, quiet_s = now, 0.0
-                    yield event(body())
+                    if (made := body()) != sent:
+                        sent = made
+                        yield event(made)
                 elif quiet_s >= PING_S:
                     quiet_s = 0.0
                     yield b": still here\n\n"

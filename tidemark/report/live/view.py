@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ LIMIT = 50  # runs of each job
 LOG_LINES, TAIL_LINES = 500, 12
 REST_S = 2.0  # between two overviews: jobs need the cores more
 OpenTarget: TypeAlias = Callable[[], AbstractContextManager[Target]]
+Defined: TypeAlias = Callable[[Target], Collection[str]]
+"""Returns the jobs that Glue knows here: not scripts that were submitted."""
 Details: TypeAlias = Callable[[Target, str], Mapping[str, str]]
 """Returns what is said about a job, as plain text by title: its next run, its bookmark, …"""
 
@@ -41,10 +43,15 @@ class View:
     """Makes the content of pages; called by many threads."""
 
     def __init__(
-        self, database: Path, open_target: OpenTarget, details: Details, base: str = PREFIX
+        self,
+        database: Path,
+        open_target: OpenTarget,
+        details: Details,
+        defined: Defined,
+        base: str = PREFIX,
     ) -> None:
         """Show the home whose database it is; paths of pages begin with ``base``."""
-        self.base = base
+        self.base, self._defined = base, defined
         self._files = (database, database.with_name(f"{database.name}-wal"))
         self._runs = database.parent / "runs"
         self._open_target, self._details = open_target, details
@@ -81,8 +88,10 @@ class View:
             if name not in target.known_jobs and name not in target.names.jobs:
                 raise EntityNotFoundError(f"there is no job {name!r} here")
             runs = sorted(target.runs([name], None, LIMIT), key=lambda run: run.started_at)[::-1]
-            said = self._details(target, name)
-        return self._render("live_job.html.jinja", job=name, runs=runs, details=said)
+            said, defined = self._details(target, name), self._defined(target)
+        return self._render(
+            "live_job.html.jinja", job=name, runs=runs, details=said, defined=defined
+        )
 
     def run(self, run_id: str) -> str:
         """Return the content of the page of a run.
@@ -114,6 +123,7 @@ class View:
             note=note,
             active=[_shown(target, run, TAIL_LINES) for run in active],
             workflows=target.names.workflows,
+            defined=self._defined(target),
         )
 
     def _render(self, template: str, **values: Any) -> str:

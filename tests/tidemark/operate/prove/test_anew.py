@@ -47,3 +47,23 @@ def test_a_job_that_has_read_everything_begins_anew(project: Path, name: str) ->
     assert data_in(project) == before
     last = tidemark("submit", *job)
     assert "0 rows read" in last.output
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_files_that_an_earlier_run_has_read_do_not_come_in_another_order(project: Path) -> None:
+    case = CASES[WINDOW]
+    (project / "job.py").write_text(case.script, encoding="utf-8")
+    folder = project / "home" / "lake" / "lake" / "in"
+    later = {name: (folder / name).read_bytes() for name in ("day3.json", "day4.json")}
+    for name in later:
+        (folder / name).unlink()
+    library = ("--extra-py-files", "s3://lake/libs.zip")
+    job = ("job.py", "--JOB_NAME", "daily", *case.arguments, *library)
+    assert tidemark("submit", *job).exit_code == 0
+    for name, content in later.items():
+        (folder / name).write_bytes(content)
+
+    found = json.loads(tidemark("prove", "--only", "order", "--format", "json", *job).stdout)
+
+    assert {one["verdict"] for one in found["experiments"]} == {case.verdicts["order"]}
