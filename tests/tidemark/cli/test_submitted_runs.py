@@ -11,9 +11,9 @@ import pytest
 from tests.signing import variables_of
 from tests.tidemark.cli.processes import read_until, started
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, wait_until
 from tidemark.glue_service.entities import Entity, Kind, put_entity
-from tidemark.glue_service.http.serving import serving
+from tidemark.glue_service.http.serving import Options, serving
 from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.submitted import submitted_jobs
 from tidemark.local_state.engine import executable
@@ -136,6 +136,35 @@ def test_a_script_is_run_by_the_glue_that_serves_the_home(repository: Path, home
     assert "ValueError: too few (daily_totals.py, line 1)" in bad.stdout
     assert states == ["FAILED", "SUCCEEDED"]
     assert none == []
+
+
+def test_a_script_that_waits_for_a_core_is_not_replaced_by_another_one_of_its_name(
+    repository: Path, home: Path
+) -> None:
+    mark, other = repository / "mark", repository / "other" / "daily_totals.py"
+    other.parent.mkdir()
+    other.write_text("print('other')", encoding="utf-8")
+    waits = repository / "waits.py"
+    waits.write_text(
+        "import pathlib, time\nprint('begun', flush=True)\n"
+        f"while not pathlib.Path({str(mark)!r}).exists(): time.sleep(0.05)\n",
+        encoding="utf-8",
+    )
+    with (
+        serving(Home.open(home), Options(max_parallel=1)),
+        started("submit", str(waits)) as first,
+    ):
+        read_until(first, b"begun")
+        with started("submit", script(repository, "print('mine')")) as queued:
+            wait_until(lambda: NAME in tidemark("runs", "--format", "json").stdout)
+            refused = tidemark("submit", str(other))
+            mark.touch()
+            output, _ = queued.communicate(timeout=BOUND_S)
+        first.communicate(timeout=BOUND_S)
+
+    assert "Concurrent runs exceeded" in refused.output
+    assert b"mine" in output
+    assert b"other" not in output
 
 
 def keys(home: Home, url: str) -> dict[str, str]:

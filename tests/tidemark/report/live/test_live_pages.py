@@ -143,6 +143,20 @@ def test_a_client_of_s3_is_no_browser(browser: Browser) -> None:
     assert "AccessDenied" in body
 
 
+@pytest.mark.parametrize("path", ["/", "/_tidemark/job/first", "/_tidemark/events"])
+def test_a_head_has_no_body(browser: Browser, path: str) -> None:
+    assert browser.ask(path, method="HEAD")[1] == ""
+
+
+def test_keys_of_a_bucket_may_begin_as_the_paths_of_pages(browser: Browser) -> None:
+    host = f"scripts.localhost:{urlsplit(browser.url).port}"
+
+    status, body = browser.ask("/_tidemark/job/first", {"Host": host, "Accept": "*/*"})
+
+    assert status == 403
+    assert "AccessDenied" in body  # of S3: it is not signed
+
+
 @pytest.mark.parametrize("path", ["/_tidemark/", "/_tidemark/job/none", "/_tidemark/run/jr_none"])
 def test_a_page_that_does_not_exist_is_not_found(browser: Browser, path: str) -> None:
     status, body = browser.ask(path)
