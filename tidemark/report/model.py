@@ -93,15 +93,20 @@ def _with_rows(run: PipelineRun, checkpoint: Checkpoint) -> PipelineRun:
 def with_datasets(
     jobs: Sequence[PipelineJob], checkpoints: Sequence[Checkpoint]
 ) -> tuple[PipelineJob, ...]:
-    """Return jobs, those whose template names no dataset with what their last run touched."""
-    last = {it.job_name: it for it in sorted(checkpoints, key=lambda it: it.committed_at_ms)}
+    """Return jobs, those whose template names no dataset with what their runs touched last.
+
+    A run with nothing new touches nothing, and its job keeps the datasets of the run before.
+    """
+    in_order = sorted(checkpoints, key=lambda it: it.committed_at_ms)
+    read = {it.job_name: [one.dataset for one in it.read] for it in in_order if it.read}
+    written = {it.job_name: [one.dataset for one in it.written] for it in in_order if it.written}
     return tuple(
         job
-        if job.reads or job.writes or job.name not in last
+        if job.reads or job.writes
         else replace(
             job,
-            reads=tuple(dict.fromkeys(it.dataset for it in last[job.name].read)),
-            writes=tuple(dict.fromkeys(it.dataset for it in last[job.name].written)),
+            reads=tuple(dict.fromkeys(read.get(job.name, ()))),
+            writes=tuple(dict.fromkeys(written.get(job.name, ()))),
         )
         for job in jobs
     )
