@@ -80,8 +80,9 @@ ALLOWED = {
     "tidemark/report/prove_page.py": "tidemark/local_state/operations.py",
     "tidemark/report/lineage": "attr openlineage tidemark/local_state",
     "tidemark/report/live": "markupsafe tidemark/glue_service/http/pages.py",
+    "tidemark/report/live/library.py": "tidemark/local_state/machine/node_packages.py",
     "tidemark/report/windows.py": "botocore watermarks",
-    "tidemark/report/drawing.py": "tidemark/app.py",
+    "tidemark/report/drawing.py": "tidemark/app.py tidemark/local_state/machine/node_packages.py",
     "tidemark/report/page.py": "jinja2 markupsafe",
     "tidemark/testing": "_pytest awsglue boto3 botocore fastavro py4j pyspark pytest "
     "tidemark/errors.py tidemark/glue_job tidemark/glue_service tidemark/local_state "

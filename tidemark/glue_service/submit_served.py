@@ -2,8 +2,8 @@
 
 import secrets
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from tidemark.errors import TidemarkError
@@ -35,33 +35,15 @@ def submit_to(
     echo: Echo,
 ) -> JobRun:
     """Let a port run a script once; return the finished run. Ctrl-C stops the run."""
-    # Another script of that name may be submitted while this one waits for a core.
-    submission = replace(submission, copy=f"{submission.job_name}-{secrets.token_hex(8)}")
-    publish_script(submission, home)
-    copy = home.lake / SCRIPTS / submission.key
-    try:
-        return _submit_copy(port, submission, home, observe, warn, echo)
-    finally:
-        copy.unlink(missing_ok=True)
-
-
-def _submit_copy(
-    port: ServedPort,
-    submission: Submission,
-    home: Home,
-    observe: Observe,
-    warn: ShowWarnings,
-    echo: Echo,
-) -> JobRun:
-    request = {
-        "Script": str(submission.script.absolute()),
-        "JobName": submission.job_name,
-        "Arguments": submission.arguments,
-        "GlueVersion": submission.glue_version,
-        "Copy": submission.copy,
-    }
-    run_id = str(ask(port, SUBMIT, request)["JobRunId"])
-    with Store(home.database) as store:
+    with _published(submission, home) as copy, Store(home.database) as store:
+        request = {
+            "Script": str(submission.script.absolute()),
+            "JobName": submission.job_name,
+            "Arguments": submission.arguments,
+            "GlueVersion": submission.glue_version,
+            "Copy": copy,
+        }
+        run_id = str(ask(port, SUBMIT, request)["JobRunId"])
         try:
             run = _follow(store, home, port, run_id, observe, echo)
         except BaseException:
@@ -72,6 +54,20 @@ def _submit_copy(
         observe(run)
         show_unseen(store, warn)
     return run
+
+
+@contextmanager
+def _published(submission: Submission, home: Home) -> Iterator[str]:
+    """Yield the name of a copy of the script in the bucket of scripts.
+
+    Another script of the job's name may be submitted while this one waits for a core.
+    """
+    copy = replace(submission, copy=f"{submission.job_name}-{secrets.token_hex(8)}")
+    publish_script(copy, home)
+    try:
+        yield copy.copy
+    finally:
+        (home.lake / SCRIPTS / copy.key).unlink(missing_ok=True)
 
 
 def _follow(

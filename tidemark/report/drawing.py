@@ -9,11 +9,11 @@ from typing import Any
 
 from tidemark.app import find_node
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_state.machine.node_packages import check_owner, project_folders
 
 PACKAGES = ("@hpcc-js/wasm-graphviz", "vega", "vega-lite")
 INSTALL = f"npm install --save-dev {' '.join(PACKAGES)}"
 PROGRAM = Path(__file__).with_name("draw.mjs")
-TIDEMARK = Path(__file__).parents[1]
 TIMEOUT_S = 300
 SHOWN = 400  # characters of Node's message about a failure
 
@@ -53,13 +53,15 @@ def without_pictures(
 
 
 def find_packages() -> Path:
-    """Return the folder whose `node_modules` has the packages: the working folder or one above."""
-    here = Path.cwd()
-    for folder in (here, *here.parents, *TIDEMARK.parents):
-        if all((folder / "node_modules" / name).is_dir() for name in PACKAGES):
+    """Return the folder of the project, or of Tidemark, whose `node_modules` has the packages."""
+    for folder in project_folders():
+        packages = [folder / "node_modules" / name for name in PACKAGES]
+        if all(package.is_dir() for package in packages):
+            for package in packages:
+                check_owner(package, folder, "what draws the report")
             return folder
     raise UsageError(
         "what draws the report is not installed (no node_modules with "
-        f"{', '.join(PACKAGES)} in {here}, nor in a folder above); run `{INSTALL}` in the folder "
-        "of your package.json"
+        f"{', '.join(PACKAGES)} in {Path.cwd()}, nor in the folder of its project); run "
+        f"`{INSTALL}` in the folder of your package.json"
     )

@@ -78,7 +78,7 @@ def read_jdbc(
     Raises:
         ValueError: the window is empty, an option makes Spark read something else, the table is not
             a name, or the URL is of an unknown database.
-        WatermarkValueError: there is no such column, it has not the type of the window's bounds,
+        WatermarkValueError: there is no such column, its type is not that of the bounds,
             or the database has no literal for one.
     """
     if type(partitions) is not int or not 1 <= partitions <= _MAX_PARTITIONS:

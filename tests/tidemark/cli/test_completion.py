@@ -14,7 +14,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def completed(*words: str) -> list[str]:
-    """Return what bash shows after the words, of which the last one is completed."""
+    """Return what bash shows to complete the last word."""
     line = ["tidemark", *words]
     run = subprocess.run(
         [sys.executable, "-c", "from tidemark.cli.main import main; main(prog_name='tidemark')"],

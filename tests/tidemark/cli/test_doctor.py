@@ -29,8 +29,16 @@ def test_a_machine_on_which_everything_is_there_is_healthy() -> None:
 
     assert result.exit_code == 0, result.output
     assert list(found) == [
-        *("python", "spark", "java", "dynamodb engine", "node"),
-        *("aws-cdk", "report", "disk", "memory", "editor"),
+        "python",
+        "spark",
+        "java",
+        "dynamodb engine",
+        "node",
+        "aws-cdk",
+        "report",
+        "disk",
+        "memory",
+        "editor",
     ]
     for name in ("spark", "java", "dynamodb engine", "node", "aws-cdk"):
         assert found[name]["state"] == "ok"

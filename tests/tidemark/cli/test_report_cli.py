@@ -10,9 +10,9 @@ import pytest
 
 from tests.tidemark.cli.test_cli import assert_one_clear_line, tidemark
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine import node_packages
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.local_state.store.stored_warnings import keep_warnings, unseen_warnings
-from tidemark.report import drawing
 
 
 @pytest.fixture
@@ -80,7 +80,8 @@ def test_what_cannot_be_is_refused_in_one_line(words, told, app, home) -> None:
 
 
 def test_without_what_draws_the_page_has_no_pictures(app, home, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(drawing, "TIDEMARK", tmp_path / "site-packages" / "tidemark")
+    monkeypatch.setattr(node_packages, "CHECKOUT", tmp_path / "site-packages")
+    monkeypatch.setattr(node_packages.sys, "prefix", str(tmp_path / "venv"))
     monkeypatch.chdir(tmp_path)
     result = tidemark("report", "--app", str(app))
 

@@ -18,6 +18,7 @@ from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.glue_service.submitted import submitted_jobs
 from tidemark.local_state.engine import executable
 from tidemark.local_state.home import Home
+from tidemark.local_state.machine import node_packages
 from tidemark.local_state.store.checkpoints import put_checkpoint
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
@@ -33,7 +34,7 @@ def repository(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     folder = tmp_path / "repository"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(executable, "CHECKOUT", folder)
+    monkeypatch.setattr(node_packages, "CHECKOUT", folder)
     monkeypatch.setattr(executable, "IN_WHEEL", folder)
     monkeypatch.setattr(executable.sys, "prefix", str(folder / ".venv"))
     return folder

@@ -15,8 +15,8 @@ from tidemark.model.clock import now_ms
 from tidemark.operate.job_runs import Run
 from tidemark.operate.target import Target
 from tidemark.report.content import content_of
-from tidemark.report.drawing import draw
-from tidemark.report.gather import jobs_of, report_of
+from tidemark.report.drawing import draw, without_pictures
+from tidemark.report.gather import jobs_of, report_of, with_submitted
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.page import GRAPH, environment, pictures_of, width_px
 
@@ -113,14 +113,13 @@ class View:
         active = [run for run in target.runs([job.name for job in jobs]) if not run.is_final]
         self._active = tuple(run.run_id for run in active)
         pictures = pictures_of(report, content)
-        drawn, note = self._drawn({**pictures.graphs}, {**pictures.charts})
+        drawn = self._drawn(pictures.graphs, pictures.charts)
         return self._render(
             "live_overview.html.jinja",
             report=report,
             content=content,
             width=width_px(drawn[GRAPH]),
             pictures=_as_markup(drawn),
-            note=note,
             active=[_shown(target, run, TAIL_LINES) for run in active],
             workflows=target.names.workflows,
             defined=self._defined(target),
@@ -131,8 +130,8 @@ class View:
 
     def _drawn(
         self, graphs: Mapping[str, str], charts: Mapping[str, Mapping[str, Any]]
-    ) -> tuple[dict[str, str], str]:
-        """Return pictures by name, the changed ones drawn anew, and why none can be drawn."""
+    ) -> dict[str, str]:
+        """Return pictures by name, the changed ones drawn anew."""
         asked = {**graphs, **{name: json.dumps(chart) for name, chart in charts.items()}}
         new = {name for name, text in asked.items() if self._pictures.get(name, ("",))[0] != text}
         try:
@@ -140,21 +139,21 @@ class View:
                 {name: graph for name, graph in graphs.items() if name in new},
                 {name: chart for name, chart in charts.items() if name in new},
             )
-        except TidemarkError as error:
-            return dict.fromkeys(asked, ""), str(error)
+        except TidemarkError:
+            return without_pictures(graphs, charts)
         self._pictures |= {name: (asked[name], picture) for name, picture in pictures.items()}
-        return {name: self._pictures[name][1] for name in asked}, ""
+        return {name: self._pictures[name][1] for name in asked}
 
 
 def _jobs(target: Target) -> tuple[PipelineJob, ...]:
-    """Return the jobs of the app, if there is one, and all others that are known here."""
+    """Return the jobs of the app, if there is one, submitted scripts, and jobs of clients."""
     try:
-        found = jobs_of(target)
-    except TidemarkError:  # no app was synthesized: clients define jobs, or scripts are submitted
+        found = with_submitted(target, jobs_of(target))
+    except TidemarkError:  # no app was synthesized, and no script was submitted
         found = ()
-    known = dict.fromkeys((*target.names.jobs, *target.known_jobs))
     names = {job.name for job in found}
-    return (*found, *(PipelineJob(name) for name in known if name not in names))
+    others = dict.fromkeys((*target.names.jobs, *target.known_jobs))
+    return (*found, *(PipelineJob(name) for name in others if name not in names))
 
 
 def _shown(target: Target, run: Run, count: int) -> Shown:

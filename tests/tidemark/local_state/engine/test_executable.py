@@ -8,7 +8,9 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.local_state.engine import executable
-from tidemark.local_state.engine.executable import check_owner, find_engine, package_name
+from tidemark.local_state.engine.executable import find_engine, package_name
+from tidemark.local_state.machine import node_packages
+from tidemark.local_state.machine.node_packages import check_owner
 
 VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 
@@ -16,7 +18,7 @@ VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
 @pytest.fixture(autouse=True)
 def alone(tmp_path, monkeypatch):
     """Leave out the engine of this installation; work in an empty folder."""
-    monkeypatch.setattr(executable, "CHECKOUT", tmp_path / "no-checkout")
+    monkeypatch.setattr(node_packages, "CHECKOUT", tmp_path / "no-checkout")
     monkeypatch.setattr(executable, "IN_WHEEL", tmp_path / "wheel" / "bin")
     monkeypatch.setattr(executable.sys, "prefix", str(tmp_path / "elsewhere" / ".venv"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -87,7 +89,7 @@ def test_what_another_user_owns_is_refused(alone):
     os.chown(engine.parent, 65534, 65534)
 
     with pytest.raises(UsageError, match="other users can write"):
-        check_owner(engine, alone)
+        check_owner(engine, alone, "the engine")
 
 
 def test_the_engine_of_the_wheel_is_found(tmp_path):

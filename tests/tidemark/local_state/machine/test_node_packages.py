@@ -1,0 +1,52 @@
+"""Code of npm runs only from the project and from Tidemark, and where nobody else can write it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidemark.errors import UsageError
+from tidemark.local_state.machine import node_packages
+from tidemark.report.drawing import PACKAGES, find_packages
+from tidemark.report.live.library import FILES, PACKAGE, find_library
+
+
+@pytest.fixture
+def above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder above a project, with every package, in which the project has none."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "package.json").write_text("{}", encoding="utf-8")
+    for name in PACKAGES:
+        (tmp_path / "node_modules" / name).mkdir(parents=True)
+    for name in FILES:
+        file = tmp_path / "node_modules" / PACKAGE / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("alert(1)", encoding="utf-8")
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(node_packages, "CHECKOUT", tmp_path / "none")
+    monkeypatch.setattr(node_packages.sys, "prefix", str(tmp_path / "none" / ".venv"))
+    return tmp_path
+
+
+def test_packages_above_the_project_are_not_used(above: Path) -> None:
+    assert find_library() == b""
+    with pytest.raises(UsageError, match="not installed"):
+        find_packages()
+
+
+def test_those_of_the_project_are(above: Path) -> None:
+    (above / "node_modules").rename(above / "project" / "node_modules")
+
+    assert find_library() == b"alert(1)\nalert(1)"
+    assert find_packages() == above / "project"
+
+
+@pytest.mark.parametrize("place", [f"{PACKAGE}/{FILES[0]}", PACKAGES[0]])
+def test_those_that_others_can_write_are_refused(above: Path, place: str) -> None:
+    (above / "node_modules").rename(above / "project" / "node_modules")
+    (above / "project" / "node_modules" / place).chmod(0o777)
+
+    with pytest.raises(UsageError, match="other users can write"):
+        (find_packages if place in PACKAGES else find_library)()

@@ -1,0 +1,55 @@
+"""Finds the folders whose packages of npm run as the user, where nobody else can put one.
+
+They are those of the user's project and of the installation of Tidemark, and never one above the
+project.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from tidemark.errors import UsageError
+
+MARKS = ("package.json", "cdk.json", "pyproject.toml", ".git")  # of a project's folder
+CHECKOUT = Path(__file__).parents[3]
+
+
+def project_folders() -> Iterator[Path]:
+    """Yield the folders whose `node_modules` are trusted: of the project, and of Tidemark."""
+    here = Path.cwd()
+    yield here
+    # The project's folder is the nearest one with a mark; none above it is looked into.
+    marked = (it for it in (here, *here.parents) if any((it / mark).exists() for mark in MARKS))
+    yield from (folder for folder in islice(marked, 1) if folder != here)
+    yield Path(sys.prefix).parent  # the project whose .venv this is
+    yield CHECKOUT
+
+
+def check_owner(place_of: Path, folder: Path, what: str) -> None:
+    """Check that only this user and root can have written a file or folder below a folder.
+
+    Args:
+        place_of: the file or folder, which runs as the user.
+        folder: one above it.
+        what: what it is, for the message.
+    """
+    if sys.platform == "win32":
+        return
+    between = [place_of, *place_of.parents]
+    for place in between[: between.index(folder)]:
+        found = place.stat()
+        is_foreign = found.st_uid not in (os.getuid(), 0)
+        if is_foreign or (found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and _is_shared(found)):
+            raise UsageError(
+                f"other users can write {place}, and {what} runs as you; run "
+                f"`npm install` in {folder} as your own user, or `chmod go-w {place}`"
+            )
+
+
+def _is_shared(found: os.stat_result) -> bool:
+    """Return whether others may write: all, or a group that is not the user's own."""
+    is_own_group = found.st_gid == os.getgid() == os.getuid()  # as useradd makes one for each user
+    return bool(found.st_mode & stat.S_IWOTH) or not is_own_group
