@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +60,7 @@ class View:
         self._not_before_s = 0.0
         self._pictures: dict[str, tuple[str, str]] = {}  # what was drawn, and its picture
         self._active: tuple[str, ...] = ()
+        self._job_of_run: dict[str, str] = {}
 
     def state(self) -> object:
         """Return a value that is another one when something was recorded, or printed by a run."""
@@ -100,11 +101,19 @@ class View:
             EntityNotFoundError: there is no such run.
         """
         with self._open_target() as target:
-            found = next((it for it in target.runs(None) if it.run_id == run_id), None)
-            if found is None:
-                raise EntityNotFoundError(f"there is no run {run_id!r} here")
+            found = self._find(target, run_id)
             shown = _shown(target, found, LOG_LINES)
         return self._render("live_run.html.jinja", shown=shown)
+
+    def _find(self, target: Target, run_id: str) -> Run:
+        """Return a run; one that was shown before is looked for among the newest of its job."""
+        job = self._job_of_run.get(run_id)
+        runs = target.runs([job], None, LIMIT) if job else ()
+        found = _named(runs, run_id) or _named(target.runs(None), run_id)
+        if found is None:
+            raise EntityNotFoundError(f"there is no run {run_id!r} here")
+        self._job_of_run[run_id] = found.job
+        return found
 
     def _made(self, target: Target) -> str:
         jobs = _jobs(target)
@@ -154,6 +163,10 @@ def _jobs(target: Target) -> tuple[PipelineJob, ...]:
     names = {job.name for job in found}
     others = dict.fromkeys((*target.names.jobs, *target.known_jobs))
     return (*found, *(PipelineJob(name) for name in others if name not in names))
+
+
+def _named(runs: Iterable[Run], run_id: str) -> Run | None:
+    return next((run for run in runs if run.run_id == run_id), None)
 
 
 def _shown(target: Target, run: Run, count: int) -> Shown:
