@@ -81,6 +81,7 @@ def prove(
     from tidemark.checks.lint.accepted import accepted_in
     from tidemark.checks.script.surrogates import surrogates_of
     from tidemark.glue_service.runs.jvms.supply import jvms_of
+    from tidemark.glue_service.served import find_port
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
@@ -105,7 +106,8 @@ def prove(
         accepted = accepted_in(subject.scripts)
         wish = Wish(kinds, budget, _names(key), accepted, surrogates, seed, moments)
         base = home_of(home, scratch / "home", lake)
-        with jvms_of(base) as jvms, _progress(console) as progress:
+        # The Glue that serves the home has warm ones.
+        with jvms_of(home if find_port(home) else base) as jvms, _progress(console) as progress:
             task = progress.add_task("", total=None)
             if sample is not None:
                 fill_with_samples(base, subject.app, sample, jvms, subject.version)

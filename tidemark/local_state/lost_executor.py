@@ -24,20 +24,17 @@ class Moment:
 
 
 def lose_executor(home: Home, moment: Moment) -> None:
-    """Let the runs of a home, which records operations, have executors and lose one of them."""
+    """Let runs of a home, which records operations, have executors until one of them is lost."""
     file = home.root / FOLDER / MOMENT
     file.write_text(json.dumps(asdict(moment)), encoding="utf-8")
 
 
-def lose_no_executor(home: Home) -> None:
-    """Let the next runs of a home go on as usual."""
-    (home.root / FOLDER / MOMENT).unlink()
-
-
 def moment_of(home: Home) -> Moment | None:
-    """Return when the runs of a home lose an executor; None if they lose none."""
+    """Return when a run of a home loses an executor; None if none does, or one has."""
     file = home.root / FOLDER / MOMENT
-    return Moment(**json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
+    if has_lost(home) or not file.is_file():
+        return None
+    return Moment(**json.loads(file.read_text(encoding="utf-8")))
 
 
 def note_lost(home: Home) -> None:

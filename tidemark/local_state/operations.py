@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +27,8 @@ JDBC, WITHHELD = "jdbc", "withheld"
 """A commit in an embedded database of the home; changes of another one, which are not made."""
 ITEMS = "items"
 """Items of a table in DynamoDB that a job writes and does not read."""
+DYNAMODB = "dynamodb"  # the first word of requests to it
+TARGETS = "targets.json"  # tables whose items are rows
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
 PROVED = "proved"  # a file of homes of experiments: their runs change no other database
@@ -93,11 +95,31 @@ def let_fail_once(home: Home, number: int) -> None:
     (home.root / FOLDER / FAILING).write_text(str(number), encoding="utf-8")
 
 
-def let_arrive_meanwhile(home: Home, uri: str) -> None:
-    """Hold an object back until a run of the home, which records, has written its first one."""
+def let_arrive_meanwhile(home: Home, uri: str, tables: Sequence[str] = ()) -> None:
+    """Hold an object back until a run of the home, which records, has written for the first time.
+
+    Args:
+        home: of the experiment.
+        uri: the object.
+        tables: in DynamoDB; a change of their items counts as a write.
+    """
     held = home.root / FOLDER / ARRIVING / home.local_path(uri).relative_to(home.lake)
     held.parent.mkdir(parents=True)
     home.local_path(uri).replace(held)
+    (home.root / FOLDER / TARGETS).write_text(json.dumps(list(tables)), encoding="utf-8")
+
+
+def has_arrived_meanwhile(home: Home) -> bool:
+    """Return whether a run has written, so that the object that was held back is there."""
+    return not any(one.is_file() for one in (home.root / FOLDER / ARRIVING).rglob("*"))
+
+
+def tables_changed(operation: Operation) -> list[str]:
+    """Return the tables of DynamoDB that a request changes."""
+    words = operation.places[0].split(" ", 2)
+    if operation.kind != REQUEST or words[0] != DYNAMODB:
+        return []
+    return [name.rpartition("/")[2] for name in "".join(words[2:]).split(", ") if name]
 
 
 def read_opened(home: Home) -> list[tuple[str, str]]:
@@ -152,8 +174,16 @@ class Recorder:
         made = Operation(number, self._run_id, kind, places, script, line)
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made)) + "\n")
-        if kind in (PUT, COPY):
+        if self._is_write(made):
             self._arrive()
+
+    def _is_write(self, operation: Operation) -> bool:
+        """Return whether an operation writes rows, and not how far the job has got."""
+        if operation.kind != REQUEST:
+            return operation.kind in (PUT, COPY, JDBC, WITHHELD)
+        targets = self._folder / TARGETS
+        tables = json.loads(targets.read_text(encoding="utf-8")) if targets.is_file() else []
+        return bool(set(tables).intersection(tables_changed(operation)))
 
     def _keep_embedded(self, number: int) -> None:
         """Keep the copies of embedded databases that the JVM has just made."""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tidemark.local_state.home import Home
-from tidemark.local_state.lost_executor import has_lost, moment_of, note_lost
+from tidemark.local_state.lost_executor import moment_of, note_lost
 
 EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
 CREDENTIALS = struct.Struct("3i")  # of the process at the other end: id, user, group
@@ -20,7 +20,7 @@ class Losses:
     def __init__(self, home: Home) -> None:
         """Count from now on."""
         self._home = home
-        self._moment = None if has_lost(home) else moment_of(home)
+        self._moment = moment_of(home)
         self._count = 0
 
     def is_killed(self, connection: socket.socket, *, is_before: bool) -> bool:

@@ -1,7 +1,7 @@
 """Lets a run that is proved change the embedded databases of its home, and no others.
 
-Connections of JDBC come from Spark's writer, which gets a provider of ours by an option, or from
-`DriverManager`, which asks a driver of ours first: see `Databases.java`.
+Connections of JDBC come from a provider of Spark, or from `DriverManager`. `Watch.java` watches
+both: in the driver, and as a plugin of Spark in executors.
 """
 
 import re
@@ -16,7 +16,7 @@ from tidemark.glue_job.process.spark import as_properties
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import COPIES, FOLDER, WITHHELD, records_operations
 
-PROVIDER, OPTION = "tidemark", "connectionProvider"
+PLUGINS, PLUGIN = "spark.plugins", "dev.tidemark.jdbc.Watch"
 
 
 def watch_databases(home: Home, conf: Path) -> None:
@@ -27,33 +27,24 @@ def watch_databases(home: Home, conf: Path) -> None:
         conf: the settings of its Spark, which get those of the watch.
     """
     copies = home.root / FOLDER / COPIES if records_operations(home) else ""
-    settings = {"spark.hadoop.tidemark.proved": "1", "spark.hadoop.tidemark.copies": str(copies)}
+    known = dict(line.split("=", 1) for line in conf.read_text(encoding="utf-8").splitlines())
+    settings = {
+        "spark.hadoop.tidemark.proved": "1",
+        "spark.hadoop.tidemark.copies": str(copies),
+        PLUGINS: ",".join(filter(None, [known.get(PLUGINS), PLUGIN])),
+    }
     with conf.open("a", encoding="utf-8") as file:
         file.write(as_properties(settings))
-    after_import("pyspark.sql.readwriter", _watch_writers)
-    after_import("pyspark.context", _watch_drivers)
+    after_import("pyspark.context", _watch_connections)
     after_import("watermarks.spark.upsert", _withhold_upserts)
 
 
-def _watch_writers(module: ModuleType) -> None:
-    writer = module.DataFrameWriter
-    for name in ("save", "jdbc"):
-        setattr(writer, name, _with_provider(getattr(writer, name)))
-
-
-def _with_provider(write: Any) -> Any:
-    def with_provider(writer: Any, *given: Any, **named: Any) -> Any:
-        return write(writer.option(OPTION, PROVIDER), *given, **named)
-
-    return with_provider
-
-
-def _watch_drivers(module: ModuleType) -> None:
+def _watch_connections(module: ModuleType) -> None:
     begin = module.SparkContext._do_init
 
     def begin_and_watch(context: Any, *given: Any, **named: Any) -> None:
         begin(context, *given, **named)
-        context._jvm.dev.tidemark.jdbc.FirstDriver.install()
+        context._jvm.dev.tidemark.jdbc.Watch.install()
 
     module.SparkContext._do_init = begin_and_watch
 

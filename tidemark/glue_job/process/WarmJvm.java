@@ -4,8 +4,10 @@ import java.io.PrintStream;
 import java.io.StringReader;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.sql.Driver;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Locale;
@@ -52,6 +54,10 @@ public class WarmJvm {
     };
 
     private static final String DERBY_IN_MEMORY = "org.apache.derby.impl.io.VFMemoryStorageFactory";
+
+    private static final String DRIVERS = "org.apache.spark.sql.execution.datasources.jdbc.";
+    private static final String DRIVER_WRAPPER = DRIVERS + "DriverWrapper";
+    private static final String DRIVER_REGISTRY = DRIVERS + "DriverRegistry$";
 
     private static final String[] OF_SPARK_SUBMIT =
         {"PYTHONHASHSEED", "SPARK_ENV_LOADED", "SPARK_SCALA_VERSION"};
@@ -177,6 +183,9 @@ public class WarmJvm {
         if (isLoaded(SparkVersion.DERBY)) {
             shutDerbyDown();
         }
+        if (isLoaded(DRIVER_WRAPPER)) {
+            forgetDrivers();
+        }
         System.setProperties((Properties) properties.clone());
         TimeZone.setDefault(null);
         Locale.setDefault(locale);
@@ -193,12 +202,28 @@ public class WarmJvm {
             } catch (SQLException isDown) {
                 // It answers with an error of its own when it is down.
             }
+            // Else its driver accepts no URL until somebody connects.
+            field(SparkVersion.DERBY_DRIVER, "_engineForcedDown").setBoolean(null, false);
         }
         if (isLoaded(DERBY_IN_MEMORY)) {
             ((Map) field(DERBY_IN_MEMORY, "DATABASES").get(null)).clear();
             Object names = field(DERBY_IN_MEMORY, "DUMMY_STORE").get(null);  // of all databases
             ((Map) field(names.getClass(), "files").get(names)).clear();
         }
+    }
+
+    /** Forgets the drivers that runs have named: one that names none would get Spark's wrapper of it. */
+    private static void forgetDrivers() throws Exception {
+        Iterator drivers = Collections.list(DriverManager.getDrivers()).iterator();
+        while (drivers.hasNext()) {
+            Driver driver = (Driver) drivers.next();
+            if (driver.getClass().getName().equals(DRIVER_WRAPPER)) {
+                DriverManager.deregisterDriver(driver);
+            }
+        }
+        Class registry = Class.forName(DRIVER_REGISTRY);
+        Object wrappers = field(registry, "wrapperMap").get(registry.getField("MODULE$").get(null));
+        ((scala.collection.mutable.Map) wrappers).clear();
     }
 
     private static String leftThread() throws InterruptedException {

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,10 +21,8 @@ from tidemark.local_state.operations import (
     withhold_others,
 )
 from tidemark.local_state.store.sqlite_files import copy_database, delete_database
+from tidemark.operate.versions.copies import LOCKS, wait_until_closed
 from tidemark.operate.versions.targets import SCRIPTS, files_of
-
-SHUTDOWN_S = 10.0  # after its run a JVM writes what a database still has in memory
-LOCK = "db.lck"  # of a database that is open
 
 
 def linked_home(home: Home, folder: Path) -> Home:
@@ -43,10 +40,8 @@ def linked_home(home: Home, folder: Path) -> Home:
 
 def _copy_embedded(source: Path, target: Path) -> None:
     """Copy embedded databases, which are changed in place, once they are closed."""
-    deadline = time.monotonic() + SHUTDOWN_S
-    while any(source.rglob(LOCK)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    ignored = shutil.ignore_patterns("*.lck")
+    wait_until_closed(source)
+    ignored = shutil.ignore_patterns(LOCKS)
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=ignored)
 
 

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Any
 from tidemark.glue_service.commands import region
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import ITEMS, REQUEST, Operation
+from tidemark.local_state.operations import DYNAMODB, ITEMS, Operation, tables_changed
 from watermarks import WatermarkAdmin, create_table_request
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-SERVICE = "dynamodb"
-
 
 def tables_of(home: Home, operations: Sequence[Operation]) -> list[str]:
     """Return the tables whose items were changed, without those of watermarks."""
-    named = sorted({table for one in operations for table in _tables_of(one)})
+    named = sorted({table for one in operations for table in tables_changed(one)})
     if not named:
         return []
     with _client(home) as client:
@@ -33,8 +31,8 @@ def tables_of(home: Home, operations: Sequence[Operation]) -> list[str]:
 def with_items(operations: Sequence[Operation], tables: Collection[str]) -> list[Operation]:
     """Return the operations, those on the items of some tables as such."""
     return [
-        replace(one, kind=ITEMS, places=tuple(map(table_uri, _tables_of(one))))
-        if set(tables).intersection(_tables_of(one))
+        replace(one, kind=ITEMS, places=tuple(map(table_uri, tables_changed(one))))
+        if set(tables).intersection(tables_changed(one))
         else one
         for one in operations
     ]
@@ -42,7 +40,7 @@ def with_items(operations: Sequence[Operation], tables: Collection[str]) -> list
 
 def table_uri(table: str) -> str:
     """Return the name of a table among what runs read and write."""
-    return f"{SERVICE}:{table}"
+    return f"{DYNAMODB}:{table}"
 
 
 def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
@@ -52,18 +50,10 @@ def dump_items(home: Home, folder: Path, tables: Sequence[str]) -> None:
     with _client(home) as client:
         there = set(client.list_tables()["TableNames"])
         for table in sorted(there.intersection(tables)):
-            file = folder / f"{SERVICE}.{table}" / "items.json"
+            file = folder / f"{DYNAMODB}.{table}" / "items.json"
             file.parent.mkdir(parents=True)
             lines = [json.dumps(item, sort_keys=True) for item in _items(client, table)]
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def _tables_of(operation: Operation) -> list[str]:
-    """Return the tables of DynamoDB that a request changes."""
-    words = operation.places[0].split(" ", 2)
-    if operation.kind != REQUEST or words[0] != SERVICE:
-        return []
-    return [name.rpartition("/")[2] for name in "".join(words[2:]).split(", ") if name]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import combinations
 from pathlib import Path
@@ -32,6 +33,7 @@ from tidemark.operate.versions.row_job import (
 )
 
 ROW, SIDE, COUNT, BEFORE = "row", "side", "count", "before"
+AT_ONCE = 2  # targets
 MAX_DIFFERING = 5000  # rows that are looked at one by one
 MAX_SHOWN = 3
 MAX_OF_PAIRS = 8  # columns of which two together may be the key
@@ -45,7 +47,8 @@ def main() -> None:
     spark = SparkSession.builder.getOrCreate()
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
-    answers = [judged(spark, target, asked) for target in asked["targets"]]
+    with ThreadPoolExecutor(AT_ONCE) as threads:  # Spark plans a query on one core
+        answers = list(threads.map(lambda one: judged(spark, one, asked), asked["targets"]))
     Path(asked["out"]).write_text(json.dumps(answers), encoding="utf-8")
     spark.stop()
 

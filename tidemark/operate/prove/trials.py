@@ -7,10 +7,11 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.local_state.home import Home
-from tidemark.local_state.lost_executor import has_lost, lose_executor, lose_no_executor
+from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
     COPY,
     PUT,
+    has_arrived_meanwhile,
     let_arrive_meanwhile,
     let_fail_once,
     record_operations,
@@ -34,6 +35,7 @@ from tidemark.operate.versions.targets import Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Trial
 
 NONE_LOST = "no executor has written an object"
+NOTHING_WRITTEN = "the run has written nothing"
 STOPPED = "the budget ended while it ran, and it was stopped"
 
 
@@ -73,6 +75,8 @@ def _why_not_compared(bench: Bench, wanted: Wanted, home: Home) -> str:
     if wanted.experiment.kind == "executors" and not has_lost(home):
         number = wanted.experiment.moment.number
         return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
+    if wanted.experiment.kind == "meanwhile" and not has_arrived_meanwhile(home):
+        return NOTHING_WRITTEN
     try:
         dump_tables(bench, home, wanted.of.beside)
     except TidemarkError as error:
@@ -121,10 +125,10 @@ def _order(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
 
 
 def _meanwhile(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
-    """Let a file arrive when the run has written its first object; run again after it."""
+    """Let a file arrive when the run has written for the first time; run again after it."""
     home = linked_home(bench.base, folder)
     record_operations(home)
-    let_arrive_meanwhile(home, wanted.of.sources[-1])
+    let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.beside.items)
     return home, [bench.run(home), bench.run(home)]
 
 
@@ -187,7 +191,6 @@ def _executors(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[T
     lose_executor(home, wanted.experiment.moment)
     trials = [bench.run(home)]
     if trials[0].failure and has_lost(home):
-        lose_no_executor(home)
         trials.append(bench.run(home))
     return home, trials
 

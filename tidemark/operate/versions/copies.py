@@ -4,15 +4,20 @@ import contextlib
 import fcntl
 import shutil
 import sys
+import time
 from pathlib import Path
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
+from tidemark.glue_service.served import find_port
 from tidemark.local_state.home import DATABASES, Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
+from tidemark.local_state.store.database import FINAL_STATES, Store
 from tidemark.local_state.store.sqlite_files import copy_database
 
 FOLDERS = ("lake", "derby")
+LOCKS = "*.lck"  # of databases of Derby that are open
+SHUTDOWN_S = 10.0  # after its run a JVM writes what a database still has in memory
 FICLONE = 0x40049409  # of Linux: two files share their blocks until one of them changes
 
 
@@ -20,10 +25,38 @@ def copy_home(home: Home, folder: Path) -> Home:
     """Copy the data, the bookmarks, the catalog and the watermarks of a home; return the copy.
 
     Runs of other commands wait for as long. The files keep their times: bookmarks go by them.
+
+    Raises:
+        UsageError: another command holds the home, or a run of the Glue that serves it is active.
+        TidemarkError: a run began meanwhile, or a file could not be copied.
     """
     refuse_half_rewound(home)
-    with home.exclusive():
-        return _copied(home, folder)
+    if find_port(home) is None:
+        with home.exclusive():
+            return _copied(home, folder)
+    before = _runs(home)
+    if active := [run_id for run_id, state in before.items() if state not in FINAL_STATES]:
+        raise UsageError(
+            f"the run {active[0]} is active, and what it changes would be copied by halves; wait "
+            f"for its end, or stop it: tidemark stop {active[0]}"
+        )
+    wait_until_closed(home.derby)
+    copy = _copied(home, folder)
+    if began := sorted(_runs(home).keys() - before.keys()):
+        raise TidemarkError(f"the run {began[0]} began while its home was copied; try again")
+    return copy
+
+
+def _runs(home: Home) -> dict[str, str]:
+    with Store(home.database) as store:
+        return {run.run_id: run.state for run in store.all_job_runs()}
+
+
+def wait_until_closed(databases: Path) -> None:
+    """Wait until no run has a database of a folder open, but not for one that was killed."""
+    deadline = time.monotonic() + SHUTDOWN_S
+    while any(databases.rglob(LOCKS)) and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 def copy_of_copy(copy: Home, folder: Path) -> Home:
@@ -40,7 +73,7 @@ def _copied(home: Home, folder: Path) -> Home:
     for name in FOLDERS:
         if (home.root / name).is_dir():
             _copy_tree(home.root / name, copy.root / name)
-    for lock in copy.derby.rglob("*.lck"):  # of who has the database open, or was killed
+    for lock in copy.derby.rglob(LOCKS):  # of who has the database open, or was killed
         lock.unlink()
     return copy
 

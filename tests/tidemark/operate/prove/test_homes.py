@@ -15,6 +15,7 @@ from tidemark.local_state.operations import (
     COPIES,
     FOLDER,
     Recorder,
+    has_arrived_meanwhile,
     let_arrive_meanwhile,
     let_fail_once,
     read_opened,
@@ -132,6 +133,20 @@ def test_an_object_that_is_held_back_arrives_with_the_first_write(tmp_path):
     assert arrived.read_text(encoding="utf-8") == "first in/a"
     assert not arrived.samefile(base.lake / "lake" / "in" / "a")
     assert arrived.stat().st_mtime_ns > (base.lake / "lake" / "in" / "a").stat().st_mtime_ns
+
+
+def test_items_of_a_target_are_a_write_and_watermarks_are_not(tmp_path):
+    home = linked_home(new_home(tmp_path / "base"), tmp_path / "home")
+    record_operations(home)
+    let_arrive_meanwhile(home, "s3://lake/in/a", ["orders"])
+    recorder, found = Recorder(home, "jr_1"), []
+
+    for table in ("glue-watermarks", "orders"):
+        with recorder.alone():
+            recorder.record("request", (f"dynamodb UpdateItem {table}",))
+        found.append(has_arrived_meanwhile(home))
+
+    assert found == [False, True]
 
 
 def test_objects_that_are_read_are_noted_once_for_each_run(tmp_path):

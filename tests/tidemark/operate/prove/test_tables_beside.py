@@ -13,11 +13,17 @@ from tidemark.cli.main import main
 from tidemark.glue_service.commands import region
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import (
+    WITHHELD,
+    read_operations,
+    record_operations,
+    withhold_others,
+)
 from tidemark.model.assembly.definitions import TableDefinition
 from tidemark.operate.prove.judged import worst
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
-KINDS = "crash,error,again,parts,twice"
+KINDS = "crash,error,again,parts,meanwhile,twice"
 TO_DERBY = (
     '.write.jdbc("jdbc:derby:shop;create=true", "orders", "{mode}", '
     '{{"driver": "org.apache.derby.jdbc.EmbeddedDriver"}})'
@@ -55,7 +61,7 @@ def verdicts(project: Path, script: str, only: str = KINDS, *words: str) -> dict
     [
         pytest.param(
             NEW + WHERE_ANY + COLUMNS + TO_DERBY.format(mode="append") + COMMIT,
-            {"crash": "doubled", "again": "equal", "parts": "equal", "twice": "doubled"},
+            {"crash": "doubled", "again": "equal", "parts": "equal", "meanwhile": "equal"},
             id="append",
         ),
         pytest.param(
@@ -80,6 +86,62 @@ def test_rows_of_an_embedded_database_are_compared(project, script, expected):
     found = verdicts(project, script)
 
     assert {kind: found[kind] for kind in expected} == expected
+
+
+INTO_VIEWS = """
+CREATED = "CREATE TEMPORARY VIEW {{}} USING jdbc OPTIONS (url '{url}', dbtable 'orders')"
+if rows.columns:
+    rows = rows.selectExpr("cast(id AS INT) id", "cast(amount AS DOUBLE) amount")
+    rows.createOrReplaceTempView("rows")
+    spark.sql(CREATED.format("first"))
+    spark.sql("INSERT INTO first SELECT * FROM rows")
+    spark.read.jdbc("{url}", "orders").createOrReplaceTempView("second")
+    rows.write.insertInto("second")
+    rows.write.parquet("s3://lake/out/", mode="append")
+"""
+MAKE = """
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+rows = spark.createDataFrame([(0, 0.5)], "id INT, amount DOUBLE")
+rows.write.jdbc("{url};create=true", "orders")
+"""
+COUNTED = """
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+print("rows there:", spark.read.jdbc("{url}", "orders").count())
+"""
+
+
+def submitted(project: Path, script: str, *words: str) -> str:
+    file = project / "other.py"
+    file.write_text(script, encoding="utf-8")
+    result = CliRunner().invoke(main, ["submit", str(file), *words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_inserts_into_views_of_a_database_of_the_home_are_changes(project):
+    submitted(project, MAKE.format(url="jdbc:derby:shop"))
+
+    found = verdicts(project, NEW + INTO_VIEWS.format(url="jdbc:derby:shop") + COMMIT, "crash")
+
+    assert found["crash"] == "doubled"
+
+
+def test_inserts_into_views_of_a_database_elsewhere_are_not_made(project):
+    url = f"jdbc:derby:{project / 'elsewhere'}"
+    submitted(project, MAKE.format(url=url))
+    home = Home.open(project / "home")
+    withhold_others(home)
+    record_operations(home)
+
+    submitted(project, NEW + INTO_VIEWS.format(url=url) + COMMIT, *BOOKMARK)
+
+    withheld = {(one.places, one.line) for one in read_operations(home) if one.kind == WITHHELD}
+    assert [places for places, _ in withheld] == [(url,)] * 2  # of two lines
+    assert "rows there: 1\n" in submitted(project, COUNTED.format(url=url))
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
+from tidemark.glue_service.served import ServedPort, announced
 from tidemark.local_state.home import Home
-from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.database import JobRun, Store
 from tidemark.operate.versions import copies
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.targets import Target, changed_targets, files_of
@@ -45,6 +48,37 @@ def test_the_copy_of_a_database_is_open_nowhere(tmp_path):
     copy = copy_home(home, tmp_path / "copy")
 
     assert [file.name for file in (copy.derby / "shop").iterdir()] == ["service.properties"]
+
+
+@contextmanager
+def served(home):
+    """Serve a home, as far as other commands can see."""
+    with home.exclusive(), announced(home, ServedPort("http://127.0.0.1:1", os.getpid(), "s")):
+        yield
+
+
+def test_a_home_that_is_served_is_copied_between_its_runs(tmp_path):
+    home = Home.open(tmp_path / "home")
+    run = JobRun("jr_1", "load", None, None, 0, "RUNNING", 1, "", "")
+    with served(home), Store(home.database) as store:
+        store.put_job_run(run)
+        with pytest.raises(UsageError, match=r"jr_1 is active.*tidemark stop jr_1"):
+            copy_home(home, tmp_path / "early")
+        store.put_job_run(replace(run, state="SUCCEEDED"))
+
+        copy = copy_home(home, tmp_path / "copy")
+
+    with Store(copy.database) as store:
+        assert [one.state for one in store.all_job_runs()] == ["SUCCEEDED"]
+
+
+def test_a_copy_in_which_a_run_began_is_refused(tmp_path, monkeypatch):
+    home = Home.open(tmp_path / "home")
+    with served(home), Store(home.database) as store:
+        run = JobRun("jr_2", "load", None, None, 0, "RUNNING", 1, "", "")
+        monkeypatch.setattr(copies, "wait_until_closed", lambda _: store.put_job_run(run))
+        with pytest.raises(TidemarkError, match="jr_2 began while"):
+            copy_home(home, tmp_path / "copy")
 
 
 def test_what_a_link_leads_to_is_copied_not_shared(tmp_path):

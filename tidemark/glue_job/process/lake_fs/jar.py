@@ -48,10 +48,10 @@ JDBC_CLASSES = (
     "WatchedStatement",
     "WatchedConnection",
     "Databases",
-    "Provider",
+    "WatchedProvider",
     "FirstDriver",
+    "Watch",
 )
-PROVIDERS = "META-INF/services/org.apache.spark.sql.jdbc.JdbcConnectionProvider"
 NO_PAGES = Path(__file__).parents[2] / "cluster" / "NoPages.java"
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
 # What Spark 4 calls otherwise: Seq of Scala 2.13, and the servlets of Jetty.
@@ -92,8 +92,7 @@ def lake_jar(java_home: Path, spark: Spark | None = None) -> Path:
     jar = FOLDER / jar_name(spark)
     if not jar.is_file():
         classes = compiled(_sources(spark).values(), java_home, spark)
-        more = {"core-site.xml": _core_site(), PROVIDERS: "dev.tidemark.jdbc.Provider\n"}
-        write_jar(jar, {**dict(classes), **{name: text.encode() for name, text in more.items()}})
+        write_jar(jar, {**dict(classes), "core-site.xml": _core_site().encode()})
     return jar
 
 

@@ -17,6 +17,7 @@ import scala.collection.immutable.Map;
 /** What is written otherwise for Spark 3.5. */
 public class SparkVersion {
     public static final String DERBY = "org.apache.derby.jdbc.InternalDriver";
+    public static final String DERBY_DRIVER = "org.apache.derby.jdbc.AutoloadedDriver";
 
     /** Tells whether a Derby database was used; a look would start it, and write derby.log. */
     public static boolean isDerbyActive() {

@@ -20,6 +20,7 @@ import scala.collection.immutable.Map;
 /** What is written otherwise for Spark 4.1. */
 public class SparkVersion {
     public static final String DERBY = "org.apache.derby.iapi.jdbc.InternalDriver";
+    public static final String DERBY_DRIVER = "org.apache.derby.iapi.jdbc.AutoloadedDriver";
 
     /** Tells whether a Derby database was used; a look would start it, and write derby.log. */
     public static boolean isDerbyActive() {

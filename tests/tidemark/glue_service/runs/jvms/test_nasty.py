@@ -335,6 +335,22 @@ def test_derby_database_in_memory_ends_with_its_run(bench, one_jvm):
     assert seen[1].run.jvm == "warm"
 
 
+BY_SPARK = START + dedent("""
+    rows = spark.createDataFrame([(1,)], "id INT").write.mode("append")
+    rows.options(**{options}).jdbc("jdbc:derby:shop;create=true", "orders")
+    """)
+NAMED = {"driver": "org.apache.derby.jdbc.EmbeddedDriver"}
+
+
+def test_a_database_is_found_with_and_without_its_driver_in_each_run(bench, one_jvm):
+    asked = ({}, {}, NAMED, {}, NAMED, {})
+
+    seen = [bench.run(one_jvm, BY_SPARK.format(options=options)) for options in asked]
+
+    assert [one.run.state for one in seen] == ["SUCCEEDED"] * len(asked), seen[-1].stderr
+    assert {one.run.jvm for one in seen[1:]} == {"warm"}
+
+
 def test_homes_that_share_a_pool_read_their_own_lakes(bench, one_jvm, tmp_path):
     script = START + dedent("""
         from pathlib import Path
