@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
+from tidemark.glue_service.runs.jvms.supply import jvm_beside
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
@@ -197,7 +198,9 @@ def _executors(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[T
 
 def _versions(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
     home = linked_home(bench.base, folder)
-    return home, [bench.run(home, bench.subject.newer, bench.subject.newest)]
+    with jvm_beside(home, bench.jvms) as jvms:
+        beside = replace(bench, jvms=jvms)
+        return home, [beside.run(home, bench.subject.newer, bench.subject.newest)]
 
 
 _PREPARED: dict[str, Callable[[Bench, Wanted, Path], tuple[Home, list[Trial]]]] = {

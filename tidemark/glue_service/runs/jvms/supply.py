@@ -129,12 +129,19 @@ def memory_shortage() -> str:
     return f"this machine has {size} of memory, and a pool needs {least}"
 
 
-def _open_pool(stack: ExitStack, home: Home, java_home: Path) -> Jvms:
+@contextmanager
+def jvm_beside(home: Home, jvms: Jvms) -> Iterator[Jvms]:
+    """Yield a JVM more than a command has: runs of another Spark then end none of its warm ones."""
+    with ExitStack() as stack:
+        yield replace(_open_pool(stack, home, find_java_home(), 1), pythons=jvms.pythons)
+
+
+def _open_pool(stack: ExitStack, home: Home, java_home: Path, size: int = 0) -> Jvms:
     if why := memory_shortage():
         return Jvms(cold_reason=why)
     try:
         pool, file = stack.enter_context(
-            serve_pool(home.root / JVMS_FOLDER, java_home, os.cpu_count() or 1)
+            serve_pool(home.root / JVMS_FOLDER, java_home, size or os.cpu_count() or 1)
         )
     except OSError as error:
         return Jvms(cold_reason=f"no pool could be opened ({error.strerror or error})")
