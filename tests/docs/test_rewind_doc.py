@@ -51,7 +51,7 @@ def test_the_story_ends_with_what_is_right(tmp_path):
         if not one["why"]:
             found = tracked[one["source"]]
             assert (found["files"], found["rows"]) == (one["files"], one["rows"])
-    shell(project, "tidemark rewind publish-delays --to beginning --why 'from scratch' --yes")
+    shell(project, "tidemark rewind publish-delays --to beginning --reason 'from scratch' --yes")
     right = delayed(project)
     shell(project, "tidemark run")
     assert delayed(project) == right

@@ -108,7 +108,7 @@ def test_the_plan_of_a_backfill_into_tables_of_iceberg_comes_true(app, home):
     run(app, "run")  # the job downstream sees what was appended, and what was replaced
     assert rows_of(home, "clean_log") == log
     assert (1, "b", 2) in rows_of(home, "clean_daily")
-    words = ("rewind", "load", "--to", "beginning", "--clear", "--why", "x", "--yes")
+    words = ("rewind", "load", "--to", "beginning", "--clear", "--reason", "x", "--yes")
     refused = tidemark(*words, "--app", str(app))
     assert refused.exit_code == 2, refused.output
     assert "table:sales.log cannot be proven" in refused.output

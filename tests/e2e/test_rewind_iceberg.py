@@ -130,7 +130,7 @@ RIGHT = [
 def test_both_jobs_go_back_to_the_first_day_and_load_the_others_again(app, home, loaded):
     first, run_id = loaded
     before = state(app, home)
-    words = ("rewind", "load", "--to", run_id, "--with-downstream", "--clear", "--why", "x")
+    words = ("rewind", "load", "--to", run_id, "--with-downstream", "--clear", "--reason", "x")
     words += ("--yes",)
     steps = killed(app, "", *words)
     rewound = state(app, home)
@@ -166,7 +166,7 @@ def test_both_jobs_go_back_to_the_first_day_and_load_the_others_again(app, home,
 
 def test_a_reader_of_snapshots_that_stays_fails_by_name_and_goes_back_later(app, home, loaded):
     _, run_id = loaded
-    words = ("rewind", "load", "--to", run_id, "--clear", "--why", "x", "--yes")
+    words = ("rewind", "load", "--to", run_id, "--clear", "--reason", "x", "--yes")
     assert "its next run fails with SnapshotRolledBackError" in " ".join(run(app, *words).split())
 
     done = tidemark("run", "--app", str(app))
@@ -174,14 +174,14 @@ def test_a_reader_of_snapshots_that_stays_fails_by_name_and_goes_back_later(app,
 
     with Store(Home.open(home).database) as store:
         of_first_day = min(store.job_runs_of_job("clean"), key=lambda one: one.started_at_ms)
-    run(app, "rewind", "clean", "--to", of_first_day.run_id, "--clear", "--why", "x", "--yes")
+    run(app, "rewind", "clean", "--to", of_first_day.run_id, "--clear", "--reason", "x", "--yes")
     run(app, "run")
     assert outcome(home) == RIGHT
 
 
 def test_without_clear_the_rows_are_twice_where_the_plan_says_so(app, home, loaded):
     _, run_id = loaded
-    run(app, "rewind", "load", "--to", run_id, "--why", "x", "--yes")
+    run(app, "rewind", "load", "--to", run_id, "--reason", "x", "--yes")
 
     run(app, "run")
 

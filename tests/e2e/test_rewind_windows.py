@@ -90,7 +90,7 @@ def test_committed_windows_are_right_after_a_rewind_and_the_plan_knows_it(app, h
 
     put(home, "2.json", (3, "right"), (4, "new"))
     shown = run(app, "rewind", "load", "--to", "previous", "--dry-run", "--format", "json")
-    run(app, "rewind", "load", "--to", "previous", "--yes", "--why", "a wrong name")
+    run(app, "rewind", "load", "--to", "previous", "--yes", "--reason", "a wrong name")
     run(app, "run")
 
     plan = {

@@ -155,9 +155,12 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
     the app declares are newer than the bookmark.
     """
     from tidemark.cli.views.explain import explain_job, explanation_json, explanation_tables
+    from tidemark.cli.views.listing import Sentence
     from tidemark.cli.views.snapshots import snapshot_lines
+    from tidemark.cli.views.status import read_watermarks
     from tidemark.local_state.home import Home
     from tidemark.operate.snapshot_reads import snapshot_reads
+    from tidemark.operate.statuses import statuses_of
 
     if where.stage is not None:
         if run is not None:
@@ -170,19 +173,24 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
     with open_target(where) as target:
         known("job", job, target.known_jobs)
         run_id = _run_of(target, job, run) if run else None
-        snapshots = [] if run_id or uri else snapshot_reads(target, job)
+        is_of_next = not run_id and not uri
+        snapshots = snapshot_reads(target, job) if is_of_next else []
+        statuses = statuses_of(target, [job], []) if is_of_next else []
+        watermark = read_watermarks(target, statuses).get(job, "")
     try:
         explanations = explain_job(Home.from_environment(), job, run_id, uri)
     except EntityNotFoundError:
-        if not snapshots:
+        if not snapshots and not watermark:
             raise
         explanations = []
     if output == "json":
-        click.echo(json.dumps(explanation_json(job, run_id, explanations, snapshots), indent=2))
+        document = explanation_json(job, run_id, explanations, snapshots, watermark)
+        click.echo(json.dumps(document, indent=2))
         return
     console = console_for_tables()
     for part in (
         *explanation_tables(job, run_id, explanations),
+        *([Sentence(f"watermark of {job}: {watermark}")] if watermark else []),
         *snapshot_lines(job, snapshots),
     ):
         console.print(part, highlight=False, soft_wrap=True)

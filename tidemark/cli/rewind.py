@@ -33,7 +33,7 @@ UNDO_HELP = "Undo a rewind: the last one, or that of this number."
 @click.option("--with-downstream", is_flag=True, help="Take all jobs downstream of them back too.")
 @click.option("--clear", is_flag=True, help="Delete what rewound jobs have appended since.")
 @click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
-@click.option("--why", metavar="TEXT", help="Reason, for the record.")
+@click.option("--reason", "--why", "why", metavar="TEXT", help="Reason, for the record.")
 @click.option("--actor", default=getpass.getuser, help="Who asks; your user name if not given.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

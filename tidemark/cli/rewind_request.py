@@ -50,7 +50,7 @@ class Request:
         """Refuse options that do not go together."""
         _check_string("--actor", self.actor, MAX_ACTOR)
         if self.why:
-            _check_string("--why", self.why, MAX_REASON_LENGTH)
+            _check_string("--reason", self.why, MAX_REASON_LENGTH)
         kinds = [self.undo is not None, self.resume, self.lists]
         if any(kinds) and (self.jobs or self.to or sum(kinds) > 1):
             raise UsageError("--undo, --resume and --list each stand alone: leave out JOB and --to")
@@ -70,7 +70,7 @@ class Request:
         if self.why and self.why.strip():
             return self.why
         if not sys.stdin.isatty():
-            raise UsageError("say why, for the record: --why TEXT")
+            raise UsageError("say why, for the record: --reason TEXT")
         why = str(click.prompt("Why, for the record"))
         _check_string("why", why, MAX_REASON_LENGTH)
         return why

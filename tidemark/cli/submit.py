@@ -1,5 +1,6 @@
 """The command `submit`: one script as a job run, whose output is passed on as it is written."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from tidemark.cli.bookmark import FORMAT
 from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.s3_semantics import s3_semantics_option
+from tidemark.cli.target import open_target
+from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from tidemark.local_state.store.database import JobRun
 
 ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
+FORMAT_HELP = "Print lines for people; or the run as JSON, and the script's output to stderr."
 ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
 
 
@@ -32,6 +37,7 @@ ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another befo
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+@click.option("--format", "output", type=FORMAT, default="table", help=FORMAT_HELP)
 @s3_semantics_option(expose_value=False)
 @executors_options
 def submit(
@@ -39,6 +45,7 @@ def submit(
     arguments: tuple[str, ...],
     engine: str | None,
     isolated: bool,
+    output: str,
     executors: str | None,
     master: str | None,
 ) -> None:
@@ -59,12 +66,24 @@ def submit(
         home = Home.from_environment()
         served = find_port(home)
         if served is None or served.is_of_command:
-            state = _submit_here(submission, home, isolated=isolated)
+            run = _submit_here(submission, home, output, isolated=isolated)
         else:
             _check_served(served, home, isolated=isolated)
-            state = _submit_to(served, submission, home)
-    if state != "SUCCEEDED":
+            run = _submit_to(served, submission, home, output)
+    if output == "json":
+        _print_run(run)
+    if run.state != "SUCCEEDED":
         sys.exit(1)
+
+
+def _print_run(record: "JobRun") -> None:
+    """Print what `tidemark runs` shows of a run, as JSON."""
+    from tidemark.cli.views.runs import run_json
+
+    with open_target(Where(None)) as target:
+        run = next(it for it in target.runs([record.job_name]) if it.run_id == record.run_id)
+        found = run_json(run, has_rows=True, warnings=target.warnings())
+    click.echo(json.dumps(found, indent=2))
 
 
 def _check_served(served: "ServedPort", home: "Home", *, isolated: bool) -> None:
@@ -94,8 +113,10 @@ def _lending_terminal() -> Iterator[None]:
         os.environ.pop(TERMINAL_VARIABLE, None)
 
 
-def _submit_here(submission: "Submission", home: "Home", *, isolated: bool) -> str:
-    """Run a script in a process of this command, and return the state that it ended in."""
+def _submit_here(
+    submission: "Submission", home: "Home", output: str, *, isolated: bool
+) -> "JobRun":
+    """Run a script in a process of this command, and return its run."""
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.glue_service.runs.pythons import Pythons
     from tidemark.glue_service.submit import submit as run_script
@@ -104,25 +125,31 @@ def _submit_here(submission: "Submission", home: "Home", *, isolated: bool) -> s
     with closing(Pythons(refills=False)) as pythons:
         if not isolated and (spark := installed_spark(submission.glue_version)):
             pythons.want(1, spark)  # it imports while this command does
-        with _lending_terminal(), _shown(submission) as (progress, observe, write):
+        with _lending_terminal(), _shown(submission, output) as (progress, observe, write):
             lent = None if isolated else pythons
             with jvms_of(home, is_isolated=isolated, pythons=lent, say=progress.say) as jvms:
                 run, _ = run_script(submission, home, observe, progress.warn, write, jvms)
-    return run.state
+    return run
 
 
-def _submit_to(served: "ServedPort", submission: "Submission", home: "Home") -> str:
-    """Let the Glue that serves a home run a script, and return the state that it ended in."""
+def _submit_to(
+    served: "ServedPort", submission: "Submission", home: "Home", output: str
+) -> "JobRun":
+    """Let the Glue that serves a home run a script, and return its run."""
     from tidemark.glue_service.submit_served import submit_to
 
     click.echo(f"process {served.pid} serves {home.root}, and runs this", err=True)
-    with _shown(submission) as (progress, observe, write):
-        return submit_to(served, submission, home, observe, progress.warn, write).state
+    with _shown(submission, output) as (progress, observe, write):
+        return submit_to(served, submission, home, observe, progress.warn, write)
 
 
 @contextmanager
-def _shown(submission: "Submission") -> Iterator[tuple["JobProgress", "Observe", "Echo"]]:
+def _shown(
+    submission: "Submission", output: str
+) -> Iterator[tuple["JobProgress", "Observe", "Echo"]]:
     """Prepare the Spark of a script; yield what shows its run and its output."""
+    from rich.console import Console
+
     from tidemark.checks.lint.linter import local_notes
     from tidemark.cli.engines import prepared_spark
     from tidemark.cli.progress import JobProgress, RunConsole
@@ -138,15 +165,16 @@ def _shown(submission: "Submission") -> Iterator[tuple["JobProgress", "Observe",
     for found in local_notes(submission.script):
         click.echo(f"{found.file}:{found.place.line}: {found.text}", err=True)
     prepared_spark(submission.glue_version)
-    with JobProgress(RunConsole()) as progress:
-        output = ScriptOutput(progress.stop_animation)
+    is_json = output == "json"  # then stdout has nothing but the run
+    with JobProgress(Console(stderr=True) if is_json else RunConsole()) as progress:
+        shown = ScriptOutput(progress.stop_animation, is_all_stderr=is_json)
 
         def observe(run: "JobRun | None") -> None:
             if run is not None:
-                output.end_line()
+                shown.end_line()
             progress.observe(run)
 
-        yield progress, observe, output.write
+        yield progress, observe, shown.write
 
 
 def _write_all(stream: BinaryIO, data: bytes) -> None:
@@ -157,9 +185,10 @@ def _write_all(stream: BinaryIO, data: bytes) -> None:
 class ScriptOutput:
     """Writes to this process's own stdout and stderr; a reader that leaves stops nothing."""
 
-    def __init__(self, before_first: Callable[[], None]) -> None:
-        """Call ``before_first`` before anything is written."""
+    def __init__(self, before_first: Callable[[], None], *, is_all_stderr: bool = False) -> None:
+        """Call ``before_first`` before anything is written; all may go to stderr."""
         self._before_first: Callable[[], None] | None = before_first
+        self._is_all_stderr = is_all_stderr
         self._is_within_line = False
         self._left: set[str] = set()
 
@@ -171,7 +200,7 @@ class ScriptOutput:
         if name in self._left:
             return
         try:
-            stream = sys.stdout if name == "stdout" else sys.stderr
+            stream = sys.stdout if name == "stdout" and not self._is_all_stderr else sys.stderr
             stream.flush()
             # Past the buffer, which would keep what a full disk has refused, for the end.
             _write_all(getattr(stream.buffer, "raw", stream.buffer), data)

@@ -36,6 +36,7 @@ from tidemark.model.assembly.definitions import SPARK, Deployment
 from tidemark.model.assembly.glue_versions import version_of_job
 from tidemark.model.assembly.intrinsics import TOPIC
 from tidemark.model.assembly.template import resolve_stacks, stack_resources
+from tidemark.model.messages import plural
 
 KINDS = {
     "AWS::Glue::Job": Kind.JOB,
@@ -60,7 +61,7 @@ def deploy_on_port(glue: LocalGlue, folder: Path) -> str:
     found = _all_definitions(app.assembly, machine.region)
     _define_all(glue, deployment, found, folder)
     numbers = Counter(kind for _, kind, *_ in found)
-    counts = ", ".join(f"{numbers[kind]} {kind.value}s" for kind in (*KINDS.values(), Kind.RULE))
+    counts = ", ".join(plural(numbers[it], it.value) for it in (*KINDS.values(), Kind.RULE))
     rules = [one for one in list_entities(glue.store, Kind.RULE) if STACK_TAG in one.tags]
     has_topics = glue.topics is not None and glue.topics.missing_package() is None
     away = "; ".join(not_local(rules, has_topics=has_topics))

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_state.home import PORT_FILE, Home
 from tidemark.local_state.machine.own_files import read_own_file, write_own_file
+from tidemark.local_state.machine.processes import is_running
 
 TARGET = "Tidemark"  # prefix of operations for commands of the home
 SECRET_HEADER = "X-Tidemark-Secret"  # noqa: S105 (a name)
@@ -25,6 +26,7 @@ TIMEOUT_S = 120
 NO_ANSWER = (
     "the local Glue of process {pid} at {url} does not answer: {error}; stop it, then try again"
 )
+HAS_ENDED = "process {pid}, which was the local Glue at {url}, has ended: {error}; try again"
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ def ask(port: ServedPort, operation: str, request: Mapping[str, Any]) -> dict[st
         answer = connection.getresponse()
         body = json.loads(answer.read())
     except (OSError, ValueError, http.client.HTTPException) as error:
-        raise TidemarkError(NO_ANSWER.format(pid=port.pid, url=port.url, error=error)) from error
+        text = NO_ANSWER if is_running(port.pid) else HAS_ENDED
+        raise TidemarkError(text.format(pid=port.pid, url=port.url, error=error)) from error
     finally:
         connection.close()
     if answer.status in CLIENT_ERRORS:

@@ -47,9 +47,10 @@ def submit_to(
         try:
             run = _follow(store, home, port, run_id, observe, echo)
         except BaseException:
-            ask(port, STOP, {"JobRunId": run_id})
-            with suppress(OSError):  # showing output may be what failed
-                observe(_follow(store, home, port, run_id, lambda _: None, lambda *_: None))
+            if home.holder() == port.pid:  # else its runs have ended with it
+                ask(port, STOP, {"JobRunId": run_id})
+                with suppress(OSError):  # showing output may be what failed
+                    observe(_follow(store, home, port, run_id, lambda _: None, lambda *_: None))
             raise
         observe(run)
         show_unseen(store, warn)

@@ -5,7 +5,9 @@ from typing import Any
 from tidemark.glue_service.entities import Entity, Kind, find_entity, get_entity
 from tidemark.glue_service.runs.run_requests import run_request
 from tidemark.local_state.store.database import Store
+from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.model.assembly.definitions import SPARK
+from watermarks import TABLE_NAME
 
 # Runs of a job that was defined when its script was submitted are runs of that job.
 SUBMITTED = """
@@ -30,7 +32,8 @@ def submitted_job(store: Store, name: str) -> Entity | None:
     request, at_ms = run_request(store, rows[0]["run_id"]), rows[0]["started_at_ms"]
     definition: dict[str, Any] = {
         "Command": {"Name": SPARK},
-        "DefaultArguments": dict(request.arguments),
+        # A script that names no table of watermarks has them in that of the library.
+        "DefaultArguments": {WATERMARK_TABLE: TABLE_NAME, **request.arguments},
     }
     if request.glue_version:
         definition["GlueVersion"] = request.glue_version

@@ -53,7 +53,7 @@ LOOKS = [
 OTHERS = [
     ["run", "--app", "APP"],
     ["bookmark", "reset", "load", "--yes"],
-    ["rewind", "load", "--to", "beginning", "--yes", "--why", "x", "--app", "APP"],
+    ["rewind", "load", "--to", "beginning", "--yes", "--reason", "x", "--app", "APP"],
     ["local", "bucket", "more"],
     ["local", "restore", "OUT/backup", "--yes"],
     ["local", "reset", "--yes"],

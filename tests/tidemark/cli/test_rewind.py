@@ -85,7 +85,7 @@ def test_a_rewind_is_recorded_and_undone(app, home):
         "previous",
         "--with-downstream",
         "--yes",
-        "--why",
+        "--reason",
         "a bad day",
         "--actor",
         "ada",
@@ -103,12 +103,12 @@ def test_a_rewind_is_recorded_and_undone(app, home):
     assert undone.exit_code == 0, undone.output
     assert versions(home) == [(4, "jr_l2"), (4, "jr_r2")]
     assert "done, undone by 2" in rewind(app, "--list").stdout
-    again = rewind(app, "load-ü", "--to", "jr_l2", "--yes", "--why", "x")
+    again = rewind(app, "load-ü", "--to", "jr_l2", "--yes", "--reason", "x")
     assert "Nothing to rewind" in again.stdout
 
 
 def test_the_answer_no_changes_nothing(app, home):
-    words = ["rewind", "report", "--to", "r1", "--why", "x", "--app", str(app)]
+    words = ["rewind", "report", "--to", "r1", "--reason", "x", "--app", str(app)]
     result = CliRunner().invoke(main, words, input="n\n")
 
     assert result.exit_code == 1
@@ -130,11 +130,11 @@ def test_the_answer_no_changes_nothing(app, home):
         (("--undo", "--yes"), "nothing was rewound here"),
         (("--resume",), "no rewind was interrupted"),
         (("load-ü", "--to", "l1", "--format", "json"), "--format json does not ask"),
-        (("load-ü", "--to", "l1", "--yes"), "say why, for the record: --why TEXT"),
-        (("load-ü", "--to", "l1", "--yes", "--why", "x", "--actor", ""), "--actor '' is blank"),
-        (("load-ü", "--to", "l1", "--yes", "--why", "ü" * 4501), "--why has 9,002 bytes"),
-        (("load-ü", "--to", "l1", "--yes", "--why", "\udcff"), "is not UTF-8"),
-        (("load-ü", "--to", "l1", "--clear", "--yes", "--why", "x"), "cannot be proven"),
+        (("load-ü", "--to", "l1", "--yes"), "say why, for the record: --reason TEXT"),
+        (("load-ü", "--to", "l1", "--yes", "--reason", "x", "--actor", ""), "--actor '' is blank"),
+        (("load-ü", "--to", "l1", "--yes", "--reason", "ü" * 4501), "--reason has 9,002 bytes"),
+        (("load-ü", "--to", "l1", "--yes", "--reason", "\udcff"), "is not UTF-8"),
+        (("load-ü", "--to", "l1", "--clear", "--yes", "--reason", "x"), "cannot be proven"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_changes_nothing(app, home, words, said):
@@ -155,7 +155,7 @@ def test_runs_in_flight_refuse_it(app, home):
         store.put_job_run(JobRun("jr_now", "report", None, None, 0, "RUNNING", 5000, "", "x"))
 
     with where.exclusive():
-        result = rewind(app, "load-ü", "--to", "l1", "--yes", "--why", "x")
+        result = rewind(app, "load-ü", "--to", "l1", "--yes", "--reason", "x")
     left_over = rewind(app, "load-ü", "--to", "l1", "--dry-run")
 
     assert_one_clear_line(result, 2, "runs in progress: report jr_now")
@@ -171,7 +171,7 @@ def test_whatever_interrupts_a_rewind_it_says_what_finishes_it_and_what_takes_it
     (where.root / CLEARED).write_text("a file where a folder has to be", encoding="utf-8")
     before = versions(home)
 
-    result = rewind(app, "load-ü", "--to", "l1", "--clear", "--yes", "--why", "x")
+    result = rewind(app, "load-ü", "--to", "l1", "--clear", "--yes", "--reason", "x")
 
     assert result.exit_code == 1
     half_done, error = result.stderr.splitlines()

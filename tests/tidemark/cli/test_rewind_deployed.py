@@ -21,7 +21,7 @@ from tidemark.operate.rewind.stage_records import StageRecord, key_of
 pytestmark = pytest.mark.stress  # starts many processes
 
 TABLE = "rewinds-of-prod"
-TO_FIRST = ("rewind", "report", "--to", "jr_r1", "--why", "x")
+TO_FIRST = ("rewind", "report", "--to", "jr_r1", "--reason", "x")
 LOAD = WatermarkStep(TABLE, "load", "", 3, "jr_l3", "jr_l1")
 BOTH = StageRecord(1, "begun", 1, "ada", "x", "jr_l1", (("report", "jr_r3", "jr_r1"),), (LOAD,))
 
@@ -87,7 +87,7 @@ def test_what_happens_while_it_asks_is_seen_and_nothing_is_changed(world, monkey
 
     begun = meanwhile(world.begin, *TO_FIRST)
     world.forget(1)
-    loaded = meanwhile(world.load, "rewind", "load", "--to", "jr_l1", "--why", "x")
+    loaded = meanwhile(world.load, "rewind", "load", "--to", "jr_l1", "--reason", "x")
     running = meanwhile(world.start, *TO_FIRST)
 
     assert_one_clear_line_after(begun, 2, "rewind 1, of ada, was worked on ")
@@ -125,9 +125,9 @@ def test_one_that_was_interrupted_before_other_runs_is_given_up_and_those_stay(w
 
 
 def test_of_several_rewinds_the_last_one_is_undone_first_and_none_beside_one_at_work(world):
-    first = world.rewind("report", "--to", "jr_r2", "--why", "x", "--yes")
+    first = world.rewind("report", "--to", "jr_r2", "--reason", "x", "--yes")
     world.report()
-    second = world.rewind("report", "--to", "jr_r2", "--why", "x", "--yes")
+    second = world.rewind("report", "--to", "jr_r2", "--reason", "x", "--yes")
 
     early = world.rewind("--undo", "1", "--yes")
     world.put(replace(BOTH, number=3, runs=(), holder="another", held_ms=now_ms()))
@@ -167,7 +167,7 @@ def test_what_begins_in_the_same_instant_is_seen_and_nothing_is_changed(world, m
 
 def test_clear_is_refused_for_a_stage(rewindable):
     stage, _ = rewindable
-    to = ("rewind", "load", "report", "--to", "jr_l1", "--yes", "--why", "x")
+    to = ("rewind", "load", "report", "--to", "jr_l1", "--yes", "--reason", "x")
 
     refused = stage.ask(*to, "--clear")
 
@@ -188,7 +188,7 @@ def test_a_rewind_of_a_stage_that_was_interrupted_is_finished_or_taken_back(rewi
     assert bookmark_of(stage, "report") == ("jr_r3", {"ctx": {"n": 2}})
     client.put_item(TableName="rewinds-of-prod", Item=record.to_item())
 
-    refused = stage.ask("rewind", "load", "--to", "jr_l1", "--yes", "--why", "x")
+    refused = stage.ask("rewind", "load", "--to", "jr_l1", "--yes", "--reason", "x")
     finished = stage.ask("rewind", "--resume")
 
     assert_one_clear_line_after(refused, 2, "rewind 1 was interrupted and is half done")

@@ -70,6 +70,20 @@ def test_a_script_that_asks_no_dynamodb_runs_without_the_engine_and_is_looked_at
     assert not list((home / "dynamodb").iterdir())
 
 
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_submitted_run_can_be_had_as_json(home: Path, tmp_path: Path, code: int) -> None:
+    text = f"import sys\nprint('totals')\nsys.exit({code})\n"
+
+    submitted = tidemark("submit", "--format", "json", script(tmp_path, text))
+    found = json.loads(submitted.stdout)
+    (listed,) = json.loads(tidemark("runs", "--format", "json").stdout)
+
+    assert submitted.exit_code == code
+    assert found == listed
+    assert (found["job"], found["state"]) == (NAME, "FAILED" if code else "SUCCEEDED")
+    assert "totals" in submitted.stderr
+
+
 def test_a_script_that_asks_a_dynamodb_that_is_not_installed_is_told_how_to_get_it(
     repository: Path, home: Path
 ) -> None:
@@ -100,6 +114,9 @@ def test_a_script_keeps_watermarks_in_the_table_of_local_table(home: Path, tmp_p
     created, again = tidemark("local", "table"), tidemark("local", "table", "glue-watermarks")
     submitted = tidemark("submit", script(tmp_path, WATERMARKS))
     shown = tidemark("watermark", "show", NAME)
+    (status,) = json.loads(tidemark("status", "--format", "json").stdout)
+    explained = json.loads(tidemark("explain", NAME, "--format", "json").stdout)
+    told = tidemark("explain", NAME)
     rewound = tidemark("watermark", "rewind", NAME, "--reason", "wrong", "--yes", "--to-beginning")
     again_read = tidemark("submit", script(tmp_path, WATERMARKS))
 
@@ -108,6 +125,8 @@ def test_a_script_keeps_watermarks_in_the_table_of_local_table(home: Path, tmp_p
     assert again.stdout == f"already there: the table glue-watermarks of {home}\n"
     assert "window up to 7" in submitted.stdout
     assert "7" in shown.stdout
+    assert status["watermark"] == explained["watermark"] == "id = 7"
+    assert f"watermark of {NAME}: id = 7" in told.stdout
     assert rewound.exit_code == 0, rewound.output
     assert "window up to 7" in again_read.stdout
 

@@ -148,7 +148,7 @@ def test_watermarks_are_shown_and_rewound_in_the_table_of_their_job(target):
 
 def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
     target, watermarks = rewindable_target
-    why = ("--yes", "--why", "a bad day")
+    why = ("--yes", "--reason", "a bad day")
 
     planned = answer(target, "rewind", "load", "report", "--to", "jr_l1", "--dry-run")
     nothing = target.ask("rewind", "--list").stdout
@@ -177,7 +177,7 @@ def test_jobs_are_rewound_and_that_is_undone(rewindable_target):
 
 def test_undo_after_nothing_was_rewound_undoes_no_other_rewind(rewindable_target):
     target, _ = rewindable_target
-    to = ("rewind", "report", "--to", "jr_r2", "--why", "x", "--yes")
+    to = ("rewind", "report", "--to", "jr_r2", "--reason", "x", "--yes")
     done, again = target.ask(*to), target.ask(*to)
 
     refused = target.ask("rewind", "--undo", "--yes")

@@ -57,11 +57,13 @@ def explanation_json(
     run_id: str | None,
     explanations: Sequence[Explanation],
     snapshots: Sequence[SnapshotRead] = (),
+    watermark: str = "",
 ) -> dict[str, Any]:
     """Return the explanations as plain JSON values: every file with its reason."""
     return {
         "JobName": job,
         "RunId": run_id,
+        "watermark": watermark or None,
         "sources": [_source_json(e) for e in explanations],
         "snapshots": snapshots_json(snapshots),
     }
