@@ -139,7 +139,9 @@ def _rewind(target: "Target", job: str) -> str:
     )
     plan, steps = target.rewinds.steps_of(facts, plan_of(facts, asked), windows)
     lines = plan_lines(plan, [path for path, _ in steps.files])
-    return "\n".join((*lines, "", f"tidemark rewind {job} --to previous --reason …  carries it out"))
+    return "\n".join(
+        (*lines, "", f"tidemark rewind {job} --to previous --reason …  carries it out")
+    )
 
 
 def act(opened: "OpenTarget", verb: str, name: str) -> str:

@@ -66,7 +66,9 @@ class SnapshotRead:
 
 def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:
     """Return what the next run of a job reads from snapshots; nothing without such a cursor."""
-    name = arguments_of(target.definition(job)).get(WATERMARK_TABLE)
+    definition = target.definition(job)
+    # A job that was only run has no definition; its table is the library's own default.
+    name = arguments_of(definition).get(WATERMARK_TABLE) if definition else TABLE_NAME
     if not name:
         return []
     try:

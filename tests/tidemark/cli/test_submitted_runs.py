@@ -125,8 +125,8 @@ def test_a_script_keeps_watermarks_in_the_table_of_local_table(home: Path, tmp_p
     assert again.stdout == f"already there: the table glue-watermarks of {home}\n"
     assert "window up to 7" in submitted.stdout
     assert "7" in shown.stdout
-    assert status["watermark"] == explained["watermark"] == "id = 7"
-    assert f"watermark of {NAME}: id = 7" in told.stdout
+    assert status["watermark"] == explained["watermark"] == "id=7"
+    assert f"watermark of {NAME}: id=7" in told.stdout
     assert rewound.exit_code == 0, rewound.output
     assert "window up to 7" in again_read.stdout
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tidemark.glue_job.process.lake_fs.jar import lake_jar
 from tidemark.glue_job.readers.tables.partitions import partitions_to_read
 from tidemark.local_state.bookmarks.explain import PredicateOf
 from tidemark.local_state.bookmarks.sources import Predicate, S3Source
@@ -52,11 +53,13 @@ def predicates_of(home: Home) -> Iterator[PredicateOf]:
 
 def start_spark() -> "SparkSession":
     """Return a small session of this process, for evaluations outside a job."""
-    os.environ["JAVA_HOME"] = str(find_java_home())
+    java_home = find_java_home()
+    os.environ["JAVA_HOME"] = str(java_home)
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("tidemark explain")
-    for name, value in SETTINGS.items():
+    classes = {"spark.driver.extraClassPath": str(lake_jar(java_home))}  # casts are among them
+    for name, value in (SETTINGS | classes).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
