@@ -80,14 +80,14 @@ def prove(
     """
     from tidemark.checks.lint.accepted import accepted_in
     from tidemark.checks.script.surrogates import surrogates_of
-    from tidemark.glue_service.runs.jvms.supply import jvms_of
-    from tidemark.glue_service.served import find_port
+    from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
     from tidemark.local_state.home import Home
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
     from tidemark.operate.prove.lakes import fill_with_samples, home_of
     from tidemark.operate.prove.prove import prove as prove_it
+    from tidemark.operate.prove.schedule import AT_ONCE
     from tidemark.operate.prove.words import lines_of, to_json
     from tidemark.operate.versions.scratch import scratch_of
 
@@ -106,8 +106,11 @@ def prove(
         accepted = accepted_in(subject.scripts)
         wish = Wish(kinds, budget, _names(key), accepted, surrogates, seed, moments)
         base = home_of(home, scratch / "home", lake)
-        # The Glue that serves the home has warm ones.
-        with jvms_of(home if find_port(home) else base) as jvms, _progress(console) as progress:
+        # `tidemark local up` has warm ones.
+        with (
+            jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms,
+            _progress(console) as progress,
+        ):
             task = progress.add_task("", total=None)
             if sample is not None:
                 fill_with_samples(base, subject.app, sample, jvms, subject.version)

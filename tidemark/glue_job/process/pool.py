@@ -35,12 +35,14 @@ class PoolFile:
         port: its port on 127.0.0.1.
         key: the secret, in hexadecimal digits.
         jvms: the `fingerprint` of its JVMs.
+        size: how many it may have at once.
     """
 
     pid: int
     port: int
     key: str
     jvms: str
+    size: int = 1
 
 
 def fingerprint(java_home: Path, spark: Spark | None = None) -> str:
@@ -74,10 +76,11 @@ def read_pool_file(file: Path) -> PoolFile | None:
         return None
     try:
         fields = json.loads(content)
-        pool = PoolFile(fields["pid"], fields["port"], fields["key"], fields["jvms"])
+        pool = PoolFile(**fields)
         bytes.fromhex(pool.key)
         is_right = (
-            (type(pool.pid), type(pool.port), type(pool.jvms)) == (int, int, str)
+            [type(fields[name]) for name in ("pid", "port", "jvms")] == [int, int, str]
+            and type(pool.size) is int
             and 0 < pool.pid <= MAX_PID
             and 0 < pool.port < 65536
         )

@@ -161,6 +161,8 @@ def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Opera
     if experiment.kind == "versions":
         return Cause("the newest version of Glue makes other rows", UPGRADE)
     text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]
+    if remedy == ONLY_NEW and not any(is_state(one) for one in operations):
+        text = f"the run commits neither a bookmark nor a watermark: {text}"
     if written is None:
         return Cause(text.format(place="the job"), remedy)
     return _at(written, text.format(place=place_of(written)), remedy)

@@ -64,6 +64,16 @@ def test_a_job_that_notes_nothing_is_told_so():
     assert "MaxRetries to 0" in cause.remedy
 
 
+@pytest.mark.parametrize("kind", ["again", "parts"])
+def test_a_run_that_commits_nothing_is_named_as_such(kind):
+    nothing, all_noted = (
+        cause_of(Experiment(kind, kind), "doubled", operations).text
+        for operations in (WRITE_FIRST[:2], WRITE_FIRST)
+    )
+
+    assert nothing == f"the run commits neither a bookmark nor a watermark: {all_noted}"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("verdict", ["lost", "doubled", "changed"])
 def test_every_kind_and_verdict_has_a_cause_and_a_remedy(kind, verdict):

@@ -48,9 +48,8 @@ def serve_pool(
         file = file or own / JVM_POOL_FILE
         pool = Pool(own, java_home, size)
         stack.callback(pool.close)
-        write_pool_file(
-            file, PoolFile(os.getpid(), listener.address[1], key.hex(), fingerprint(java_home))
-        )
+        jvms, port = fingerprint(java_home), listener.address[1]
+        write_pool_file(file, PoolFile(os.getpid(), port, key.hex(), jvms, size))
         stack.callback(delete_pool_file, file, key.hex())
         threading.Thread(target=_accept, args=(listener, key, pool), daemon=True).start()
         yield pool, file

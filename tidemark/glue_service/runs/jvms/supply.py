@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -118,6 +118,14 @@ def is_usable(file: Path, java_home: Path) -> bool:
     except PoolGoneError:
         return False
     return True
+
+
+def lends_jvms(home: Home, number: int) -> bool:
+    """Return whether a command has a pool of at least so many JVMs open for a home."""
+    with suppress(ValueError):
+        pool = read_pool_file(home.root / JVM_POOL_FILE)
+        return pool is not None and pool.size >= number
+    return False
 
 
 def memory_shortage() -> str:

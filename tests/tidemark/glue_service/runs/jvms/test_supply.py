@@ -21,7 +21,7 @@ from tidemark.glue_job.process.pool import (
 from tidemark.glue_service.runs.jvms import server, supply
 from tidemark.glue_service.runs.jvms.pool import Pool
 from tidemark.glue_service.runs.jvms.server import serve_pool
-from tidemark.glue_service.runs.jvms.supply import ISOLATED, jvms_of
+from tidemark.glue_service.runs.jvms.supply import ISOLATED, jvms_of, lends_jvms
 from tidemark.glue_service.runs.jvms.warm_up import pool_for_home
 from tidemark.local_state.home import JVM_POOL_FILE, JVMS_FOLDER, Home
 from tidemark.local_state.machine.java import find_java_home
@@ -92,6 +92,17 @@ def test_file_of_a_killed_owner_counts_for_nothing(home, said):
 
     assert own_pool_despite(home, said)
     assert said == []
+
+
+def test_a_pool_says_how_many_jvms_it_may_have(home):
+    file = home.root / JVM_POOL_FILE
+    assert not lends_jvms(home, 1)
+
+    write_pool_file(file, PoolFile(os.getpid(), 1, KEY, "jvms", 2))
+    assert [lends_jvms(home, number) for number in (1, 2, 3)] == [True, True, False]
+
+    file.write_text("[]", encoding="utf-8")
+    assert not lends_jvms(home, 1)
 
 
 def test_neither_if_another_process_has_its_id_by_now(home, said):
