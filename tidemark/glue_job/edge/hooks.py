@@ -11,6 +11,7 @@ from tidemark.glue_job.edge.announce import announced, note_read, open_edge
 from tidemark.glue_job.edge.jvm import SETTING, JvmEdge
 from tidemark.glue_job.edge.watched_databases import watch_databases
 from tidemark.glue_job.process.after_import import after_import
+from tidemark.glue_job.process.borrow import DAEMON, WORKERS
 from tidemark.glue_job.process.spark import CONF_FILE
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST, withholds_others
@@ -49,6 +50,7 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
             stack.callback(jvm.close)
             with conf.open("a", encoding="utf-8") as file:
                 file.write(f"spark.hadoop.{SETTING}={jvm.path}\n")
+                file.write(f"{DAEMON}={WORKERS}\n")  # also where the run starts a JVM of its own
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -114,12 +115,35 @@ print("rows there:", spark.read.jdbc("{url}", "orders").count())
 """
 
 
-def submitted(project: Path, script: str, *words: str) -> str:
+def submitted(project: Path, script: str, *words: str, options: Sequence[str] = ()) -> str:
     file = project / "other.py"
     file.write_text(script, encoding="utf-8")
-    result = CliRunner().invoke(main, ["submit", str(file), *words])
+    result = CliRunner().invoke(main, ["submit", *options, str(file), *words])
     assert result.exit_code == 0, result.output
     return result.output
+
+
+PUT_BY_WORKERS = """
+def put(part):
+    import boto3
+
+    for row in part:
+        boto3.client("s3").put_object(Bucket="lake", Key=f"out/{row['id']}.json", Body=b"{}")
+
+rows.foreachPartition(put)
+"""
+
+
+@pytest.mark.parametrize("jvm", [[], ["--isolated"]])
+def test_what_python_workers_put_is_recorded_whoever_has_started_their_jvm(project, jvm):
+    home = Home.open(project / "home")
+    record_operations(home)
+
+    submitted(project, NEW + PUT_BY_WORKERS + COMMIT, *BOOKMARK, options=jvm)
+
+    put = {one.places for one in read_operations(home) if one.kind == "put"}
+    written = {(home.uri_of(file),) for file in (home.lake / "lake" / "out").iterdir()}
+    assert put == written
 
 
 def test_inserts_into_views_of_a_database_of_the_home_are_changes(project):
