@@ -41,7 +41,7 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
         assert (second.exit_code, jobs()) == (0, ["one", "two"])
 
     assert (found.url, found.pid, mode) == (url, os.getpid(), 0o600)
-    assert (defined, "1 jobs" in text) == (["one"], True)
+    assert (defined, "1 job" in text) == (["one"], True)
     assert f"export AWS_ENDPOINT_URL={url}" in second.stdout
     assert "nothing listens on port 1" in second.stdout
     assert (refused.exit_code, "--on-event" in refused.stderr) == (2, True)

@@ -113,7 +113,7 @@ def test_rules_of_an_app_start_its_workflow_and_publish_to_its_topic(home, write
 
     assert topic["TopicArn"] == "arn:aws:sns:us-east-1:000000000000:closed"
     assert json.loads(json.loads(messages[0]["Body"])["Message"])["source"] == "acme.shop"
-    assert "1 rules; not on this machine: rule stack-closed → {Missed.Arn}" in text
+    assert "1 rule; not on this machine: rule stack-closed → {Missed.Arn}" in text
     assert run["StartingEventBatchCondition"]["BatchSize"] == 2
     assert (len(said), "is on AWS only" in said[0]) == (2, True)
     assert rest == []
