@@ -173,14 +173,13 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
     with open_target(where) as target:
         known("job", job, target.known_jobs)
         run_id = _run_of(target, job, run) if run else None
-        is_of_next = not run_id and not uri
-        snapshots = snapshot_reads(target, job) if is_of_next else []
-        statuses = statuses_of(target, [job], []) if is_of_next else []
+        statuses = [] if run_id or uri else statuses_of(target, [job], [])
         watermark = read_watermarks(target, statuses).get(job, "")
+        snapshots = snapshot_reads(target, job) if watermark else []
     try:
         explanations = explain_job(Home.from_environment(), job, run_id, uri)
     except EntityNotFoundError:
-        if not snapshots and not watermark:
+        if not watermark:
             raise
         explanations = []
     if output == "json":

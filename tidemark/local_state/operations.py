@@ -9,12 +9,12 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tidemark.local_state.home import DATABASES, Home
-from tidemark.local_state.store.sqlite_files import SIDE_FILES, copy_database
+from tidemark.local_state.store.sqlite_files import copy_database, stamp_of
 
 FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
 OBJECTS, STATES, OPENED, ARRIVING = "objects", "states", "opened", "arriving"
@@ -214,7 +214,7 @@ class Recorder:
         """Keep the databases that have changed since the last operation."""
         stamps = self._folder / "stamps.json"
         before = json.loads(stamps.read_text(encoding="utf-8")) if stamps.is_file() else {}
-        after = {name: _stamp(self._home.root / name) for name in DATABASES}
+        after = {name: stamp_of(self._home.root / name) for name in DATABASES}
         for name in DATABASES:
             if after[name] and after[name] != before.get(name):
                 kept = self._folder / STATES / str(number) / name
@@ -232,13 +232,3 @@ def _lines_in(log: Path) -> int:
         file.seek(max(0, size - 100_000))
         last = file.read().splitlines()[-1]
     return int(json.loads(last)["number"])
-
-
-def _stamp(database: Path) -> list[int]:
-    """Return what changes with each commit to an SQLite file."""
-    found: list[int] = []
-    for suffix in ("", SIDE_FILES[0]):
-        with suppress(FileNotFoundError):
-            status = database.with_name(f"{database.name}{suffix}").stat()
-            found += [status.st_mtime_ns, status.st_size]
-    return found

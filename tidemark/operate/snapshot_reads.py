@@ -10,7 +10,6 @@ from tidemark.model.assembly.arguments import WATERMARK_TABLE
 from tidemark.operate.snapshot_plan import Plan, plan_of
 from tidemark.operate.target import Target, arguments_of
 from watermarks import (
-    TABLE_NAME,
     WatermarkAdmin,
     WatermarksError,
     WatermarkTableError,
@@ -66,9 +65,7 @@ class SnapshotRead:
 
 def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:
     """Return what the next run of a job reads from snapshots; nothing without such a cursor."""
-    definition = target.definition(job)
-    # A job that was only run has no definition; its table is the library's own default.
-    name = arguments_of(definition).get(WATERMARK_TABLE) if definition else TABLE_NAME
+    name = arguments_of(target.definition(job)).get(WATERMARK_TABLE)
     if not name:
         return []
     try:

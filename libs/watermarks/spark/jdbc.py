@@ -78,8 +78,8 @@ def read_jdbc(
     Raises:
         ValueError: the window is empty, an option makes Spark read something else, the table is not
             a name, or the URL is of an unknown database.
-        WatermarkValueError: there is no such column, its type is not that of the bounds,
-            or the database has no literal for one.
+        WatermarkValueError: the column does not exist or has another type than the bounds, or the
+            database has no literal for one.
     """
     if type(partitions) is not int or not 1 <= partitions <= _MAX_PARTITIONS:
         raise ValueError(f"partitions is {partitions!r}: give an integer from 1 to 1000")

@@ -11,6 +11,7 @@ from tests.tidemark.cli.test_cli import tidemark
 from tests.tidemark.operate.test_snapshot_reads import metadata
 from tidemark.glue_service.commands import region
 from tidemark.glue_service.deployments import deploy_on_port
+from tidemark.glue_service.runs.run_requests import RunRequest, put_run_request
 from tidemark.local_state.catalog.databases import put_databases
 from tidemark.local_state.catalog.tables import put_tables
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
@@ -56,6 +57,7 @@ def explained(home):
         store.put_job_run(
             JobRun("jr_1", JOB, None, None, 0, "SUCCEEDED", 7, "stderr.log", "job-bookmark-disable")
         )
+        put_run_request(store, RunRequest("jr_1", is_submitted=True))
 
     def explained(table, *options, uuid=UUID):
         file = place.lake / "landing" / "log" / "metadata" / "v1.metadata.json"

@@ -41,6 +41,16 @@ def copy_database(database: Path, copy: Path, *, is_read_only: bool = False) -> 
         unfinished.unlink(missing_ok=True)
 
 
+def stamp_of(database: Path) -> list[int]:
+    """Return what changes with each commit to an SQLite file."""
+    found: list[int] = []
+    for suffix in ("", SIDE_FILES[0]):
+        with contextlib.suppress(FileNotFoundError):
+            status = database.with_name(f"{database.name}{suffix}").stat()
+            found += [status.st_mtime_ns, status.st_size]
+    return found
+
+
 def delete_database(database: Path) -> None:
     """Delete an SQLite file with its side files: a -wal would be applied to the next file."""
     for suffix in (*SIDE_FILES, ""):

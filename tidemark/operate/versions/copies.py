@@ -12,8 +12,8 @@ from tidemark.glue_service.served import find_port
 from tidemark.local_state.home import DATABASES, Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
-from tidemark.local_state.store.database import FINAL_STATES, Store
-from tidemark.local_state.store.sqlite_files import copy_database
+from tidemark.local_state.store.database import Store
+from tidemark.local_state.store.sqlite_files import copy_database, stamp_of
 
 FOLDERS = ("lake", "derby")
 LOCKS = "*.lck"  # of databases of Derby that are open
@@ -28,28 +28,33 @@ def copy_home(home: Home, folder: Path) -> Home:
 
     Raises:
         UsageError: another command holds the home, or a run of the Glue that serves it is active.
-        TidemarkError: a run began meanwhile, or a file could not be copied.
+        TidemarkError: a run or a rewind began meanwhile, or a file could not be copied.
     """
     refuse_half_rewound(home)
-    if find_port(home) is None:
+    served = find_port(home)
+    if served is None or served.is_of_command:
         with home.exclusive():
             return _copied(home, folder)
-    before = _runs(home)
-    if active := [run_id for run_id, state in before.items() if state not in FINAL_STATES]:
+    before = _stamps(home)
+    with Store(home.database) as store:
+        active = store.unfinished_job_runs()
+    if active:
         raise UsageError(
-            f"the run {active[0]} is active, and what it changes would be copied by halves; wait "
-            f"for its end, or stop it: tidemark stop {active[0]}"
+            f"the run {active[0].run_id} of {active[0].job_name} is active, and half of what it "
+            f"changes would be copied; wait for its end, or stop it: tidemark stop "
+            f"{active[0].job_name}"
         )
     wait_until_closed(home.derby)
     copy = _copied(home, folder)
-    if began := sorted(_runs(home).keys() - before.keys()):
-        raise TidemarkError(f"the run {began[0]} began while its home was copied; try again")
+    if _stamps(home) != before:
+        raise TidemarkError(
+            f"{home.shown} was changed while it was copied, such as by a run that began; try again"
+        )
     return copy
 
 
-def _runs(home: Home) -> dict[str, str]:
-    with Store(home.database) as store:
-        return {run.run_id: run.state for run in store.all_job_runs()}
+def _stamps(home: Home) -> list[list[int]]:
+    return [stamp_of(home.root / name) for name in DATABASES]
 
 
 def wait_until_closed(databases: Path) -> None:

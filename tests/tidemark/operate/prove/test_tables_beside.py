@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.tidemark.operate.prove.jobs import ALL, BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tidemark.cli.main import main
 from tidemark.glue_service.commands import region
+from tidemark.glue_service.http.serving import serving
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
@@ -22,6 +23,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.model.assembly.definitions import TableDefinition
 from tidemark.operate.prove.judged import worst
+from tidemark.operate.versions.targets import files_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 KINDS = "crash,error,again,parts,meanwhile,twice"
@@ -144,6 +146,37 @@ def test_what_python_workers_put_is_recorded_whoever_has_started_their_jvm(proje
     put = {one.places for one in read_operations(home) if one.kind == "put"}
     written = {(home.uri_of(file),) for file in (home.lake / "lake" / "out").iterdir()}
     assert put == written
+
+
+TWICE_INTO_NEW = """
+rows = rows.selectExpr("cast(id AS INT) id", "cast(amount AS DOUBLE) amount")
+for _ in range(2):
+    rows.write.jdbc("{url};create=true", "new", mode="append")
+"""
+
+
+def test_a_table_elsewhere_that_would_be_new_takes_several_appends(project):
+    url = f"jdbc:derby:{project / 'elsewhere'}"
+    home = Home.open(project / "home")
+    withhold_others(home)
+    record_operations(home)
+
+    submitted(project, NEW + TWICE_INTO_NEW.format(url=url) + COMMIT, *BOOKMARK)
+
+    assert {one.kind for one in read_operations(home)} == {WITHHELD, "bookmark"}
+
+
+def test_a_home_that_is_served_is_proved_and_stays_as_it_is(project):
+    home = Home.open(project / "home")
+    before = files_of(home.lake)
+    script = NEW + WHERE_ANY + 'rows.write.mode("append").parquet("s3://lake/out/")' + COMMIT
+
+    with serving(home):
+        found = verdicts(project, script, "again,twice")
+
+    assert found["again"] == "equal"
+    assert found["twice"] == "doubled"
+    assert files_of(home.lake) == before
 
 
 def test_inserts_into_views_of_a_database_of_the_home_are_changes(project):

@@ -62,7 +62,7 @@ def test_a_home_that_is_served_is_copied_between_its_runs(tmp_path):
     run = JobRun("jr_1", "load", None, None, 0, "RUNNING", 1, "", "")
     with served(home), Store(home.database) as store:
         store.put_job_run(run)
-        with pytest.raises(UsageError, match=r"jr_1 is active.*tidemark stop jr_1"):
+        with pytest.raises(UsageError, match=r"jr_1 of load is active.*tidemark stop load"):
             copy_home(home, tmp_path / "early")
         store.put_job_run(replace(run, state="SUCCEEDED"))
 
@@ -77,7 +77,7 @@ def test_a_copy_in_which_a_run_began_is_refused(tmp_path, monkeypatch):
     with served(home), Store(home.database) as store:
         run = JobRun("jr_2", "load", None, None, 0, "RUNNING", 1, "", "")
         monkeypatch.setattr(copies, "wait_until_closed", lambda _: store.put_job_run(run))
-        with pytest.raises(TidemarkError, match="jr_2 began while"):
+        with pytest.raises(TidemarkError, match="was changed while it was copied"):
             copy_home(home, tmp_path / "copy")
 
 

@@ -23,8 +23,8 @@ public abstract class Changes {
     /** Tells once that what would change the database, such as a statement, is not carried out. */
     public abstract void hold(String sql) throws SQLException;
 
-    /** Returns whether a table may be missing there, because its creation was not carried out. */
-    public abstract boolean lacksTables();
+    /** Returns whether a query may lack its table, because its creation was not carried out. */
+    public abstract boolean lacksTable(String sql);
 
     /** Returns something that has no rows, no columns and no values. */
     static Object nothingOf(Class type) {

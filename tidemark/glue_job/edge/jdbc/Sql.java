@@ -10,9 +10,15 @@ public class Sql {
         Pattern.compile("(SELECT|VALUES|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|SET|USE)\\b.*", FLAGS);
     private static final Pattern CHANGES = Pattern.compile(".*\\b(INSERT|UPDATE|DELETE|MERGE|INTO)\\b.*", FLAGS);
     private static final Pattern FOR_UPDATE = Pattern.compile("\\bFOR\\s+(NO\\s+KEY\\s+)?UPDATE\\b", FLAGS);
+    private static final Pattern ASKS_FOR_TABLE = Pattern.compile("SELECT\\s+1\\s+FROM\\b.*", FLAGS);
     private static final Pattern STRINGS = Pattern.compile("'[^']*'");
 
     private Sql() {
+    }
+
+    /** Returns whether a query only asks whether a table is there, as Spark's dialects do. */
+    public static boolean asksForTable(String sql) {
+        return ASKS_FOR_TABLE.matcher(BEFORE.matcher(sql).replaceFirst("")).matches();
     }
 
     /** Returns whether a statement may change something. */

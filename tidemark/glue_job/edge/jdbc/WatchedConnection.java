@@ -15,7 +15,7 @@ import java.util.Set;
 
 /** A connection whose commits are announced, with a copy of the database; or which changes nothing. */
 public class WatchedConnection extends Changes implements InvocationHandler {
-    private static final Set CREATED = Collections.synchronizedSet(new HashSet());  // places
+    private static final Set CREATED = Collections.synchronizedSet(new HashSet());  // places, each with the edge of its run
 
     private final Connection real;
     private final String place;
@@ -67,15 +67,20 @@ public class WatchedConnection extends Changes implements InvocationHandler {
         try {
             return call(real, method, given);
         } catch (SQLException error) {
-            if (lacksTables()) {
+            if (lacksTable(sql)) {
                 return null;
             }
             throw error;
         }
     }
 
-    public boolean lacksTables() {
-        return CREATED.contains(place);
+    public boolean lacksTable(String sql) {
+        // Who asks whether it is there would read its columns next, if it were.
+        return CREATED.contains(ofRun()) && !Sql.asksForTable(sql);
+    }
+
+    private String ofRun() {
+        return Settings.get("spark.hadoop." + Edge.EDGE) + place;
     }
 
     /** Lets a statement change the database; if it commits by itself, that is announced. */
@@ -109,7 +114,7 @@ public class WatchedConnection extends Changes implements InvocationHandler {
 
     public void hold(String sql) throws SQLException {
         if (sql.trim().toUpperCase().startsWith("CREATE")) {
-            CREATED.add(place);
+            CREATED.add(ofRun());
         }
         if (!isTold) {
             isTold = true;

@@ -47,7 +47,7 @@ public class WatchedStatement implements InvocationHandler {
         try {
             return real == null ? Changes.nothingFor(method) : Changes.call(real, method, given);
         } catch (SQLException error) {
-            if (name.equals("executeQuery") && of.lacksTables()) {
+            if (name.equals("executeQuery") && of.lacksTable(text)) {
                 return Changes.nothingFor(method);
             }
             throw error;
