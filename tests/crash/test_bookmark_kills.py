@@ -139,7 +139,9 @@ def copy_job(committed, tmp_path, monkeypatch, version) -> CopyJob:
     return CopyJob(tmp_path, monkeypatch, version)
 
 
-@pytest.mark.parametrize("version", ["5.1", "6.0"], indirect=True)
+@pytest.mark.parametrize(
+    "version", ["5.1", pytest.param("6.0", marks=pytest.mark.nightly)], indirect=True
+)
 def test_the_steps_of_the_document_are_those_of_the_bookmarked_job(copy_job):
     run = copy_job.run()
 

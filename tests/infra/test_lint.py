@@ -23,6 +23,7 @@ def test_no_job_of_a_stage_has_a_finding(assembly, monkeypatch):
     }
 
 
+@pytest.mark.nightly
 def test_no_job_has_a_finding_if_flights_come_from_a_database(synth, monkeypatch):
     monkeypatch.chdir(ROOT)
 

@@ -180,6 +180,7 @@ def test_each_run_reads_what_is_new(shop: User) -> None:
     assert "1 row read, 1 written" in second
 
 
+@pytest.mark.nightly
 def test_jobs_that_are_added_run_after_what_they_read_with_the_library_that_they_need(
     shop: User,
 ) -> None:

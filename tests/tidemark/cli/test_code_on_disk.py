@@ -151,6 +151,7 @@ def test_another_assembly_can_be_named(shop, tmp_path):
     assert shop.told == ["old dev", "other other", "other other", "newest third"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", ["jobs/load.py", "libs/words.py", "app.py", "cdk.json"])
 def test_an_assembly_of_another_program_is_not_run_after_its_sources_changed(shop, file):
     assert tidemark("run").exit_code == 0

@@ -95,6 +95,7 @@ def compared(*words):
     return found
 
 
+@pytest.mark.nightly
 def test_a_job_with_bookmarks_and_casts_of_glue_is_equal_and_the_home_stays(lake, tmp_path):
     (tmp_path / "job.py").write_text(INCREMENTAL)
 

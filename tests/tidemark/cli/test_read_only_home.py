@@ -162,6 +162,7 @@ def test_a_home_that_is_mounted_to_be_read_is_looked_at_and_left_alone(
         assert "Traceback" not in stderr
 
 
+@pytest.mark.nightly
 def test_messages_name_the_home_that_cannot_be_written_and_not_the_copy(app, home, tmp_path):
     looks = [["watermark", "show", "by-key", "--table", "none"]]
     (home / "dynamodb" / MARK).write_text(

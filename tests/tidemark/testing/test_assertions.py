@@ -117,13 +117,8 @@ def test_job_of_glue_6_passes_that_and_its_kills_are_real(name, script):
 
 
 @pytest.mark.glue(version="6.0")
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(it, marks=[] if it.startswith("empties") else pytest.mark.nightly)
-        for it in WRONG
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", WRONG)
 def test_job_of_glue_6_fails_that(name, script):
     text, told = WRONG[name]
     if name == "survives a kill":  # a real one, which nothing survives
@@ -156,6 +151,7 @@ def test_run_that_has_read_everything_is_the_first_one(script, glue_job):
     assert_incremental(run)
 
 
+@pytest.mark.nightly
 def test_files_that_a_job_has_deleted_are_among_those_it_read(script, glue_job, lake):
     delete = "jvm = spark._jvm\nplace = jvm.org.apache.hadoop.fs.Path(args['source_path'])\n"
     delete += "place.getFileSystem(spark._jsc.hadoopConfiguration()).delete(place, True)\n"

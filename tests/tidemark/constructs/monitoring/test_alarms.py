@@ -107,6 +107,7 @@ def test_a_bookmarked_job_that_runs_and_reads_nothing_is_an_alarm(watched):
         assert alarm["TreatMissingData"] == "notBreaching"
 
 
+@pytest.mark.nightly
 def test_no_alarm_looks_back_further_than_cloudwatch_does(synth):
     longest = {**STAGE, "freshnessHours": 168}
     assembly = synth(stage="watched", **{"tidemark:stages": {"watched": longest}})

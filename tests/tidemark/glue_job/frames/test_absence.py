@@ -88,6 +88,7 @@ def test_a_field_that_is_null_and_one_that_is_missing_are_distinguished(json_fra
     assert ("NULL_OR_LACKING", "ok") in warned()
 
 
+@pytest.mark.nightly
 @of_spark
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

@@ -204,6 +204,7 @@ def tables_filled(records, path="root"):
     return found
 
 
+@pytest.mark.nightly
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(OUTER, INNER), min_size=1, max_size=3))
 def test_relationalize_makes_the_tables_that_records_fill_and_no_others(read, arrays):

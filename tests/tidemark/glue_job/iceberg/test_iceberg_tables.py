@@ -165,6 +165,7 @@ assert spark.table("c.unanswered.t").count() == 2
 """
 
 
+@pytest.mark.nightly
 def test_a_commit_whose_answer_is_lost_leaves_the_table_readable(ended, jvms, tmp_path):
     script = tmp_path / "unanswered.py"
     script.write_text(UNANSWERED, encoding="utf-8")

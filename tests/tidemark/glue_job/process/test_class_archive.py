@@ -61,6 +61,7 @@ def shared(sources: list[str]) -> float:
     return mapped / (mapped + sum(source.startswith("file:") for source in sources))
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_set_up_made_an_archive_and_a_job_maps_nearly_all_of_sparks_classes_from_it(classes_of):
     assert archive_path(find_java_home()).is_file()

@@ -258,6 +258,7 @@ def test_jdbc_scan_is_counted_after_the_pushed_filter(spark, counts):
     assert counts(flights.where("id > 2").collect) == RowCounts(rows_read=1)
 
 
+@pytest.mark.nightly
 def test_log_of_a_whole_job_process_is_counted(tmp_path):
     home = Home.open(tmp_path / "home")
     source = home.lake / "tests" / "in"

@@ -65,6 +65,7 @@ def run(home, script, version, jvms):
     return json.loads(next(line for line in lines if line.startswith("{"))), finished.jvm
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(own_glue_version() == "6.0", reason="this Python has Spark 4 alone")
 def test_each_version_has_its_spark_its_python_and_its_rules(home, tmp_path):
     script = tmp_path / "job.py"

@@ -201,6 +201,7 @@ def test_the_line_of_a_spark_is_what_changes_results():
     assert (spark.line, spark.major) == ("4.1", 4)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("deletes", ["remove_environment", "make_environment"])
 def test_a_deletion_that_is_killed_leaves_no_part_that_is_taken_for_all(
     places, uv, monkeypatch, deletes

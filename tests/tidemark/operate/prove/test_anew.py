@@ -27,7 +27,8 @@ def data_in(project: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", ["append", pytest.param(WINDOW, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["append", WINDOW])
 def test_a_job_that_has_read_everything_begins_anew(project: Path, name: str) -> None:
     case = CASES[name]
     (project / "job.py").write_text(case.script, encoding="utf-8")

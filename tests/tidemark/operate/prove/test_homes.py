@@ -24,6 +24,7 @@ from tidemark.local_state.operations import (
     withholds_others,
 )
 from tidemark.operate.prove.homes import home_after, linked_home, without_scratch
+from tidemark.operate.versions import copies
 
 KEYS = ("in/a", "out/a", "out/b", "out/deep/c")
 
@@ -186,7 +187,8 @@ def test_nothing_is_recorded_of_what_failed(tmp_path):
     assert read_operations(home) == []
 
 
-def test_an_embedded_database_is_as_it_was_after_each_commit(tmp_path):
+def test_an_embedded_database_is_as_it_was_after_each_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(copies, "SHUTDOWN_S", 0.1)  # the lock is that of a run that was killed
     base = new_home(tmp_path / "base")
     (base.derby / "shop").mkdir()
     (base.derby / "shop" / "data").write_text("0", encoding="utf-8")

@@ -174,6 +174,7 @@ FILES = st.builds(
 )
 
 
+@pytest.mark.nightly
 @settings(max_examples=4, deadline=None, phases=PHASES, suppress_health_check=list(HealthCheck))
 @given(
     texts=st.lists(FILES, min_size=20, max_size=40),

@@ -259,6 +259,7 @@ def types(depth):
     )
 
 
+@pytest.mark.nightly
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_lower_case_columns_have_the_values_that_the_own_names_of_the_file_have(

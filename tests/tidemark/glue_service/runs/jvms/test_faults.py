@@ -121,6 +121,7 @@ def jvms_below(jvms):
     return [int(pid) for pid, line in lines if f"{jvms.pool_file.parent}/" in line]
 
 
+@pytest.mark.nightly
 def test_jvm_that_dies_under_a_run_fails_it_with_its_last_words(bench, one_jvm, monkeypatch):
     monkeypatch.setattr(logging.root, "handlers", [])
     script = COUNT + (

@@ -342,6 +342,7 @@ BY_SPARK = START + dedent("""
 NAMED = {"driver": "org.apache.derby.jdbc.EmbeddedDriver"}
 
 
+@pytest.mark.nightly
 def test_a_database_is_found_with_and_without_its_driver_in_each_run(bench, one_jvm):
     asked = ({}, {}, NAMED, {}, NAMED, {})
 
