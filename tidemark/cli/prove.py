@@ -163,19 +163,6 @@ def _names(text: str | None, allowed: Sequence[str] = ()) -> list[str]:
     return names
 
 
-def _warn_of_own(console: Console, arguments: Sequence[str]) -> None:
-    """Say of options that stand after the script that they are the script's."""
-    own = {name for one in prove.params for name in one.opts if name.startswith("--")}
-    found = [word for word in arguments if word.partition("=")[0] in own]
-    if found:
-        names = ", ".join(found)
-        console.print(
-            f"note: {names} stands after the script and goes to it; options of prove stand before",
-            markup=False,
-            highlight=False,
-        )
-
-
 def _subject(
     console: Console,
     what: str | None,
@@ -196,7 +183,6 @@ def _subject(
         )
     submission = submission_of(what, arguments, workflow, app, context)
     if submission is not None:
-        _warn_of_own(console, arguments)
         return script_subject(submission)
     loaded = load_app(assembly_folder(console, app, context))
     return app_subject(loaded, workflow, what, scratch)

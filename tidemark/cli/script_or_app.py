@@ -1,8 +1,11 @@
 """What several commands take: a script with its arguments, or a part of an app."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 from tidemark.errors import UsageError
 
@@ -22,20 +25,47 @@ def submission_of(
         *of_an_app: other options that are for an app.
 
     Raises:
-        UsageError: a script has options of an app, or a part of an app has arguments.
+        UsageError: a script has options of an app, or one of the command after it; or a part of
+            an app has arguments.
     """
     from tidemark.glue_service.submission import read_submission
 
     if what is not None and what.endswith(".py"):
         if workflow or any(of_an_app):
             raise UsageError("--workflow, --app and --context are for an app; a script needs none")
-        return read_submission(Path(what), arguments)
+        submission = read_submission(Path(what), arguments)
+        refuse_own_options(submission.script, arguments)
+        return submission
     if arguments:
         raise UsageError(
             f"{' '.join(arguments)} after {what} is for a script; a job of the app gets the "
             "arguments of its trigger, and options of the command stand before its name"
         )
     return None
+
+
+def refuse_own_options(script: Path, arguments: Sequence[str]) -> None:
+    """Raise if an option of the active command stands after a script that does not name it.
+
+    If the script names it, the option is the script's, and a note says so.
+    """
+    context = click.get_current_context()
+    own = {name for one in context.command.get_params(context) for name in one.opts}
+    found = [name for word in arguments if (name := word.partition("=")[0]) in own]
+    text = script.read_text(encoding="utf-8", errors="replace")
+    for name in found:
+        bare = name.lstrip("-")
+        if not re.search(rf"""["'](--)?{re.escape(bare)}["']""", text):
+            raise UsageError(
+                f"{name} stands after {script}, so it would be an argument of the script, which "
+                f"has none of that name; put it before the script: tidemark {context.info_name} "
+                f"{name} … {script}"
+            )
+        click.echo(
+            f"note: {name} stands after the script and goes to it; options of "
+            f"tidemark {context.info_name} stand before the script",
+            err=True,
+        )
 
 
 def database_writes(

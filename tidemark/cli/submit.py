@@ -14,6 +14,7 @@ import click
 from tidemark.cli.bookmark import FORMAT
 from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.s3_semantics import s3_semantics_option
+from tidemark.cli.script_or_app import refuse_own_options
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
@@ -63,6 +64,7 @@ def submit(
     version = engine or own_glue_version()
     with asking(executors, master):
         submission = replace(read_submission(script, arguments), glue_version=version)
+        refuse_own_options(script, arguments)
         home = Home.from_environment()
         served = find_port(home)
         if served is None or served.is_of_command:
