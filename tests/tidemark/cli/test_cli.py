@@ -277,7 +277,14 @@ def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembl
 def test_a_folder_without_cdk_json_is_refused(home, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert_one_clear_line(tidemark("run"), 2, "cdk.json", "run tidemark in the folder")
+    assert_one_clear_line(tidemark("run"), 2, "no cdk.json", "in the folder", "tidemark submit")
+
+
+@pytest.mark.parametrize("detail", ["{", "[]", "x"])
+def test_an_event_whose_detail_is_no_object_is_refused_first(home, detail) -> None:
+    words = ("event", "put", "--source", "a", "--detail-type", "b", "--detail", detail)
+
+    assert_one_clear_line(tidemark(*words), 2, "--detail must be a JSON object, or @FILE")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"context": {}}'])

@@ -110,7 +110,7 @@ def cause_in_message(name: str, text: str) -> str:
         telling = [line for line in java if ": " in line]
         return _cut(_without_task((telling or java)[-1]))
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return _cut(_without_task(f"{name}: {first.removesuffix(';')}".strip()))
+    return _cut(_without_task(f"{name}: {first.removesuffix(';')}" if first else name))
 
 
 def _without_task(line: str) -> str:

@@ -102,7 +102,7 @@ x y z
             "ParseException: [PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 1, pos 0)",
         ),
         ("ValueError", "first line\nsecond line", "ValueError: first line"),
-        ("KeyboardInterrupt", "", "KeyboardInterrupt:"),
+        ("KeyboardInterrupt", "", "KeyboardInterrupt"),
     ],
     ids=[
         "no driver",
