@@ -277,7 +277,7 @@ def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembl
 def test_a_folder_without_cdk_json_is_refused(home, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert_one_clear_line(tidemark("run"), 2, "no cdk.json", "in the folder", "tidemark submit")
+    assert_one_clear_line(tidemark("run"), 2, "no cdk.json", "in the folder", "take a SCRIPT")
 
 
 @pytest.mark.parametrize("detail", ["{", "[]", "x"])
@@ -375,6 +375,7 @@ def test_a_table_that_is_put_into_the_catalog_is_listed(home, tmp_path) -> None:
     file = tmp_path / "flights.json"
     file.write_text(json.dumps({"DatabaseName": "lake", "TableInput": table}), encoding="utf-8")
 
+    assert tidemark("catalog", "list").output.startswith("no table is in the Data Catalog of ")
     put = tidemark("catalog", "put", str(file))
     listed = tidemark("catalog", "list")
 

@@ -62,7 +62,7 @@ def _cdk_json(project: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise UsageError(
             f"there is no CDK app in {project}: it has no cdk.json; run tidemark in the folder of "
-            "the app, or run one script: `tidemark submit SCRIPT`"
+            "the app; `tidemark submit`, `lint` and `prove` also take a SCRIPT"
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"
