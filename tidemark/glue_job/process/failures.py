@@ -242,8 +242,8 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "job without --executors, or use PostgreSQL"
         ),
         r"GlueArgumentError: the following arguments are required": (
-            "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or pass "
-            "it after `tidemark submit SCRIPT`"
+            "declare what is missing in `arguments=` of the job's construct (DefaultArguments on "
+            "AWS), or pass it after `tidemark submit SCRIPT`"
         ),
         r"WatermarkTableError: there is no DynamoDB": (
             "on this machine `tidemark run` creates the tables of its app, and `tidemark local "
