@@ -242,8 +242,9 @@ def test_a_plan_is_shown_and_nothing_is_started_unless_it_is_wanted(port, job):
         {"from": "2013-01-01", "to": "2013-01-03"},
         {"from": "2013-01-04", "to": "2013-01-06"},
     ]
-    assert asked.exit_code == 1
+    assert asked.exit_code == 2
     assert "Start 1 job run?" in asked.stderr
+    assert "--yes answers" in asked.stderr
     assert port.states(job) == []
 
 

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from tests.waiting import BOUND_S, wait_until
+from tidemark.cli.error_lines import told_of
 from tidemark.cli.main import main
 
 PROJECT = Path(__file__).parents[3]
@@ -253,6 +255,23 @@ def test_a_folder_that_is_no_state_folder_is_never_emptied(tmp_path, monkeypatch
 
     assert_one_clear_line(tidemark("local", "reset", "--yes"), 2, "not a state folder of Tidemark")
     assert (tmp_path / "precious.txt").read_text(encoding="utf-8") == "keep"
+
+
+def test_a_question_without_an_answer_names_the_option_that_answers(home) -> None:
+    result = tidemark("local", "reset")
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == (
+        "error: standard input has ended without an answer; --yes answers"
+    )
+
+
+def test_ctrl_c_at_a_question_exits_as_elsewhere() -> None:
+    error = click.Abort()
+    assert told_of(error, "local") is None  # the answer was no
+    error.__context__ = KeyboardInterrupt()
+
+    assert told_of(error, "local") == ("\nstopped", 130)
 
 
 def test_local_bucket_makes_a_bucket_once(home) -> None:
