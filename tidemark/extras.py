@@ -21,7 +21,7 @@ def not_installed(module: str) -> UsageError | None:
     if package not in EXTRA_OF:
         return None
     return UsageError(
-        f"the package {package} is not installed, and this needs it; run "
+        f"the package {package} is not installed; run "
         f"`pip install 'tidemark-glue[{EXTRA_OF[package]}]'`"
     )
 

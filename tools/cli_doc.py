@@ -29,6 +29,8 @@ Every command with its arguments and options, as `--help` shows them. Generated 
 | 130 | Ctrl-C or SIGTERM; `run` and `submit` continue from what was committed |
 """
 
+CODE_OR_WORD = re.compile(r"(`[^`]*`)|(?<!\w)(?:--[A-Za-z][\w-]*|[A-Z]+_[A-Z_]+)(?!\w)")
+
 
 def render() -> str:
     """Return the text of the document."""
@@ -76,9 +78,9 @@ def _whole(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return the help as Markdown; words with an underscore or angle brackets stay as they are."""
+    """Return the help as Markdown; code and words with an underscore stay as they are."""
     kept = text.replace("\b", "").replace("<", "&lt;")
-    return re.sub(r"(?<![`\w])(--[a-z][\w-]*|[A-Z]+_[A-Z_]+)(?![`\w])", r"`\1`", kept).strip()
+    return CODE_OR_WORD.sub(lambda found: found[0] if found[1] else f"`{found[0]}`", kept).strip()
 
 
 if __name__ == "__main__":

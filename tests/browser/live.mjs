@@ -19,21 +19,21 @@ const browser = await puppeteer.launch({
 const said = [];
 const page = await opened(1280, "light", url);
 const seen = {};
-await press(`start/${workflow}`);
+await press(`start?name=${workflow}`);
 seen.answer = await text("#said", (it) => it.includes("started"));
 seen.running = await text("#now", (it) => it.includes("RUNNING") && it.includes("tick 1"));
 seen.focus = await page.evaluate(() => document.activeElement.getAttribute("hx-post"));
-await page.evaluate(() => document.querySelector('#now a[href*="/run/"]').click());
+await page.evaluate(() => document.querySelector('#now a[href*="/run?"]').click());
 await page.waitForNavigation();
 seen.log = await text("#main", (it) => it.includes("tick 3"));
 seen.ended = await text("#main", (it) => it.includes("SUCCEEDED"));
-await page.goto(`${url}/_tidemark/job/first`);
+await page.goto(`${url}/_tidemark/job?name=first`);
 seen.job = await text("#main", (it) => it.includes("SUCCEEDED"));
-seen.stranger = await page.evaluate(async (it) => (await fetch(it, { method: "POST" })).status, "/_tidemark/run/first");
+seen.stranger = await page.evaluate(async (it) => (await fetch(it, { method: "POST" })).status, "/_tidemark/run?name=first");
 await page.close();
 
 const looks = [];
-for (const path of ["/", "/_tidemark/job/first"]) {
+for (const path of ["/", "/_tidemark/job?name=first"]) {
   for (const width of [1280, 390]) {
     for (const scheme of ["light", "dark"]) looks.push(await look(path, width, scheme));
   }

@@ -65,7 +65,7 @@ def test_states_and_logs_change_by_themselves(found) -> None:
 
 
 def test_the_focus_stays_where_it_was_when_the_page_changes(found) -> None:
-    assert found["seen"]["focus"] == "/_tidemark/start/flow"
+    assert found["seen"]["focus"] == "/_tidemark/start?name=flow"
 
 
 def test_the_page_of_a_job_tells_runs_and_state(found) -> None:

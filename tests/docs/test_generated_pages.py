@@ -37,6 +37,8 @@ def test_the_reference_of_commands_is_what_the_commands_say():
     assert cli_doc.DOCUMENT.read_text(encoding="utf-8") == shown, "run `make cli`"
     assert "### tidemark prove\n" in shown
     assert "#### tidemark bookmark rewind\n" in shown
+    assert "`tidemark local up --port 4566 --app cdk.out`" in shown
+    assert "INTEGER RANGE" not in shown
 
 
 def test_the_reference_of_the_libraries_is_what_the_docstrings_say():

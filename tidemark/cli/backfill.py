@@ -68,7 +68,7 @@ def gaps(job: str, begin: str | None, end: str | None, where: Where, output: str
 @click.option("--to", "end", metavar="B", required=True, help=TO_HELP)
 @click.option("--parts", type=int, default=1, show_default=True, metavar="N", help=PARTS_HELP)
 @click.option("--only-missing", is_flag=True, help=MISSING_HELP)
-@click.option("--dry-run", is_flag=True, help="Show the plan, and start nothing.")
+@click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, and start nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @start_options
 @_format

@@ -49,8 +49,12 @@ def list_tables(output: str) -> None:
         found = catalog_json(list_catalog(Home.from_environment()))
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
+    home = Home.from_environment()
+    if not (entries := list_catalog(home)):
+        click.echo(f"no table is in the Data Catalog of {home.shown}")
+        return
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
-    console.print(catalog_table(list_catalog(Home.from_environment())), soft_wrap=True)
+    console.print(catalog_table(entries), soft_wrap=True)
 
 
 @catalog.command()

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidemark.errors import TidemarkError
+from tidemark.errors import TidemarkError, UsageError
 
 OK, NOTE, MISSING = "ok", "note", "missing"
 LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much
@@ -118,10 +118,10 @@ def _node() -> str:
 
 
 def _report() -> str:
-    from tidemark.extras import require
     from tidemark.report.drawing import find_packages
 
-    require("jinja2")
+    if find_spec("jinja2") is None:
+        raise UsageError("the package jinja2 is not installed")
     return f"the packages that draw are in {find_packages() / 'node_modules'}"
 
 

@@ -5,6 +5,8 @@ import os
 import signal
 from pathlib import Path
 
+import click
+
 from tidemark.errors import InputError, NotProvedError, TidemarkError, UsageError
 from tidemark.extras import not_installed
 from tidemark.local_state.home import DEFAULT_HOME
@@ -30,8 +32,23 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
             return None
         case OSError():
             return f"error: {os_error_message(error)}", FAILURE
+        case click.Abort():
+            return _told_of_question(error)
     continuation = f"; `tidemark {command}` continues from what was committed"
     return f"stopped{continuation if command in RUNNERS else ''}", 128 + signal.SIGINT
+
+
+def _told_of_question(error: click.Abort) -> tuple[str, int] | None:
+    """Return the same for a question without an answer; None for the answer no, which click tells.
+
+    The line begins below the question.
+    """
+    match error.__context__:
+        case EOFError():
+            return "\nerror: standard input has ended without an answer; --yes answers", USAGE
+        case KeyboardInterrupt():
+            return "\nstopped", 128 + signal.SIGINT
+    return None
 
 
 def os_error_message(error: OSError) -> str:

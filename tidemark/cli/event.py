@@ -1,5 +1,6 @@
 """The command about events: `event put`."""
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def put(
     from tidemark.glue_service.served import deploy, find_port, put_event
     from tidemark.local_state.home import Home
 
+    entry = {"Source": source, "DetailType": detail_type, "Detail": _text(detail)}
     home = Home.from_environment()
     port = find_port(home)
     if port is None:
@@ -43,7 +45,6 @@ def put(
             f"no port serves {home.root}, and nothing would start; run `tidemark local up --port "
             "4566 --app cdk.out` beside this"
         )
-    entry = {"Source": source, "DetailType": detail_type, "Detail": _text(detail)}
     where = Where(None, as_deployed=as_deployed)
     may_deploy = None if port.is_of_command else partial(deploy, port)
     deploy_what_changed(where, "workflow", None, home, may_deploy)
@@ -53,8 +54,18 @@ def put(
 
 def _text(detail: str) -> str:
     if not detail.startswith("@"):
-        return detail
+        return _object(detail)
     try:
-        return Path(detail[1:]).read_text(encoding="utf-8")
+        return _object(Path(detail[1:]).read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise UsageError(f"{detail[1:]} is not UTF-8: {error}; save it as UTF-8") from error
+
+
+def _object(text: str) -> str:
+    try:
+        if isinstance(json.loads(text), dict):
+            return text
+        why = "it is another value of JSON"
+    except ValueError as error:
+        why = str(error)
+    raise UsageError(f"--detail must be a JSON object, or @FILE with one: {why}")

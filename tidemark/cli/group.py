@@ -29,7 +29,13 @@ class TidemarkGroup(click.Group):
                 setattr(sys, name, _nowhere[-1])
         try:
             return super().invoke(ctx)
-        except (ModuleNotFoundError, OSError, TidemarkError, KeyboardInterrupt) as error:
+        except (
+            ModuleNotFoundError,
+            OSError,
+            TidemarkError,
+            KeyboardInterrupt,
+            click.Abort,
+        ) as error:
             told = told_of(error, ctx.invoked_subcommand)
             if told is None:
                 raise

@@ -57,7 +57,7 @@ def reset(yes: bool) -> None:
 
 
 @local.command()
-@click.option("--jvms", "size", type=click.IntRange(0), help=JVMS_HELP)
+@click.option("--jvms", "size", type=click.IntRange(0), metavar="NUMBER", help=JVMS_HELP)
 @click.option("--port", type=click.IntRange(0, 65535), metavar="NUMBER", help=PORT_HELP)
 @click.option("--host", default=LOOPBACK, metavar="ADDRESS", help=HOST_HELP)
 @click.option("--allow-host", multiple=True, metavar="NAME", help=ALLOW_HOST_HELP)

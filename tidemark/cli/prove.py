@@ -41,7 +41,12 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
 @click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS", help=BUDGET_HELP)
 @click.option("--seed", type=int, default=1, show_default=True, help=SEED_HELP)
 @click.option(
-    "--moments", type=click.IntRange(1, 20), default=1, show_default=True, help=MOMENTS_HELP
+    "--moments",
+    type=click.IntRange(1, 20),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help=MOMENTS_HELP,
 )
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)

@@ -27,7 +27,14 @@ LIMIT_HELP = "Look at the last N runs of each job."
 @click.command()
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=OUTPUT_HELP)
-@click.option("--limit", type=click.IntRange(1), default=200, show_default=True, help=LIMIT_HELP)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help=LIMIT_HELP,
+)
 @app_options
 @only_looks
 def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:

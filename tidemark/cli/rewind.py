@@ -35,7 +35,7 @@ UNDO_HELP = "Undo a rewind: the last one, or that of this number."
 @click.option("--accept-changes", is_flag=True, help="Although jobs were added or removed since.")
 @click.option("--reason", "--why", "why", metavar="TEXT", help="Reason, for the record.")
 @click.option("--actor", default=getpass.getuser, help="Who asks; your user name if not given.")
-@click.option("--dry-run", is_flag=True, help="Show the plan, change nothing.")
+@click.option("--dry-run", "--plan", is_flag=True, help="Show the plan, change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--undo", is_flag=False, flag_value=LAST, metavar="[NUMBER]", help=UNDO_HELP)
 @click.option("--resume", is_flag=True, help="Finish a rewind that was interrupted.")

@@ -166,7 +166,7 @@ def stop(
 def resume(
     workflow: str | None, run_id: str | None, begin: tuple[str, ...], where: Where, output: str
 ) -> None:
-    """Run the jobs of a workflow run that did not succeed again, and what follows them.
+    """Run the unsuccessful jobs of a workflow run again, and what follows them.
 
     It is a new workflow run, in which the jobs that SUCCEEDED stand as they are. Ctrl-C stops it.
     """

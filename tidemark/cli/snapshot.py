@@ -31,7 +31,8 @@ def snapshot(check: bool, app: Path | None, context: tuple[str, ...]) -> None:
         return
     names = changed(read(folder, files), files)
     for name in names:
-        click.echo(f"{folder / name} is not what the app synthesizes")
+        there = (folder / name).is_file()
+        click.echo(f"{folder / name} is {'not what the app synthesizes' if there else 'missing'}")
     if names:
         click.echo("when the change is meant: tidemark snapshot, then read the difference")
         sys.exit(1)

@@ -3,7 +3,8 @@
 import json
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, parse_qsl, urlencode
@@ -40,8 +41,14 @@ MAX_WAITING = 32  # at once; the others are answered at once, so that threads ar
 class EmulatedServices:
     """The services of one home; called by any thread."""
 
-    def __init__(self, home: Path) -> None:
-        """Load nothing yet; the first request loads moto, and the home's content."""
+    def __init__(
+        self, home: Path, wait: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
+        """Load nothing yet; the first request loads moto, and the home's content.
+
+        A request that waits for messages does so within ``wait``.
+        """
+        self._wait = wait
         self._path = home / FILE
         self._journal = Journal(self._path)
         self._moto: Moto | None = None
@@ -93,7 +100,8 @@ class EmulatedServices:
         if not self._waiting.acquire(blocking=False):
             return moto.answer(replace(request, body=without_wait(body)), host)
         try:
-            return moto.answer(request, host)
+            with self._wait():
+                return moto.answer(request, host)
         finally:
             self._waiting.release()
 

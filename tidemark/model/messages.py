@@ -23,6 +23,8 @@ def known(kind: str, name: str, names: Iterable[str]) -> str:
 
 def hint(name: str, names: Collection[str]) -> str:
     """Return what to say of a name that is unknown: the nearest ones, or all there are."""
+    if not names:
+        return "none is known yet"
     near = get_close_matches(name, names)
     return f"did you mean {' or '.join(near)}?" if near else f"allowed: {listed(names)}"
 

@@ -6,6 +6,7 @@ import linecache
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,7 @@ def _own_lines(run: GlueRun, config: pytest.Config) -> str:
         at = next((line for _, line in _lines(error.__traceback__, run.script)), 0)
         return _excerpt(run.script, at, f"{type(error).__name__}: {error}")
     from _pytest._code import ExceptionInfo
+    from _pytest._io import TerminalWriter
 
     style = config.getoption("tbstyle", "auto")
     shown = ExceptionInfo.from_exception(error).getrepr(
@@ -71,7 +73,9 @@ def _own_lines(run: GlueRun, config: pytest.Config) -> str:
         ),
         truncate_locals=True,
     )
-    return f"{shown}"
+    text = StringIO()
+    shown.toterminal(TerminalWriter(text))
+    return text.getvalue().strip("\n")
 
 
 def _lines(trace: TracebackType | None, script: str) -> Iterator[tuple[str, int]]:

@@ -26,7 +26,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.sites import SITES
 from tidemark.testing.jvm_state import JvmState
-from tidemark.testing.spark_patches import kept_ctrl_c, patch_pyspark
+from tidemark.testing.spark_patches import expect_end, kept_ctrl_c, patch_pyspark
 from tidemark.testing.spark_settings import Taken
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ class SparkEngine:
         session, self._session, self._state = self._session, None, None
         if session is not None:
             with contextlib.suppress(Exception):  # a JVM that a script ended
+                expect_end(session.sparkContext._accumulatorServer)
                 session.stop()
             _end_jvm()
 

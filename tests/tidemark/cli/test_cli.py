@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from tests.waiting import BOUND_S, wait_until
+from tidemark.cli.error_lines import told_of
 from tidemark.cli.main import main
 
 PROJECT = Path(__file__).parents[3]
@@ -255,6 +257,23 @@ def test_a_folder_that_is_no_state_folder_is_never_emptied(tmp_path, monkeypatch
     assert (tmp_path / "precious.txt").read_text(encoding="utf-8") == "keep"
 
 
+def test_a_question_without_an_answer_names_the_option_that_answers(home) -> None:
+    result = tidemark("local", "reset")
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == (
+        "error: standard input has ended without an answer; --yes answers"
+    )
+
+
+def test_ctrl_c_at_a_question_exits_as_elsewhere() -> None:
+    error = click.Abort()
+    assert told_of(error, "local") is None  # the answer was no
+    error.__context__ = KeyboardInterrupt()
+
+    assert told_of(error, "local") == ("\nstopped", 130)
+
+
 def test_local_bucket_makes_a_bucket_once(home) -> None:
     assert tidemark("local", "bucket", "landing").output.startswith("created: s3://landing is ")
     assert tidemark("local", "bucket", "landing").output.startswith("already there: s3://landing")
@@ -277,7 +296,14 @@ def test_local_reset_empties_the_home_and_the_next_run_works(home, write_assembl
 def test_a_folder_without_cdk_json_is_refused(home, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert_one_clear_line(tidemark("run"), 2, "cdk.json", "run tidemark in the folder")
+    assert_one_clear_line(tidemark("run"), 2, "no cdk.json", "in the folder", "take a SCRIPT")
+
+
+@pytest.mark.parametrize("detail", ["{", "[]", "x"])
+def test_an_event_whose_detail_is_no_object_is_refused_first(home, detail) -> None:
+    words = ("event", "put", "--source", "a", "--detail-type", "b", "--detail", detail)
+
+    assert_one_clear_line(tidemark(*words), 2, "--detail must be a JSON object, or @FILE")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"context": {}}'])
@@ -368,6 +394,7 @@ def test_a_table_that_is_put_into_the_catalog_is_listed(home, tmp_path) -> None:
     file = tmp_path / "flights.json"
     file.write_text(json.dumps({"DatabaseName": "lake", "TableInput": table}), encoding="utf-8")
 
+    assert tidemark("catalog", "list").output.startswith("no table is in the Data Catalog of ")
     put = tidemark("catalog", "put", str(file))
     listed = tidemark("catalog", "list")
 

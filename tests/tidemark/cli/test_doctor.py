@@ -68,7 +68,7 @@ def test_the_cdk_is_needed_for_an_app_only(
     monkeypatch.chdir(tmp_path)
     find = checkup.find_spec
     monkeypatch.setattr(
-        checkup, "find_spec", lambda name: None if name == "aws_cdk" else find(name)
+        checkup, "find_spec", lambda name: None if name in ("aws_cdk", "jinja2") else find(name)
     )
     if app:
         (tmp_path / "cdk.json").write_text("{}", encoding="utf-8")
@@ -78,6 +78,7 @@ def test_the_cdk_is_needed_for_an_app_only(
     assert result.exit_code == exit_code, result.output
     assert "aws-cdk: the package aws-cdk-lib is not installed" in result.stdout
     assert "pip install 'tidemark-glue[cdk]'" in result.stdout
+    assert "! report: the package jinja2 is not installed\n" in result.stdout
 
 
 @pytest.mark.parametrize(

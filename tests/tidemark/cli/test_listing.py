@@ -183,3 +183,14 @@ def test_a_number_of_seconds_is_not_broken() -> None:
     listing = Listing(("job", "state"), [("load", "SUCCEEDED 58.7 s cold")])
 
     assert shown([listing], 20).splitlines()[1:] == ["load  SUCCEEDED", "      58.7 s cold"]
+
+
+def test_the_rows_of_a_run_are_not_broken() -> None:
+    listing = Listing(("job", "rows in → out", "why"), [("load", "1 → 2", "a b c")])
+
+    assert shown([listing], 20).splitlines() == [
+        "job   rows       why",
+        "      in → out",
+        "load  1 → 2      a b",
+        "                 c",
+    ]

@@ -82,6 +82,8 @@ def test_a_message_names_the_nearest_names_or_the_first_of_all():
         known("job", "jb-07", names)
     with pytest.raises(UsageError, match=r"allowed: job-00, .*, job-11, and 8 more"):
         known("job", "zzz", names)
+    with pytest.raises(UsageError, match="there is no job 'a'; none is known yet"):
+        known("job", "a", [])
     assert listed([]) == "none"
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
+from pyspark import accumulators
 
+from tidemark.testing.spark_patches import expect_end
 from watermarks import run_notes
 
 pytestmark = pytest.mark.spark
@@ -53,6 +57,17 @@ BUSY = (
     "import time\nfrom pyspark.context import SparkContext\n"
     "SparkContext().parallelize([1], 1).foreach(lambda _: time.sleep(30))\n"
 )
+
+
+def test_jvm_that_leaves_the_server_of_accumulators_prints_nothing(capsys):
+    server = accumulators._start_update_server("")
+    with socket.create_connection(server.server_address):
+        time.sleep(0.1)
+        expect_end(server)
+
+    server.shutdown()
+
+    assert capsys.readouterr().err == ""
 
 
 def test_time_limit_of_a_test_ends_it_within_a_call_of_spark(glue_job, script, time_limit, spark):

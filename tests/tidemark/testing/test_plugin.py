@@ -106,6 +106,8 @@ def test_failures_show_the_script_and_a_breakpoint_in_one_stops_there(pytester, 
         ],
         consecutive=False,
     )
+    title = "*glue job broken: FAILED (in process)*"
+    done.stdout.fnmatch_lines([title, "    def main():"], consecutive=True)
     done.stdout.fnmatch_lines(
         [
             "*glue job broken: FAILED (isolated: the test is marked isolated)*",

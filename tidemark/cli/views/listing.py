@@ -13,7 +13,7 @@ from tidemark.model.messages import RETRY
 
 GAP = 2
 MIN_ID_LENGTH = len("jr_") + 8
-WORD = re.compile(r"[0-9.,]+ s\b|\S+")  # a number of seconds is one
+WORD = re.compile(r"[0-9.,]+ s\b|\S+ → \S+|\S+")  # a number of seconds is one, and rows in → out
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def cause_in_message(name: str, text: str) -> str:
         telling = [line for line in java if ": " in line]
         return _cut(_without_task((telling or java)[-1]))
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return _cut(_without_task(f"{name}: {first.removesuffix(';')}".strip()))
+    return _cut(_without_task(f"{name}: {first.removesuffix(';')}" if first else name))
 
 
 def _without_task(line: str) -> str:
@@ -242,8 +242,8 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "job without --executors, or use PostgreSQL"
         ),
         r"GlueArgumentError: the following arguments are required": (
-            "declare it in `arguments=` of the job's construct (DefaultArguments on AWS), or pass "
-            "it after `tidemark submit SCRIPT`"
+            "declare what is missing in `arguments=` of the job's construct (DefaultArguments on "
+            "AWS), or pass it after `tidemark submit SCRIPT`"
         ),
         r"WatermarkTableError: there is no DynamoDB": (
             "on this machine `tidemark run` creates the tables of its app, and `tidemark local "

@@ -11,6 +11,7 @@ from typing import Protocol
 from tidemark.glue_service.eventbridge.topics import Topics
 from tidemark.glue_service.http.forward import forward
 from tidemark.glue_service.http.services import OPERATIONS
+from tidemark.glue_service.http.waits import Waits
 from tidemark.glue_service.protocol.models import EMULATED, services_signed_as
 from tidemark.glue_service.protocol.replies import Reply
 from tidemark.glue_service.protocol.service_errors import ServiceError
@@ -53,6 +54,7 @@ class OtherServices:
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Serve a home."""
+        self.waits = Waits()
         self._home = home
         self._forwards = forwards
         self._emulator: Emulator | None = None
@@ -63,7 +65,9 @@ class OtherServices:
     def _emulated(self) -> Emulator:
         with self._lock:
             if self._emulator is None:
-                self._emulator = import_module(WING).EmulatedServices(self._home.root)
+                self._emulator = import_module(WING).EmulatedServices(
+                    self._home.root, self.waits.one
+                )
             return self._emulator
 
     def close(self) -> None:
@@ -83,7 +87,8 @@ class OtherServices:
         if service == SNS:
             self.topics.make()
         if endpoint := self._forwards.get(service):
-            return forward(endpoint, method, path, headers, body)
+            with self.waits.one():
+                return forward(endpoint, method, path, headers, body)
         if service in EMULATED:
             place, _, _ = path.partition("?")
             return self._emulated.answer(service, place, headers, body, headers.get("host"))

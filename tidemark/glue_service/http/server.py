@@ -6,6 +6,7 @@ Source: https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.htm
 import logging
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from waitress.server import TcpWSGIServer
 from tidemark.errors import UsageError
 from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http.connections import Channel
+from tidemark.glue_service.http.waits import Waits
 
 THREADS = 64  # up to half of them wait for others: a queue of SQS for up to 20 seconds
 MAX_CONNECTIONS = 500
@@ -24,6 +26,8 @@ REACHED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (where programs of
 CLEANUP_S = 1
 BACKLOG = 128
 SHUTDOWN_S = 5
+LOOK_S = 0.02
+WAITS_S = 0.5  # how long the end waits for requests that wait for others
 MAX_BODY_BYTES = 7 * 1024**3  # bytes: the gate allows less
 Wsgi = Callable[..., Any]
 
@@ -38,8 +42,10 @@ def listening(host: str, port: int) -> Iterator["Listener"]:
         listener.close()
 
 
-# More requests than threads wait a moment; the operator need not know.
-logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+# More requests than threads wait a moment, and some are cut off at the end; the operator need not
+# know.
+for _name in ("waitress", "waitress.queue"):
+    logging.getLogger(_name).setLevel(logging.ERROR)
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc] # waitress has no types
@@ -104,20 +110,30 @@ class Listener:
         assert self._application is not None  # noqa: S101 (no thread serves before)
         return self._application(environ, start_response)
 
-    def close(self) -> None:
-        """Stop answering; requests in progress get a few seconds."""
+    def close(self, waits: Waits | None = None) -> None:
+        """Stop answering; requests in progress get a few seconds, those that wait hardly any."""
         if self._is_closed:
             return
         self._is_closed = True
         if self._thread is None:
             self._server.close()
         else:
-            self._server.task_dispatcher.shutdown(timeout=SHUTDOWN_S)
+            self._end_threads(waits or Waits())
             self._server.trigger.pull_trigger(self._close_all)  # in the serving thread
             self._thread.join(SHUTDOWN_S)
             if not self._thread.is_alive() and not self._server.task_dispatcher.threads:
                 self._server.trigger.close()
         self._socket.close()
+
+    def _end_threads(self, waits: Waits) -> None:
+        dispatcher = self._server.task_dispatcher
+        dispatcher.set_thread_count(0)
+        begun_s = time.monotonic()
+        while left := len(dispatcher.threads):
+            if time.monotonic() - begun_s > (WAITS_S if left <= waits.count else SHUTDOWN_S):
+                break
+            time.sleep(LOOK_S)
+        dispatcher.shutdown(timeout=0)
 
     def _close_all(self) -> None:
         """Leave the loop nothing to wait for."""

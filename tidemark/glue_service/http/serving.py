@@ -111,7 +111,7 @@ def serving(home: Home, options: Options = Options()) -> Iterator[tuple[str, Eng
             finally:
                 if pages is not None:
                     pages.close()
-                listener.close()
+                listener.close(others.waits)
 
 
 def is_private(options: Options) -> bool:

@@ -59,6 +59,11 @@ def _cdk_json(project: Path) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         document["app"]
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"there is no CDK app in {project}: it has no cdk.json; run tidemark in the folder of "
+            "the app; `tidemark submit`, `lint` and `prove` also take a SCRIPT"
+        ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(

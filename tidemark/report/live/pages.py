@@ -72,14 +72,13 @@ class LivePages:
             return _answer(start, 200, SCRIPT, self._library)
         if name == "events" and environ["REQUEST_METHOD"] == "GET":
             return self._events(environ, start)
-        kind, _, subject = name.partition("/")
-        if kind in ("job", "run") and subject:
-            return _answer(start, 200, HTML, self._page(kind, subject))
+        subject = _named(environ)
+        if name in ("job", "run") and subject:
+            return _answer(start, 200, HTML, self._page(name, subject))
         raise EntityNotFoundError(f"there is no page {path!r} here; / is the first one")
 
     def _events(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
-        asked = urllib.parse.parse_qs(environ.get("QUERY_STRING", ""))
-        kind, subject = (asked.get(name, [""])[0] for name in ("kind", "name"))
+        kind, subject = _asked(environ, "kind"), _named(environ)
         if not self._streams.claim():
             return _answer(start, 503, PLAIN, "too many pages are open: close one")
         start("200 OK", [("Content-Type", EVENTS), ("Cache-Control", "no-store")])
@@ -114,8 +113,21 @@ class LivePages:
         given = environ.get(GIVEN, "").encode("utf-8", "replace")
         if not hmac.compare_digest(given, self._token.encode()):
             return _answer(start, 403, PLAIN, "only a page of this port may ask for this: load it")
-        verb, _, name = path.removeprefix(self._base).partition("/")
-        return _answer(start, 200, PLAIN, self._act(verb, name))
+        verb = path.removeprefix(self._base)
+        return _answer(start, 200, PLAIN, self._act(verb, _named(environ)))
+
+
+def _named(environ: Mapping[str, Any]) -> str:
+    """Return the job, run or workflow that a request names.
+
+    It is in the query: a browser takes `..` out of a path, and would ask for something else.
+    """
+    return _asked(environ, "name")
+
+
+def _asked(environ: Mapping[str, Any], name: str) -> str:
+    asked = urllib.parse.parse_qs(str(environ.get("QUERY_STRING", "")))
+    return asked.get(name, [""])[0]
 
 
 def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable[bytes]:

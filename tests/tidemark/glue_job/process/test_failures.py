@@ -102,7 +102,7 @@ x y z
             "ParseException: [PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 1, pos 0)",
         ),
         ("ValueError", "first line\nsecond line", "ValueError: first line"),
-        ("KeyboardInterrupt", "", "KeyboardInterrupt:"),
+        ("KeyboardInterrupt", "", "KeyboardInterrupt"),
     ],
     ids=[
         "no driver",
@@ -205,7 +205,7 @@ def test_line_of_a_function_that_ran_in_a_worker_of_spark_is_found():
         (
             "GlueArgumentError: the following arguments are required: --day",
             "",
-            ["arguments=", "tidemark submit"],
+            ["declare what is missing in `arguments=`", "tidemark submit"],
         ),
         ("ModuleNotFoundError: No module named 'delta'", "", ["--datalake-formats"]),
         ("ModuleNotFoundError: No module named 'x'", "", ["pip install", "--extra-py-files"]),

@@ -219,7 +219,7 @@ def test_run_ids_are_made_as_glue_makes_them():
         ("import json\njson.loads('{')", "(probe.py, line 2)"),
         ("import sys\n\nsys.exit(3)", "SystemExit: 3 (probe.py, line 3)"),
         ("import sys; sys.exit('no data')", "SystemExit: no data (probe.py, line 1)"),
-        ("raise KeyboardInterrupt", "KeyboardInterrupt: (probe.py, line 1)"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt (probe.py, line 1)"),
         ("x = (", "SyntaxError: '(' was never closed (probe.py, line 1)"),
         ("import os; os._exit(7)", "the job process ended with exit code 7"),
         ("import os; os.kill(os.getpid(), 15)", "the job process was killed by SIGTERM"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,8 +11,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.tidemark.glue_service.conftest import Port
+from tests.waiting import wait_until
 from tidemark.errors import UsageError
+from tidemark.glue_service.http import other_services
 from tidemark.glue_service.http.forward import read_forwards
+from tidemark.glue_service.http.other_services import OtherServices
 from tidemark.glue_service.http.serving import Options
 from tidemark.local_state.home import Home
 
@@ -82,6 +86,30 @@ def test_an_endpoint_that_does_not_answer_is_named(serve, tmp_path):
 
         with pytest.raises(ClientError, match=r"http://127\.0\.0\.1:9 does not answer"):
             client.list_functions()
+
+
+def sqs(others, name, **members):
+    headers = {"x-amz-target": f"AmazonSQS.{name}", "content-type": "application/x-amz-json-1.0"}
+    answer = others.answer("sqs", "POST", "/", headers, json.dumps(members).encode())
+    return json.loads(answer.body)
+
+
+def test_requests_that_wait_for_others_are_counted_while_they_do(tmp_path, monkeypatch):
+    others = OtherServices(Home.open(tmp_path / "home"), {"lambda": "http://127.0.0.1:9"})
+    monkeypatch.setattr(other_services, "forward", lambda *_: others.waits.count)
+    queue = sqs(others, "CreateQueue", QueueName="orders")["QueueUrl"]
+    wait = threading.Thread(
+        target=sqs,
+        args=(others, "ReceiveMessage"),
+        kwargs={"QueueUrl": queue, "WaitTimeSeconds": 1},
+    )
+
+    assert others.answer("lambda", "POST", "/", {}, b"") == 1
+    assert others.waits.count == 0
+    wait.start()
+    wait_until(lambda: others.waits.count == 1)
+    wait.join()
+    assert others.waits.count == 0
 
 
 def test_services_are_named_as_boto3_calls_them():

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import resource
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
 
+from tests.waiting import wait_until
+from tidemark.glue_service.access.gate import Gate
 from tidemark.glue_service.http import server
 from tidemark.glue_service.http.routes import names_of_port
+from tidemark.glue_service.http.waits import Waits
+from tidemark.local_state.machine.local_requests import LOOPBACK_NAMES
 
 LARGE = 20_000_000  # bytes: more than sockets and waitress hold of one answer
 
@@ -94,6 +100,33 @@ def test_consumers_that_wait_for_messages_hold_up_no_one(port):
 
         assert time.monotonic() - begun_s < 2
         assert not any("Messages" in wait.result() for wait in waits)
+
+
+@pytest.mark.parametrize("waits_for_others", [True, False])
+def test_port_lets_a_request_in_progress_end_unless_it_waits_for_others(waits_for_others, caplog):
+    waits, may_end = Waits(), threading.Event()
+
+    def answer(environ, start_response):
+        with waits.one() if waits_for_others else nullcontext():
+            may_end.wait(2)
+        start_response("200 OK", [("Content-Length", "4")])
+        return [b"done"]
+
+    with server.listening("127.0.0.1", 0) as listener, ThreadPoolExecutor(1) as pool:
+        listener.serve(answer, Gate(None, "", LOOPBACK_NAMES, any_user=True))
+        asked = pool.submit(urlopen, listener.url)
+        wait_until(lambda: listener._server.active_channels)
+        time.sleep(0.2)
+        begun_s = time.monotonic()
+        listener.close(waits)
+        took_s = time.monotonic() - begun_s
+
+        assert (took_s < 1.5) is waits_for_others
+        assert (asked.exception() is None) is not waits_for_others
+        may_end.set()
+        wait_until(lambda: not listener._server.task_dispatcher.threads)
+        listener._server.trigger.close()
+    assert not caplog.records  # the operator need not know
 
 
 def test_file_numbers_above_those_of_select_are_answered(port):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import http.client
 import re
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
 
@@ -23,6 +24,7 @@ from tidemark.report.live import library
 from tidemark.report.live.streams import MAX_STREAMS, Streams, event
 
 HTML = {"Accept": "text/html"}
+ODD_NAMES = (".", "..", "a/../first", "x y", "a?b&c#d+\N{LATIN SMALL LETTER U WITH DIAERESIS}")
 
 
 class Browser:
@@ -52,8 +54,8 @@ class Browser:
 
 def runs_of(browser: Browser, job: str) -> set[str]:
     """Return the runs that the page of a job shows."""
-    page = browser.ask(f"/_tidemark/job/{job}")[1]
-    return set(re.findall(r"/_tidemark/run/(jr_\w+)", page))
+    page = browser.ask(f"/_tidemark/job?name={job}")[1]
+    return set(re.findall(r"/_tidemark/run\?name=(jr_\w+)", page))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Serve two jobs, the second of which waits for the first."""
     folder = tmp_path_factory.mktemp("live")
     scripts = {"first": "print('hello')", "second": ""}
-    app = write_assembly_into(folder, scripts, {"second": ["first"]})
+    command = {"Name": "glueetl", "ScriptLocation": "s3://assets/first.py"}
+    odd = {
+        f"Odd{number}": {"Type": "AWS::Glue::Job", "Properties": {"Name": name, "Command": command}}
+        for number, name in enumerate(ODD_NAMES)
+    }
+    app = write_assembly_into(folder, scripts, {"second": ["first"]}, odd)
     with pytest.MonkeyPatch.context() as variables:
         variables.setenv("TIDEMARK_HOME", str(folder / "home"))
         home = Home.from_environment()
@@ -74,31 +81,44 @@ def test_the_first_page_shows_each_job_and_loads_only_from_the_port(browser: Bro
     status, page = browser.ask()
 
     assert status == 200
-    assert "/_tidemark/job/first" in page
-    assert "/_tidemark/job/second" in page
+    assert "/_tidemark/job?name=first" in page
+    assert "/_tidemark/job?name=second" in page
     assert re.findall(r'(?:src|href)="(?:https?:)?//', page) == []
 
 
-def test_a_button_starts_a_workflow_and_the_pages_show_its_runs(browser: Browser) -> None:
-    assert "started wr_" in browser.press("start/flow")
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_browser_finds_the_page_and_the_buttons_of_a_job_whatever_its_name(
+    browser: Browser, name: str
+) -> None:
+    link = f"/_tidemark/job?name={quote(name)}"
 
-    wait_until(lambda: browser.ask("/_tidemark/job/second")[1].count("SUCCEEDED") > 0)
+    assert f'href="{link}"' in browser.ask()[1]
+    assert urljoin(browser.url, link) == f"{browser.url}{link}"  # as a browser asks for it
+    page = browser.ask(link)[1]
+    assert f"<h1>{html.escape(name)}</h1>" in page
+    assert f'hx-post="/_tidemark/stop-job?name={quote(name)}"' in page
+
+
+def test_a_button_starts_a_workflow_and_the_pages_show_its_runs(browser: Browser) -> None:
+    assert "started wr_" in browser.press("start?name=flow")
+
+    wait_until(lambda: browser.ask("/_tidemark/job?name=second")[1].count("SUCCEEDED") > 0)
     run = max(runs_of(browser, "first"))
-    assert "hello" in browser.ask(f"/_tidemark/run/{run}")[1]
-    assert "job first has no bookmark" in browser.ask("/_tidemark/job/first")[1]
+    assert "hello" in browser.ask(f"/_tidemark/run?name={run}")[1]
+    assert "job first has no bookmark" in browser.ask("/_tidemark/job?name=first")[1]
 
 
 def test_a_job_is_run_and_stopped_alone(browser: Browser) -> None:
-    assert "first: started jr_" in browser.press("run/first")
-    assert "nothing to stop" in browser.press("stop-job/second")
+    assert "first: started jr_" in browser.press("run?name=first")
+    assert "nothing to stop" in browser.press("stop-job?name=second")
 
 
 @pytest.mark.parametrize(
     ("button", "part"),
     [
-        ("start/none", "there is no workflow 'none'"),
-        ("run/none", "there is no job 'none'"),
-        ("resume/flow", "not done"),
+        ("start?name=none", "there is no workflow 'none'"),
+        ("run?name=none", "there is no job 'none'"),
+        ("resume?name=flow", "not done"),
     ],
 )
 def test_what_cannot_be_done_is_said(browser: Browser, button: str, part: str) -> None:
@@ -109,7 +129,7 @@ def test_what_cannot_be_done_is_said(browser: Browser, button: str, part: str) -
 def test_nothing_is_changed_without_the_token_of_a_page(browser: Browser, token: str) -> None:
     before = runs_of(browser, "first")
 
-    status, _ = browser.ask("/_tidemark/run/first", {"X-Tidemark-Token": token}, "POST")
+    status, _ = browser.ask("/_tidemark/run?name=first", {"X-Tidemark-Token": token}, "POST")
 
     assert status == 403
     assert runs_of(browser, "first") == before
@@ -126,7 +146,7 @@ def test_nothing_is_changed_without_the_token_of_a_page(browser: Browser, token:
         {"Host": "127.0.0.1.evil.example"},
     ],
 )
-@pytest.mark.parametrize("path", ["/", "/_tidemark/job/first", "/_tidemark/events"])
+@pytest.mark.parametrize("path", ["/", "/_tidemark/job?name=first", "/_tidemark/events"])
 def test_pages_of_other_places_get_nothing(
     browser: Browser, path: str, headers: dict[str, str]
 ) -> None:
@@ -143,7 +163,7 @@ def test_a_client_of_s3_is_no_browser(browser: Browser) -> None:
     assert "AccessDenied" in body
 
 
-@pytest.mark.parametrize("path", ["/", "/_tidemark/job/first", "/_tidemark/events"])
+@pytest.mark.parametrize("path", ["/", "/_tidemark/job?name=first", "/_tidemark/events"])
 def test_a_head_has_no_body(browser: Browser, path: str) -> None:
     assert browser.ask(path, method="HEAD")[1] == ""
 
@@ -151,13 +171,15 @@ def test_a_head_has_no_body(browser: Browser, path: str) -> None:
 def test_keys_of_a_bucket_may_begin_as_the_paths_of_pages(browser: Browser) -> None:
     host = f"scripts.localhost:{urlsplit(browser.url).port}"
 
-    status, body = browser.ask("/_tidemark/job/first", {"Host": host, "Accept": "*/*"})
+    status, body = browser.ask("/_tidemark/job?name=first", {"Host": host, "Accept": "*/*"})
 
     assert status == 403
     assert "AccessDenied" in body  # of S3: it is not signed
 
 
-@pytest.mark.parametrize("path", ["/_tidemark/", "/_tidemark/job/none", "/_tidemark/run/jr_none"])
+@pytest.mark.parametrize(
+    "path", ["/_tidemark/", "/_tidemark/job?name=none", "/_tidemark/run?name=jr_none"]
+)
 def test_a_page_that_does_not_exist_is_not_found(browser: Browser, path: str) -> None:
     status, body = browser.ask(path)
 
@@ -166,7 +188,7 @@ def test_a_page_that_does_not_exist_is_not_found(browser: Browser, path: str) ->
 
 
 def test_names_are_escaped(browser: Browser) -> None:
-    status, body = browser.ask("/_tidemark/job/%3Cscript%3Ealert(1)%3C/script%3E")
+    status, body = browser.ask("/_tidemark/job?name=%3Cscript%3Ealert(1)%3C/script%3E")
 
     assert status == 404
     assert "alert" in body  # as plain text
@@ -247,7 +269,7 @@ def test_where_users_cannot_be_told_apart_only_a_secret_path_has_pages(
         browser = Browser(url)
 
         assert browser.ask("/")[0] == 403
-        assert browser.ask("/_tidemark/job/first")[0] == 403
+        assert browser.ask("/_tidemark/job?name=first")[0] == 403
         assert browser.ask("/_tidemark/wrong/")[0] == 403
         status, page = browser.ask(pages.home)
     assert status == 200
