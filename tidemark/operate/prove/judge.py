@@ -11,6 +11,7 @@ from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.changes import is_below, pattern_of
 from tidemark.operate.prove.contents import distinct
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
@@ -94,19 +95,18 @@ def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
 def places_of(written: Sequence[Place], others: Sequence[Place]) -> list[Place]:
     """Return the folders to compare: those that the first run wrote, by folder and format.
 
-    Runs that write a folder each, named by their id or a time, write to the folder above.
+    Runs that write a folder each, named by their id or a time, write to the folder above; or, if
+    that is a bucket, to the folders whose names differ in numbers alone, which a pattern names.
     """
     found = dict.fromkeys(written)
     for folder, kind in others:
-        if any(of == kind and f"{folder}/".startswith(f"{known}/") for known, of in found):
+        if any(of == kind and is_below(f"{folder}/", f"{known}/") for known, of in found):
             continue
         same = [known for known, of in found if of == kind]
         shared = max((_shared(folder, known) for known in same), key=len, default=[])
-        if len(shared) < MIN_SHARED:
-            continue
-        root = "/".join(shared)
+        root = "/".join(shared) if len(shared) >= MIN_SHARED else pattern_of(folder)
         found = dict.fromkeys(
-            (root, kind) if of == kind and f"{known}/".startswith(f"{root}/") else (known, of)
+            (root, kind) if of == kind and is_below(f"{known}/", f"{root}/") else (known, of)
             for known, of in found
         )
     return list(found)
@@ -119,15 +119,22 @@ def _shared(one: str, other: str) -> list[str]:
 
 
 def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
-    """Return a folder in a lake, its files of a format, and whether it has no others."""
-    target = Target(folder, kind)
-    side = target.within(lake, files)
+    """Return a folder in a lake, its files of a format, and whether it has no others.
+
+    Where runs have written a folder each, the files are also told apart by these.
+    """
+    side = Target(folder, kind).within(lake, files)
     if side["all"] and side["files"]:
         return side
-    below = [path for path in files if path.startswith(f"{folder}/")]
-    own = [path for path in below if target_of(path).format == kind]
-    nested = {target_of(path).folder for path in own} - {folder}
-    return {**side, "files": [str(lake / path) for path in sorted(own)]} if nested else side
+    found = [path for path in sorted(files) if is_below(path, f"{folder}/")]
+    by_folder = dict[str, list[str]]()
+    for path in [one for one in found if target_of(one).format == kind]:
+        by_folder.setdefault(str(lake / target_of(path).folder), []).append(str(lake / path))
+    if not by_folder.keys() - {side["folder"]}:
+        return side
+    own = [file for of_folder in by_folder.values() for file in of_folder]
+    top = folder.partition("*")[0].rpartition("/")[0] if "*" in folder else folder
+    return {**side, "folder": str(lake / top), "files": own, "folders": by_folder, "all": False}
 
 
 def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:

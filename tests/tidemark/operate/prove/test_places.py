@@ -15,6 +15,9 @@ from tidemark.operate.prove.judge import places_of
         (["lake/out/b-1/x"], ["lake/out/b-2/x", "lake/out/b-3/x"], ["lake/out"]),
         (["lake/out", "lake/sums"], ["lake/out/more"], ["lake/out", "lake/sums"]),
         (["lake/a/jr_1", "lake/b/jr_1"], ["lake/a/jr_2"], ["lake/a", "lake/b/jr_1"]),
+        (["lake-1/1"], ["lake-1/2", "lake-2/2"], ["lake-1/*"]),
+        (["lake/out_1", "lake/sums"], ["lake/out_2", "lake/sums"], ["lake/out_*", "lake/sums"]),
+        (["lake/1/a", "lake/1/b"], ["lake/2/b", "lake/2/a"], ["lake/*/a", "lake/*/b"]),
         # Another bucket, or nothing but the bucket in common: it is not the same target.
         (["lake/out"], ["other/out"], ["lake/out"]),
         (["lake/out"], ["lake/in"], ["lake/out"]),
