@@ -35,8 +35,17 @@ def compared(
 
 
 def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings; what a run with nothing new does, is no matter of when files arrive."""
-    plain = {one.verdict: one.cause for one in findings if one.experiment.kind == "again"}
+    """Return the findings, those of files that arrive late with a cause that has no late file.
+
+    What a run with nothing new does, or one over the files in parts, is no matter of when they
+    arrive.
+    """
+    plain = {
+        one.verdict: one.cause
+        for kind in ("parts", "again")
+        for one in findings
+        if one.experiment.kind == kind and one.cause
+    }
     return [
         replace(one, cause=plain[one.verdict])
         if one.experiment.kind in ("order", "meanwhile") and one.cause and plain.get(one.verdict)
@@ -83,7 +92,9 @@ def _finding(
         verdict = "fails"
     if verdict not in ("equal", "not tried"):
         target = next((one.target for one in counting if one.verdict == verdict), "")
-        cause = cause_of(experiment, verdict, baseline.around(experiment, target))
+        around = baseline.around(experiment, target)
+        has_ended = bool(outcome.trials and outcome.trials[0].failure)
+        cause = cause_of(experiment, verdict, around, target, has_ended=has_ended)
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
     if cause and only_adds and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]

@@ -12,6 +12,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
 from tidemark.operate.prove.anew import begin_anew
 from tidemark.operate.prove.baselines import (
+    ELSEWHERE,
     Baseline,
     Parts,
     run_in_parts,
@@ -108,8 +109,15 @@ def _run_twice(
     for one in (first.outcome, control.outcome):
         if one.failure:
             why = without_scratch(one.failure, bench.scratch)
-            raise NotProvedError(f"it fails without any experiment: {why}")
+            raise NotProvedError(f"it fails without any experiment: {why}{_not_made(first)}")
     return first, control
+
+
+def _not_made(run: Baseline) -> str:
+    """Return which changes a run that failed may have missed; empty if it made all of them."""
+    if not run.withheld:
+        return ""
+    return f"; it changed nothing in {', '.join(run.withheld)}, which it may expect: {ELSEWHERE}"
 
 
 def _impossible(bench: Bench) -> dict[str, str]:
