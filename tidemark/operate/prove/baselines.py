@@ -15,10 +15,11 @@ from tidemark.local_state.operations import (
     read_opened,
     read_operations,
     record_operations,
+    tables_changed,
 )
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.changes import is_below, is_of, is_write, place_of
+from tidemark.operate.prove.changes import is_below, is_of, is_state, is_write, place_of
 from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import table_uri, tables_of, with_items
@@ -29,6 +30,7 @@ ELSEWHERE = (
     "a database that is elsewhere cannot be put back, so nothing was changed there; give the job "
     "the address of an embedded one, jdbc:derby:NAME, to try it"
 )
+NO_STATE = "it keeps no bookmark or watermark"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,17 @@ class Baseline:
     def has_written(self) -> bool:
         """Whether the run has put an object or changed a table."""
         return any(is_write(one) or one.kind == CATALOG for one in self.operations)
+
+    @property
+    def not_rewound(self) -> dict[str, str]:
+        """Why `tidemark rewind` has nothing to take back; empty if the run keeps some state.
+
+        A mark of the job's own in DynamoDB is none: `rewind` does not know its table.
+        """
+        own = set(self.beside.items)
+        states = [one for one in self.operations if is_state(one)]
+        is_kept = any(not own.intersection(tables_changed(one)) for one in states)
+        return {} if is_kept else {"rewind": NO_STATE}
 
     @property
     def withheld(self) -> list[str]:
