@@ -143,9 +143,11 @@ def test_what_python_workers_put_is_recorded_whoever_has_started_their_jvm(proje
 
     submitted(project, NEW + PUT_BY_WORKERS + COMMIT, *BOOKMARK, options=jvm)
 
-    put = {one.places for one in read_operations(home) if one.kind == "put"}
+    found = [one for one in read_operations(home) if one.kind == "put"]
     written = {(home.uri_of(file),) for file in (home.lake / "lake" / "out").iterdir()}
-    assert put == written
+    assert {one.places for one in found} == written
+    lines = (NEW + PUT_BY_WORKERS).splitlines()
+    assert {lines[(one.line or 0) - 1].strip()[:13] for one in found} == {"boto3.client("}
 
 
 TWICE_INTO_NEW = """
