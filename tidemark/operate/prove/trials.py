@@ -79,8 +79,10 @@ def _why_not_compared(bench: Bench, wanted: Wanted, home: Home) -> str:
         return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
     if wanted.experiment.kind == "meanwhile" and not has_arrived_meanwhile(home):
         return NOTHING_WRITTEN
+    has_newer = wanted.experiment.kind == "versions" and wanted.of.beside.databases
+    version = bench.subject.newest if has_newer else ""  # no older Derby opens what one has
     try:
-        dump_tables(bench, home, wanted.of.beside)
+        dump_tables(bench, home, wanted.of.beside, version)
     except TidemarkError as error:
         return without_scratch(str(error), bench.scratch)
     return ""
