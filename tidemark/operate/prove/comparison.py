@@ -9,7 +9,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import cause_of
 from tidemark.operate.prove.findings import Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
-from tidemark.operate.prove.judge import judge
+from tidemark.operate.prove.judge import do_names_vary, judge
 from tidemark.operate.prove.judged import WORST, TargetRows, worst
 from tidemark.operate.prove.trials import Wanted
 
@@ -25,11 +25,14 @@ def compared(
     right if they are those of either.
     """
     of_first = [(one, it) for one, it in done if one.of is first or one.experiment.is_late]
-    rows, by_time = judge(bench, first.outcome, control, _outcomes(of_first), wish, {})
+    vary = do_names_vary(bench, first.outcome, control)
+    rows, by_time = judge(
+        bench, first.outcome, control, _outcomes(of_first), wish, {}, names_vary=vary
+    )
     found = _findings(bench, wish, of_first, rows)
     others = [(one, it) for one, it in done if one.of is not first]
     if well := next((one.well for one, _ in others if one.well), None):
-        rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time)
+        rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time, names_vary=vary)
         found = _better(found, _findings(bench, wish, others, rows))
     return _with_plain_causes(list(found.values())), by_time
 

@@ -31,6 +31,8 @@ def judge(
     outcomes: Sequence[Outcome],
     wish: Wish,
     left_out: Mapping[str, Sequence[str]],
+    *,
+    names_vary: bool,
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
 
@@ -41,10 +43,10 @@ def judge(
         outcomes: of the experiments.
         wish: the columns that identify a row, and those that do not.
         left_out: columns of targets that are not compared.
+        names_vary: whether two equal runs write to folders of different names.
     """
-    homes = [baseline.home, *(one.home for one in outcomes)]
-    homes.append((control or baseline).home)
-    asked = {**_places(bench, homes), **_tables(bench, homes)}
+    homes = [one.home for one in (baseline, *outcomes, control or baseline)]
+    asked = {**_places(bench, homes, names_vary=names_vary), **_tables(bench, homes)}
     for name, target in asked.items():
         target["left_out"] = list(left_out.get(name, ()))
     answers = dict(zip(asked, _answers(bench, list(asked.values()), wish), strict=True))
@@ -57,6 +59,13 @@ def judge(
     return judged, by_time
 
 
+def do_names_vary(bench: Bench, baseline: Outcome, control: Outcome) -> bool:
+    """Return whether two equal runs write to folders of different names."""
+    before = files_of(bench.base.lake)
+    one, other = (changed_targets(before, files_of(it.home.lake)) for it in (baseline, control))
+    return one != other
+
+
 def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
     """Raise if no target has the columns of a key."""
     if key and columns and not any(set(key) <= set(names) for names in columns):
@@ -67,7 +76,7 @@ def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
         )
 
 
-def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
+def _places(bench: Bench, homes: Sequence[Home], *, names_vary: bool) -> dict[str, dict[str, Any]]:
     """Return the places of the lake that the baseline wrote, each with its files in all homes."""
     found = [files_of(home.lake) for home in homes]
     before, of_tables = files_of(bench.base.lake), tuple(folders_of_tables(homes[0]))
@@ -79,7 +88,8 @@ def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
         ]
         for files in found
     ]
-    targets = places_of(written, [place for of_home in others for place in of_home])
+    found_by_others = [place for of_home in others for place in of_home]
+    targets = places_of(written, found_by_others, names_vary=names_vary)
     return {
         f"s3://{folder}/": _asked(
             kind,
@@ -92,11 +102,14 @@ def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
     }
 
 
-def places_of(written: Sequence[Place], others: Sequence[Place]) -> list[Place]:
+def places_of(
+    written: Sequence[Place], others: Sequence[Place], *, names_vary: bool
+) -> list[Place]:
     """Return the folders to compare: those that the first run wrote, by folder and format.
 
-    Runs that write a folder each, named by their id or a time, write to the folder above; or, if
-    that is a bucket, to the folders whose names differ in numbers alone, which a pattern names.
+    Runs that write a folder each, named by their id or a time, write to the folder above. If that
+    is a bucket, or two equal runs write the same folders, they write to those whose names differ in
+    numbers alone, which a pattern names: others, such as for what is not done, are no targets.
     """
     found = dict.fromkeys(written)
     for folder, kind in others:
@@ -104,7 +117,8 @@ def places_of(written: Sequence[Place], others: Sequence[Place]) -> list[Place]:
             continue
         same = [known for known, of in found if of == kind]
         shared = max((_shared(folder, known) for known in same), key=len, default=[])
-        root = "/".join(shared) if len(shared) >= MIN_SHARED else pattern_of(folder)
+        is_above = names_vary and len(shared) >= MIN_SHARED
+        root = "/".join(shared) if is_above else pattern_of(folder)
         found = dict.fromkeys(
             (root, kind) if of == kind and is_below(f"{known}/", f"{root}/") else (known, of)
             for known, of in found

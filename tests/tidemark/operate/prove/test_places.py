@@ -24,10 +24,23 @@ from tidemark.operate.prove.judge import places_of
     ],
 )
 def test_the_folders_of_runs_are_compared_as_one(written, others, compared):
-    found = places_of([(one, "parquet") for one in written], [(one, "parquet") for one in others])
+    of_parquet = [[(one, "parquet") for one in some] for some in (written, others)]
+
+    found = places_of(*of_parquet, names_vary=True)
 
     assert found == [(one, "parquet") for one in compared]
 
 
+@pytest.mark.parametrize(
+    ("other", "compared"), [("lake/a/tmp", "lake/a/v1"), ("lake/a/v2", "lake/a/v*")]
+)
+def test_what_a_crash_leaves_beside_a_target_whose_name_is_fixed_is_no_part_of_it(other, compared):
+    found = places_of([("lake/a/v1", "json")], [(other, "json")], names_vary=False)
+
+    assert found == [(compared, "json")]
+
+
 def test_formats_are_compared_apart():
-    assert places_of([("l/out/1", "json")], [("l/out/2", "parquet")]) == [("l/out/1", "json")]
+    found = places_of([("l/out/1", "json")], [("l/out/2", "parquet")], names_vary=True)
+
+    assert found == [("l/out/1", "json")]
