@@ -44,7 +44,8 @@ NO_BUCKET = (
 TABLES_FILE = "tables.db"
 OBJECTS_FILE = "objects.sqlite"  # S3's facts about objects, other than their bytes
 UPLOADS = "uploads"  # folder of the home: what clients of S3 write, until it is an object
-DATABASES = ("glue.sqlite", f"dynamodb/{TABLES_FILE}", OBJECTS_FILE)
+TABLES = f"dynamodb/{TABLES_FILE}"  # of DynamoDB, those of watermarks among them
+DATABASES = ("glue.sqlite", TABLES, OBJECTS_FILE)
 ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
 MARKER = "tidemark-home"
 REWIND_LOCK = "rewind-lock"

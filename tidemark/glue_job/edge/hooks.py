@@ -17,6 +17,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.operations import BOOKMARK, DELETE, PUT, REQUEST, withholds_others
 from tidemark.model.assembly.arguments import ENABLE
 
+SCRIPT_NAME = "script-name"  # file of a run: the name in tracebacks, for its Python workers
 # Requests of which S3 knows the effect only at the last one.
 PARTS = ("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "AbortMultipartUpload")
 READS = ("Get", "List", "Head", "Describe", "BatchGet", "TransactGet", "Query", "Scan", "Select")
@@ -42,6 +43,7 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
     if edge is None:
         yield
         return
+    (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
     after_import("awsglue.job", _announce_commits)
     after_import("botocore.client", _announce_requests)
     with ExitStack() as stack:
@@ -54,9 +56,10 @@ def announcing(home: Home, folder: Path, script: str) -> Iterator[None]:
         yield
 
 
-def announce_in_worker(home: str, run_id: str) -> None:
-    """Announce what a Python worker of Spark changes by requests; no line of a script is known."""
-    open_edge(Home(Path(home)), "", run_id)
+def announce_in_worker(home: str, run_folder: str) -> None:
+    """Announce what a Python worker of Spark changes by requests, in functions of the script."""
+    run, script = Path(run_folder), Path(run_folder, SCRIPT_NAME)
+    open_edge(Home(Path(home)), script.read_text("utf-8") if script.is_file() else "", run.name)
     after_import("botocore.client", _announce_requests)
 
 

@@ -28,12 +28,12 @@ def stand_in(folder: str) -> None:
 
 def announce_changes(run_folder: str) -> None:
     """Announce what workers change by requests of boto3, if the home of their run records it."""
-    home, name = os.path.dirname(os.path.dirname(run_folder)), os.path.basename(run_folder)  # noqa: PTH120, PTH119
+    home = os.path.dirname(os.path.dirname(run_folder))  # noqa: PTH120
     # Looked at before anything is imported: each run starts workers, and few homes record.
     if run_folder and os.path.isdir(os.path.join(home, "operations")):  # noqa: PTH112, PTH118
         from tidemark.glue_job.edge.hooks import announce_in_worker
 
-        announce_in_worker(home, name)
+        announce_in_worker(home, run_folder)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,11 @@ from tidemark.local_state.operations import (
     read_opened,
     read_operations,
     record_operations,
+    tables_changed,
 )
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.changes import is_write, place_of
+from tidemark.operate.prove.changes import is_below, is_of, is_state, is_write, place_of
 from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import table_uri, tables_of, with_items
@@ -29,6 +30,7 @@ ELSEWHERE = (
     "a database that is elsewhere cannot be put back, so nothing was changed there; give the job "
     "the address of an embedded one, jdbc:derby:NAME, to try it"
 )
+NO_STATE = "it keeps no bookmark or watermark"
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,17 @@ class Baseline:
         return any(is_write(one) or one.kind == CATALOG for one in self.operations)
 
     @property
+    def not_rewound(self) -> dict[str, str]:
+        """Why `tidemark rewind` has nothing to take back; empty if the run keeps some state.
+
+        A mark of the job's own in DynamoDB is none: `rewind` does not know its table.
+        """
+        own = set(self.beside.items)
+        states = [one for one in self.operations if is_state(one)]
+        is_kept = any(not own.intersection(tables_changed(one)) for one in states)
+        return {} if is_kept else {"rewind": NO_STATE}
+
+    @property
     def withheld(self) -> list[str]:
         """The databases whose changes were not made, each with the line."""
         found = [one for one in self.operations if one.kind == WITHHELD]
@@ -72,28 +85,20 @@ class Baseline:
     def writes_to(self, job: str, target: str) -> bool:
         """Return whether a job changed a target."""
         own = [one for one in self.operations if self.jobs.get(one.run_id) == job]
-        return any(_is_of(one, target) for one in own)
+        return any(is_of(one, target) for one in own)
 
     def around(self, experiment: Experiment, target: str) -> list[Operation]:
         """Return the operations of the run that crashed, or of those that wrote a target."""
         crashed = experiment.operation
-        runs = {one.run_id for one in self.operations if _is_of(one, target)}
+        runs = {one.run_id for one in self.operations if is_of(one, target)}
         runs = {crashed.run_id} if crashed else runs
         return [one for one in self.operations if one.run_id in runs or not runs]
 
     def is_read_on(self, target: str) -> bool:
         """Return whether a run has read a target that another run has written."""
-        writers = {one.run_id for one in self.operations if _is_of(one, target)}
-        readers = {run_id for run_id, uri in self.opened if uri.startswith(target)}
+        writers = {one.run_id for one in self.operations if is_of(one, target)}
+        readers = {run_id for run_id, uri in self.opened if is_below(uri, target)}
         return bool(writers) and bool(readers - writers)
-
-
-def _is_of(operation: Operation, target: str) -> bool:
-    """Return whether an operation changed a target: a folder, a table, or one of a database."""
-    if operation.kind == CATALOG:
-        return f"table {operation.places[0]}" == target
-    place = operation.places[-1]
-    return place.startswith(target) or (operation.kind == JDBC and target.startswith(f"{place} "))
 
 
 @dataclass(frozen=True)

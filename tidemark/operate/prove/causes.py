@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.local_state.operations import DELETE, Operation
-from tidemark.operate.prove.changes import is_state, is_write, place_of
+from tidemark.operate.prove.changes import is_hidden, is_of, is_state, is_write, place_of
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import Verdict
 
@@ -41,6 +41,12 @@ NOT_ALL = (
     "a run that reads only what is new must not replace the whole target: append, overwrite only "
     "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key"
 )
+OF_PARTITIONS = "{place} replaces each partition with what its run has read of it, which is less"
+WHOLE = (
+    "a run that replaces a partition must read all of its rows, also those that earlier runs have "
+    "read; else append, or merge by a key"
+)
+STAGING = "/.spark-staging-"  # of an overwrite of partitions
 LATE = (
     "read files through a bookmark, which goes by the time of the file, or give the windows a "
     "lookback that is longer than rows are late"
@@ -107,41 +113,90 @@ def cause_of(
     experiment: Experiment,
     verdict: Verdict,
     operations: Sequence[Operation],
+    target: str = "",
+    *,
+    has_ended: bool = False,
 ) -> Cause:
-    """Return the cause of a verdict other than equal."""
+    """Return the cause of a verdict other than equal.
+
+    Args:
+        experiment: what was tried.
+        verdict: of it.
+        operations: what the run changes that goes wrong.
+        target: whose rows are lost or doubled.
+        has_ended: whether the run failed by the write that failed, as it should.
+    """
     if verdict == "fails":
         return Cause(
             "the next run fails over what is there, and so will all that follow", TAKE_OVER
         )
-    if experiment.kind == "crash":
-        return _of_crash(experiment, verdict, operations)
-    return _of_run(experiment, verdict, operations)
+    if experiment.kind == "error" and has_ended and not _is_noted(experiment, verdict, operations):
+        like = replace(experiment, kind="crash", after=_moment(experiment, verdict, operations))
+        return _of_crash(like, verdict, operations, target)
+    if experiment.kind != "crash":
+        return _of_run(experiment, verdict, operations)
+    if verdict == "lost" and all(one.number <= experiment.after for one in operations):
+        return _of_run(replace(experiment, kind="again"), verdict, operations)  # all is done
+    return _of_crash(experiment, verdict, operations, target)
 
 
-def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
+def _is_noted(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> bool:
+    """Return whether a run that failed must have noted its rows all the same, as in finally."""
+    noted = any(is_state(one) and one.number > experiment.after for one in operations)
+    return verdict == "lost" and noted
+
+
+def _moment(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> int:
+    """Return the last change before a crash that leaves what a write that failed has left.
+
+    Rows are lost by what was noted or written before it. Else other tasks of its line have written.
+    """
+    failing = experiment.operation
+    before = [one for one in operations if one.number < experiment.after]
+    if verdict == "lost" and any(is_write(one) or is_state(one) for one in before):
+        return before[-1].number
+    same = [one for one in operations if failing and place_of(one) == place_of(failing)]
+    return max((one.number for one in same), default=experiment.after)
+
+
+def _of_crash(
+    experiment: Experiment, verdict: Verdict, operations: Sequence[Operation], target: str
+) -> Cause:
     done = [one for one in operations if one.number <= experiment.after]
     left = [one for one in operations if one.number > experiment.after]
-    if not left and verdict == "lost":  # all is done: the next run is one with nothing new
-        return _of_run(replace(experiment, kind="again"), verdict, operations)
-    written = _last(one for one in done if is_write(one))
     noted = _last(one for one in done if is_state(one))
     to_write = next((one for one in left if is_write(one)), None)
-    to_note = next((one for one in left if is_state(one)), None)
     if verdict in ("lost", "changed") and noted and to_write:
-        text = (
-            f"{place_of(noted)} notes that the rows are done before {place_of(to_write)} writes "
-            "them: the next run does not read them again"
-        )
-        return _at(noted, text, f"commit after the last write, and move {place_of(noted)} there")
-    deleted = _last(one for one in done if one.kind == DELETE)
+        return _of_note(noted, to_write)
+    deleted = _last(one for one in done if one.kind == DELETE and not is_hidden(one))
     if verdict in ("lost", "changed") and deleted and not noted:
         text = (
             f"{place_of(deleted)} deletes what earlier runs have written before it writes it again:"
             " the next run finds only a part of it"
         )
         return _at(deleted, text, IN_PLACE)
+    return _of_what_is_left(verdict, operations, done, left, target)
+
+
+def _of_what_is_left(
+    verdict: Verdict,
+    operations: Sequence[Operation],
+    done: Sequence[Operation],
+    left: Sequence[Operation],
+    target: str,
+) -> Cause:
+    """Return the cause of what a run that wrote the target, at least in part, leaves."""
+    of_target = [one for one in done if is_write(one) and is_of(one, target)]
+    written = _last(of_target or [one for one in done if is_write(one)])
+    to_note = next((one for one in left if is_state(one)), None)
     if written is None:
         return Cause("the next run does not make what the first run made", REPEATABLE)
+    to_write = next((one for one in left if is_write(one) and is_of(one, target)), None)
+    if verdict == "lost" and not of_target and to_write:  # a mark of its own, such as an object
+        return _of_note(written, to_write)
+    if verdict == "lost":
+        text = f"the next run takes what {place_of(written)} has written for all of it, and leaves "
+        return _at(written, f"{text}out the rest", REPEATABLE)
     if to_note:
         text = (
             f"{place_of(written)} has written rows that {place_of(to_note)} had not yet noted: the "
@@ -152,8 +207,15 @@ def _of_crash(experiment: Experiment, verdict: Verdict, operations: Sequence[Ope
         text = f"{place_of(written)} writes rows, and nothing notes that they are done"
         remedy = f"{REPEATABLE}; or set MaxRetries to 0, and look before a new run"
         return _at(written, text, remedy)
-    text = f"what {place_of(written)} wrote is not what the next run expects"
-    return _at(written, text, REPEATABLE)
+    return _at(written, f"{place_of(written)} wrote what the next run does not expect", REPEATABLE)
+
+
+def _of_note(noted: Operation, to_write: Operation) -> Cause:
+    text = (
+        f"{place_of(noted)} notes that the rows are done before {place_of(to_write)} writes them: "
+        "the next run does not read them again"
+    )
+    return _at(noted, text, f"commit after the last write, and move {place_of(noted)} there")
 
 
 def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
@@ -163,6 +225,8 @@ def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Opera
     text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]
     if remedy == ONLY_NEW and not any(is_state(one) for one in operations):
         text = f"the run commits neither a bookmark nor a watermark: {text}"
+    if remedy == NOT_ALL and any(STAGING in place for one in operations for place in one.places):
+        text, remedy = OF_PARTITIONS, WHOLE
     if written is None:
         return Cause(text.format(place="the job"), remedy)
     return _at(written, text.format(place=place_of(written)), remedy)

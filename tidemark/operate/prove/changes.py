@@ -16,6 +16,7 @@ from tidemark.local_state.operations import (
     Operation,
 )
 
+VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
 OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
 
@@ -50,6 +51,26 @@ def place_of(operation: Operation) -> str:
 def is_write(operation: Operation) -> bool:
     """Return whether an operation adds rows to a target: an object, items, or a commit."""
     return operation.kind in (PUT, COPY, JDBC, ITEMS)
+
+
+def pattern_of(path: str) -> str:
+    """Return a path with a star for each number and id below its bucket: a run may make them."""
+    scheme, _, rest = path.rpartition("://")
+    bucket, slash, key = rest.partition("/")
+    return f"{scheme}{'://' if scheme else ''}{bucket}{slash}{VARYING.sub('*', key)}"
+
+
+def is_below(place: str, target: str) -> bool:
+    """Return whether a place is of a target: a folder, or the pattern of those of runs."""
+    return (pattern_of(place) if "*" in target else place).startswith(target)
+
+
+def is_of(operation: Operation, target: str) -> bool:
+    """Return whether an operation changed a target: a folder, a table, or one of a database."""
+    if operation.kind == CATALOG:
+        return f"table {operation.places[0]}" == target
+    place = operation.places[-1]
+    return is_below(place, target) or (operation.kind == JDBC and target.startswith(f"{place} "))
 
 
 def is_state(operation: Operation) -> bool:

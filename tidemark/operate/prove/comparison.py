@@ -9,7 +9,7 @@ from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import cause_of
 from tidemark.operate.prove.findings import Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
-from tidemark.operate.prove.judge import judge
+from tidemark.operate.prove.judge import do_names_vary, judge
 from tidemark.operate.prove.judged import WORST, TargetRows, worst
 from tidemark.operate.prove.trials import Wanted
 
@@ -25,18 +25,30 @@ def compared(
     right if they are those of either.
     """
     of_first = [(one, it) for one, it in done if one.of is first or one.experiment.is_late]
-    rows, by_time = judge(bench, first.outcome, control, _outcomes(of_first), wish, {})
+    vary = do_names_vary(bench, first.outcome, control)
+    rows, by_time = judge(
+        bench, first.outcome, control, _outcomes(of_first), wish, {}, names_vary=vary
+    )
     found = _findings(bench, wish, of_first, rows)
     others = [(one, it) for one, it in done if one.of is not first]
     if well := next((one.well for one, _ in others if one.well), None):
-        rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time)
+        rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time, names_vary=vary)
         found = _better(found, _findings(bench, wish, others, rows))
     return _with_plain_causes(list(found.values())), by_time
 
 
 def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings; what a run with nothing new does, is no matter of when files arrive."""
-    plain = {one.verdict: one.cause for one in findings if one.experiment.kind == "again"}
+    """Return the findings, those of files that arrive late with a cause that has no late file.
+
+    What a run with nothing new does, or one over the files in parts, is no matter of when they
+    arrive.
+    """
+    plain = {
+        one.verdict: one.cause
+        for kind in ("parts", "again")
+        for one in findings
+        if one.experiment.kind == kind and one.cause
+    }
     return [
         replace(one, cause=plain[one.verdict])
         if one.experiment.kind in ("order", "meanwhile") and one.cause and plain.get(one.verdict)
@@ -83,7 +95,9 @@ def _finding(
         verdict = "fails"
     if verdict not in ("equal", "not tried"):
         target = next((one.target for one in counting if one.verdict == verdict), "")
-        cause = cause_of(experiment, verdict, baseline.around(experiment, target))
+        around = baseline.around(experiment, target)
+        has_ended = bool(outcome.trials and outcome.trials[0].failure)
+        cause = cause_of(experiment, verdict, around, target, has_ended=has_ended)
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
     if cause and only_adds and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]

@@ -73,7 +73,6 @@ class Experiment:
 
 
 def at_once(
-    operations: Sequence[Operation],
     new_files: int,
     impossible: Mapping[str, str],
     moments: Sequence[Moment] = (FIRST,),
@@ -81,14 +80,11 @@ def at_once(
     """Return the experiments for which nothing but the first run must be known.
 
     Args:
-        operations: what the run changed outside its processes.
         new_files: how many files it read as new ones.
         impossible: kinds that cannot be tried, with the reason.
         moments: at which an executor is killed, each in an experiment of its own.
     """
     why_not = dict(impossible)
-    if not any(map(is_state, operations)):
-        why_not["rewind"] = "it keeps no bookmark or watermark"
     for kind in ("parts", "order", "meanwhile"):
         if new_files < 2:
             why_not[kind] = "it needs two new files, and the run read fewer"

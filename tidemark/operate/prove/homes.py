@@ -45,9 +45,9 @@ def _copy_embedded(source: Path, target: Path) -> None:
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=ignored)
 
 
-def put_databases(source: Home, target: Home) -> None:
-    """Replace the databases of a home by copies of those of another one."""
-    for name in DATABASES:
+def put_databases(source: Home, target: Home, names: Sequence[str] = DATABASES) -> None:
+    """Replace databases of a home by copies of those of another one."""
+    for name in names:
         if (target.root / name).is_file():
             delete_database(target.root / name)
         if (source.root / name).is_file():

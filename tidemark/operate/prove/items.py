@@ -74,6 +74,20 @@ def watermark_clients(home: Home) -> Iterator[list[WatermarkAdmin]]:
         yield [WatermarkAdmin(name, client) for name in own]
 
 
+def put_watermarks(source: Home, target: Home) -> None:
+    """Let the watermarks of a home be those of another one; its other tables stay as they are."""
+    with _client(source) as here, _client(target) as there:
+        known = here.list_tables()["TableNames"]
+        for table in there.list_tables()["TableNames"]:
+            if _is_of_items(there, table):
+                continue
+            keys = [one["AttributeName"] for one in create_table_request(table)["KeySchema"]]
+            for item in _pages(there, table):
+                there.delete_item(TableName=table, Key={key: item[key] for key in keys})
+            for item in _pages(here, table) if table in known else ():
+                there.put_item(TableName=table, Item=item)
+
+
 def _is_of_items(client: "DynamoDBClient", table: str) -> bool:
     if table not in client.list_tables()["TableNames"]:
         return False  # the job has deleted it
@@ -85,9 +99,14 @@ def _items(client: "DynamoDBClient", table: str) -> Iterator[dict[str, Any]]:
     from boto3.dynamodb.types import TypeDeserializer
 
     plain = TypeDeserializer()
-    for page in client.get_paginator("scan").paginate(TableName=table):
-        for item in page["Items"]:
-            yield {name: _as_json(plain.deserialize(value)) for name, value in item.items()}
+    for item in _pages(client, table):
+        yield {name: _as_json(plain.deserialize(value)) for name, value in item.items()}
+
+
+def _pages(client: "DynamoDBClient", table: str) -> list[dict[str, Any]]:
+    """Return the items of a table as they are in requests."""
+    pages = client.get_paginator("scan").paginate(TableName=table)
+    return [dict(item) for page in pages for item in page["Items"]]
 
 
 def _as_json(value: Any) -> Any:

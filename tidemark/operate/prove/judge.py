@@ -11,6 +11,7 @@ from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
+from tidemark.operate.prove.changes import is_below, pattern_of
 from tidemark.operate.prove.contents import distinct
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
@@ -30,6 +31,8 @@ def judge(
     outcomes: Sequence[Outcome],
     wish: Wish,
     left_out: Mapping[str, Sequence[str]],
+    *,
+    names_vary: bool,
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
 
@@ -40,10 +43,10 @@ def judge(
         outcomes: of the experiments.
         wish: the columns that identify a row, and those that do not.
         left_out: columns of targets that are not compared.
+        names_vary: whether two equal runs write to folders of different names.
     """
-    homes = [baseline.home, *(one.home for one in outcomes)]
-    homes.append((control or baseline).home)
-    asked = {**_places(bench, homes), **_tables(bench, homes)}
+    homes = [one.home for one in (baseline, *outcomes, control or baseline)]
+    asked = {**_places(bench, homes, names_vary=names_vary), **_tables(bench, homes)}
     for name, target in asked.items():
         target["left_out"] = list(left_out.get(name, ()))
     answers = dict(zip(asked, _answers(bench, list(asked.values()), wish), strict=True))
@@ -56,6 +59,13 @@ def judge(
     return judged, by_time
 
 
+def do_names_vary(bench: Bench, baseline: Outcome, control: Outcome) -> bool:
+    """Return whether two equal runs write to folders of different names."""
+    before = files_of(bench.base.lake)
+    one, other = (changed_targets(before, files_of(it.home.lake)) for it in (baseline, control))
+    return one != other
+
+
 def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
     """Raise if no target has the columns of a key."""
     if key and columns and not any(set(key) <= set(names) for names in columns):
@@ -66,7 +76,7 @@ def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
         )
 
 
-def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
+def _places(bench: Bench, homes: Sequence[Home], *, names_vary: bool) -> dict[str, dict[str, Any]]:
     """Return the places of the lake that the baseline wrote, each with its files in all homes."""
     found = [files_of(home.lake) for home in homes]
     before, of_tables = files_of(bench.base.lake), tuple(folders_of_tables(homes[0]))
@@ -78,7 +88,8 @@ def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
         ]
         for files in found
     ]
-    targets = places_of(written, [place for of_home in others for place in of_home])
+    found_by_others = [place for of_home in others for place in of_home]
+    targets = places_of(written, found_by_others, names_vary=names_vary)
     return {
         f"s3://{folder}/": _asked(
             kind,
@@ -91,22 +102,25 @@ def _places(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:
     }
 
 
-def places_of(written: Sequence[Place], others: Sequence[Place]) -> list[Place]:
+def places_of(
+    written: Sequence[Place], others: Sequence[Place], *, names_vary: bool
+) -> list[Place]:
     """Return the folders to compare: those that the first run wrote, by folder and format.
 
-    Runs that write a folder each, named by their id or a time, write to the folder above.
+    Runs that write a folder each, named by their id or a time, write to the folder above. If that
+    is a bucket, or two equal runs write the same folders, they write to those whose names differ in
+    numbers alone, which a pattern names: others, such as for what is not done, are no targets.
     """
     found = dict.fromkeys(written)
     for folder, kind in others:
-        if any(of == kind and f"{folder}/".startswith(f"{known}/") for known, of in found):
+        if any(of == kind and is_below(f"{folder}/", f"{known}/") for known, of in found):
             continue
         same = [known for known, of in found if of == kind]
         shared = max((_shared(folder, known) for known in same), key=len, default=[])
-        if len(shared) < MIN_SHARED:
-            continue
-        root = "/".join(shared)
+        is_above = names_vary and len(shared) >= MIN_SHARED
+        root = "/".join(shared) if is_above else pattern_of(folder)
         found = dict.fromkeys(
-            (root, kind) if of == kind and f"{known}/".startswith(f"{root}/") else (known, of)
+            (root, kind) if of == kind and is_below(f"{known}/", f"{root}/") else (known, of)
             for known, of in found
         )
     return list(found)
@@ -119,15 +133,22 @@ def _shared(one: str, other: str) -> list[str]:
 
 
 def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
-    """Return a folder in a lake, its files of a format, and whether it has no others."""
-    target = Target(folder, kind)
-    side = target.within(lake, files)
+    """Return a folder in a lake, its files of a format, and whether it has no others.
+
+    Where runs have written a folder each, the files are also told apart by these.
+    """
+    side = Target(folder, kind).within(lake, files)
     if side["all"] and side["files"]:
         return side
-    below = [path for path in files if path.startswith(f"{folder}/")]
-    own = [path for path in below if target_of(path).format == kind]
-    nested = {target_of(path).folder for path in own} - {folder}
-    return {**side, "files": [str(lake / path) for path in sorted(own)]} if nested else side
+    found = [path for path in sorted(files) if is_below(path, f"{folder}/")]
+    by_folder = dict[str, list[str]]()
+    for path in [one for one in found if target_of(one).format == kind]:
+        by_folder.setdefault(str(lake / target_of(path).folder), []).append(str(lake / path))
+    if not by_folder.keys() - {side["folder"]}:
+        return side
+    own = [file for of_folder in by_folder.values() for file in of_folder]
+    top = folder.partition("*")[0].rpartition("/")[0] if "*" in folder else folder
+    return {**side, "folder": str(lake / top), "files": own, "folders": by_folder, "all": False}
 
 
 def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:

@@ -4,8 +4,9 @@ Called as a job script with ``--asked FILE``: an object with ``out``, the file o
 ``key`` (columns that identify a row, or none), ``surrogates`` (groups of columns that do not, where
 all of a group are there), and ``targets``, a list of objects with ``format``,
 ``left_out`` (columns), ``control`` and ``sides``: each the ``folder``, the ``files`` of that format
-in it, and whether these are ``all`` of its files. The first side is the baseline; the control is a
-second, equal run, and columns in which the two differ are left out, too.
+in it, whether these are ``all`` of its files, and, where runs have written a folder each, the files
+by these ``folders``, below which are those of partitions. The first side is the baseline; the
+control is a second, equal run, and columns in which the two differ are left out, too.
 """
 
 import json
@@ -29,6 +30,7 @@ from tidemark.operate.versions.row_job import (
     measured,
     plain,
     read,
+    told,
     types_of,
 )
 
@@ -58,7 +60,7 @@ def judged(spark: SparkSession, target: dict[str, Any], asked: dict[str, Any]) -
     try:
         return rows_judged(spark, target, asked)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
-        return {"problem": str(error).splitlines()[0], "by_time": [], "sides": []}
+        return {"problem": told(error), "by_time": [], "sides": []}
 
 
 def rows_judged(

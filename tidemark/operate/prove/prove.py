@@ -12,6 +12,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
 from tidemark.operate.prove.anew import begin_anew
 from tidemark.operate.prove.baselines import (
+    ELSEWHERE,
     Baseline,
     Parts,
     run_in_parts,
@@ -54,7 +55,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         first, control, is_anew = _two_runs(bench, threads)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
-        early = at_once(first.operations, len(first.sources), _impossible(bench), moments)
+        early = at_once(len(first.sources), _impossible(bench, first), moments)
         early = [one for one in early if wish.wants(one.kind)]
         if bench.deadline is None:  # what takes longest goes on beside all the others
             early.sort(key=lambda one: one.kind not in LONGEST)
@@ -108,16 +109,24 @@ def _run_twice(
     for one in (first.outcome, control.outcome):
         if one.failure:
             why = without_scratch(one.failure, bench.scratch)
-            raise NotProvedError(f"it fails without any experiment: {why}")
+            raise NotProvedError(f"it fails without any experiment: {why}{_not_made(first)}")
     return first, control
 
 
-def _impossible(bench: Bench) -> dict[str, str]:
+def _not_made(run: Baseline) -> str:
+    """Return which changes a run that failed may have missed; empty if it made all of them."""
+    if not run.withheld:
+        return ""
+    return f"; it changed nothing in {', '.join(run.withheld)}, which it may expect: {ELSEWHERE}"
+
+
+def _impossible(bench: Bench, first: Baseline) -> dict[str, str]:
     """Return the kinds that cannot be tried, with the reason."""
     return {
         "together": bench.subject.not_both,
         "executors": why_no_executors(),
         "versions": bench.subject.not_newer,
+        **first.not_rewound,
     }
 
 

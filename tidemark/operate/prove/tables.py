@@ -58,8 +58,15 @@ class Beside:
 NOTHING_BESIDE = Beside()
 
 
-def dump_tables(bench: Bench, home: Home, beside: Beside) -> None:
-    """Write the tables of a home that a run may have changed as files, for `dumped`."""
+def dump_tables(bench: Bench, home: Home, beside: Beside, version: str = "") -> None:
+    """Write the tables of a home that a run may have changed as files, for `dumped`.
+
+    Args:
+        bench: of the experiments.
+        home: of the tables.
+        beside: what the run may have changed there.
+        version: of Glue, whose Spark reads them; without, that of the runs.
+    """
     dump_items(home, home.root / FOLDER, beside.items)
     before = iceberg_tables(bench.base)
     names = sorted(name for name, at in iceberg_tables(home).items() if before.get(name) != at)
@@ -74,7 +81,8 @@ def dump_tables(bench: Bench, home: Home, beside: Beside) -> None:
         "--out": str(home.root / FOLDER),
         **({"--datalake-formats": FORMAT, CONF: settings} if names else {}),
     }
-    wanted = Submission(DUMP_JOB, "dump-tables", arguments, bench.subject.version)
+    version = version or bench.subject.version
+    wanted = Submission(DUMP_JOB, "dump-tables", arguments, version)
     run, _ = submit(wanted, home, bench.observe, jvms=bench.jvms)
     if run.state != "SUCCEEDED":
         raise TidemarkError(f"the tables could not be read: {run.error_message}")

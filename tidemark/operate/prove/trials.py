@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError
 from tidemark.glue_service.runs.jvms.supply import jvm_beside
-from tidemark.local_state.home import Home
+from tidemark.local_state.home import DATABASES, TABLES, Home
 from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
     COPY,
@@ -31,6 +31,7 @@ from tidemark.operate.prove.homes import (
     put_databases,
     without_scratch,
 )
+from tidemark.operate.prove.items import put_watermarks
 from tidemark.operate.prove.tables import dump_tables
 from tidemark.operate.versions.targets import Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Trial
@@ -78,8 +79,10 @@ def _why_not_compared(bench: Bench, wanted: Wanted, home: Home) -> str:
         return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
     if wanted.experiment.kind == "meanwhile" and not has_arrived_meanwhile(home):
         return NOTHING_WRITTEN
+    has_newer = wanted.experiment.kind == "versions" and wanted.of.beside.databases
+    version = bench.subject.newest if has_newer else ""  # no older Derby opens what one has
     try:
-        dump_tables(bench, home, wanted.of.beside)
+        dump_tables(bench, home, wanted.of.beside, version)
     except TidemarkError as error:
         return without_scratch(str(error), bench.scratch)
     return ""
@@ -151,10 +154,13 @@ def _replaced(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Tr
 def _rewind(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
     """Take bookmarks, watermarks and catalog back to before the run, and run again.
 
-    Folders to which the run has only added files are cleared of these, as by `rewind --clear`.
+    Other tables of DynamoDB stay, as embedded databases do: `rewind` does not know them. Folders
+    to which the run has only added files are cleared of these, as by `rewind --clear`.
     """
     home = linked_home(wanted.of.outcome.home, folder)
-    put_databases(bench.base, home)
+    put_databases(bench.base, home, [one for one in DATABASES if one != TABLES])
+    if (home.root / TABLES).is_file():
+        put_watermarks(bench.base, home)
     before, after = files_of(bench.base.lake), files_of(home.lake)
     cleared = tuple(
         f"{target.uri}"

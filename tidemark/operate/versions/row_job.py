@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ OF_WINDOWS = {"window", "attempt"}  # folders of `watermarks.write_window`: thei
 NESTED = (T.MapType, T.StructType, T.ArrayType)
 WITH_TIMES = (T.StringType, T.TimestampType, T.TimestampNTZType)
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII)
+OF_PY4J = "An error occurred while calling "
 OF_RUN = "(time of the run)"
 SLACK = 1  # seconds before and after a run
 
@@ -69,7 +71,7 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     try:
         return of_rows(spark, pair)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
-        problem = str(error).splitlines()[0]
+        problem = told(error)
     answer = of_rows(spark, {**pair, "format": "lines" if kind == "json" else "bytes"})
     is_equal = answer["rows"][0] == answer["rows"][1] and not answer.get("columns")
     return answer if is_equal else {**answer, "problem": problem}
@@ -141,8 +143,18 @@ def rows_of(spark: SparkSession, kind: str, side: dict[str, Any], **options: str
     reader = reader.option("__globPaths__", "false")  # names are no patterns
     if side["all"]:
         return reader.load("file://" + side["folder"])
-    files = ["file://" + file for file in side["files"]]
-    return reader.option("basePath", "file://" + side["folder"]).load(files)
+    folders = side.get("folders") or {side["folder"]: side["files"]}
+    found = [
+        reader.option("basePath", "file://" + folder).load(["file://" + file for file in files])
+        for folder, files in folders.items()
+    ]
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
+
+
+def told(error: Exception) -> str:
+    """Return an error in one line, without that of py4j, which says that Java has one."""
+    first, *others = str(error).splitlines() or [type(error).__name__]
+    return others[0].lstrip(": ") if first.startswith(OF_PY4J) and others else first
 
 
 def lines_of(file: Path, kind: str) -> list[str]:

@@ -64,6 +64,73 @@ def test_a_job_that_notes_nothing_is_told_so():
     assert "MaxRetries to 0" in cause.remedy
 
 
+def test_what_committers_delete_below_hidden_folders_is_not_at_fault():
+    gone = Operation(1, "jr_1", "delete", ("s3://lake/out/_temporary/0/a",), "job.py", 10)
+
+    cause = cause_of(crash(2), "lost", [gone, put(2, 10), put(3, 10), commit(4, 11)])
+
+    assert cause.line == 10
+    assert "for all of it, and leaves out the rest" in cause.text
+
+
+def test_the_line_that_wrote_the_target_is_at_fault_and_not_one_that_copies_to_an_archive():
+    copied = Operation(2, "jr_1", "put", ("s3://ops/archive/a",), "job.py", 12)
+
+    cause = cause_of(crash(2), "doubled", [put(1, 10), copied], "s3://lake/out/")
+
+    assert cause.line == 10
+
+
+def test_an_object_that_is_a_mark_of_the_job_is_written_too_early():
+    mark = Operation(1, "jr_1", "put", ("s3://ops/mark.json",), "job.py", 9)
+
+    cause = cause_of(crash(1), "lost", [mark, put(2, 10)], "s3://lake/out/")
+
+    assert cause == cause_of(crash(1), "lost", COMMIT_FIRST)
+
+
+def failed(number: int, operations: list[Operation]) -> Experiment:
+    return Experiment("error", "error", number, operations[number - 1])
+
+
+def test_a_run_that_failed_by_its_write_has_left_what_a_crash_leaves():
+    cause = cause_of(failed(1, WRITE_FIRST), "doubled", WRITE_FIRST, has_ended=True)
+
+    assert cause == cause_of(crash(2), "doubled", WRITE_FIRST)
+
+
+def test_a_run_that_notes_its_rows_although_it_failed_commits_in_finally():
+    for has_ended in (False, True):
+        cause = cause_of(failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended)
+
+        assert "commits although a write has failed" in cause.text
+
+
+def test_a_run_that_failed_after_its_commit_has_lost_what_it_had_noted():
+    cause = cause_of(failed(2, COMMIT_FIRST), "lost", COMMIT_FIRST, has_ended=True)
+
+    assert cause == cause_of(crash(1), "lost", COMMIT_FIRST)
+
+
+def test_a_failed_run_that_notes_nothing_is_not_said_to_commit():
+    cause = cause_of(failed(1, WRITE_FIRST[:2]), "lost", [*WRITE_FIRST[:2]], has_ended=True)
+
+    assert "for all of it, and leaves out the rest" in cause.text
+
+
+def test_who_overwrites_partitions_already_is_not_told_to_do_so():
+    staged = Operation(1, "jr_1", "put", ("s3://lake/out/.spark-staging-1/day=1/a",), "job.py", 10)
+    parts = Experiment("parts", "parts")
+
+    whole, of_partitions = (
+        cause_of(parts, "lost", operations) for operations in (WRITE_FIRST, [staged, *WRITE_FIRST])
+    )
+
+    assert "partitionOverwriteMode dynamic" in whole.remedy
+    assert "replaces each partition" in of_partitions.text
+    assert "partitionOverwriteMode" not in of_partitions.remedy
+
+
 @pytest.mark.parametrize("kind", ["again", "parts"])
 def test_a_run_that_commits_nothing_is_named_as_such(kind):
     nothing, all_noted = (

@@ -65,7 +65,7 @@ def test_objects_are_hidden_by_their_names(place, hidden):
 
 
 def test_every_kind_is_planned_once_besides_those_of_changes():
-    plan = at_once(RUN, 4, {})
+    plan = at_once(4, {})
 
     assert sorted(one.kind for one in plan) == sorted(KINDS[2:])
     assert not [one for one in plan if one.not_tried]
@@ -88,20 +88,19 @@ def test_executors_are_lost_after_the_first_change_and_at_moments_that_are_drawn
     assert found == drawn_moments(RUN, draws(), 3)
     assert len(set(found)) == 3
     assert all(one.number <= 3 for one in found)
-    titles = {one.title for one in at_once(RUN, 4, {}, found) if one.kind == "executors"}
+    titles = {one.title for one in at_once(4, {}, found) if one.kind == "executors"}
     assert len(titles) == 3
 
 
 @pytest.mark.parametrize(
-    ("operations", "files", "not_tried"),
+    ("files", "not_tried"),
     [
-        (RUN, 1, {"parts", "order", "meanwhile"}),
-        (RUN, 0, {"parts", "order", "meanwhile", "twice", "replaced"}),
-        (RUN[:3], 2, {"rewind"}),
+        (1, {"parts", "order", "meanwhile"}),
+        (0, {"parts", "order", "meanwhile", "twice", "replaced"}),
     ],
 )
-def test_what_cannot_be_tried_says_why(operations, files, not_tried):
-    plan = at_once(operations, files, {"together": "MaxConcurrentRuns of job is 1"})
+def test_what_cannot_be_tried_says_why(files, not_tried):
+    plan = at_once(files, {"together": "MaxConcurrentRuns of job is 1"})
 
     found = {one.kind: one.not_tried for one in plan if one.not_tried}
     assert found.pop("together") == "MaxConcurrentRuns of job is 1"

@@ -1,0 +1,51 @@
+"""Which cause a finding gets, where several experiments go wrong for one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tidemark.local_state.home import Home
+from tidemark.local_state.operations import Operation
+from tidemark.operate.prove.baselines import Baseline
+from tidemark.operate.prove.bench import Outcome
+from tidemark.operate.prove.causes import Cause
+from tidemark.operate.prove.comparison import _with_plain_causes
+from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.findings import Finding
+from tidemark.operate.prove.judged import Verdict
+from tidemark.operate.prove.prove import _not_made
+
+REPLACES = Cause("it replaces all", "append")
+LATE = Cause("it arrived late", "read up to a mark")
+
+
+def finding(kind: str, verdict: Verdict, cause: Cause | None) -> Finding:
+    return Finding(Experiment(kind, kind), verdict, cause=cause)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["parts", "again"])
+@pytest.mark.parametrize("late", ["order", "meanwhile"])
+def test_a_late_file_is_no_cause_of_what_goes_wrong_without_one(kind: str, late: str) -> None:
+    found = _with_plain_causes([finding(kind, "lost", REPLACES), finding(late, "lost", LATE)])
+
+    assert [one.cause for one in found] == [REPLACES, REPLACES]
+
+
+def test_a_late_file_is_the_cause_where_the_files_in_parts_are_right() -> None:
+    found = _with_plain_causes([finding("parts", "equal", None), finding("order", "lost", LATE)])
+
+    assert [one.cause for one in found] == [None, LATE]
+
+
+def test_a_run_that_fails_names_the_changes_that_were_not_made(tmp_path: Path) -> None:
+    url = "jdbc:postgresql://shop/orders"
+    withheld = Operation(1, "jr_1", "withheld", (url,), "job.py", 7)
+    outcome = Outcome(Experiment("again", "again"), Home.open(tmp_path))
+    nothing, some = (
+        Baseline(outcome.home, outcome, operations, (), {}, ()) for operations in ([], [withheld])
+    )
+
+    assert _not_made(nothing) == ""
+    assert f"it changed nothing in {url} (job.py line 7), which it may expect" in _not_made(some)
