@@ -71,7 +71,8 @@ def started(bench, jvms):
     process = bench.start(jvms, WAIT)
     folder = bench.home.runs / process.run.run_id
     out = folder / "stdout.log"
-    lines = wait_until(lambda: out.read_text().count("\n") == 2 and out.read_text().split())
+    wait_until(lambda: out.exists() and out.read_text().count("\n") == 2)
+    lines = out.read_text().split()
     return process, folder, int(lines[1])
 
 
@@ -207,7 +208,7 @@ def test_killed_owner_takes_its_jvms_along_and_the_next_one_cleans_up(
     process, file = owner
     monkeypatch.setenv(POOL_VARIABLE, str(file))
     with jvms_of(bench.home) as jvms:
-        assert jvms == Jvms(file)
+        assert jvms.pool_file == file
         run, folder, jvm = started(bench, jvms)
         assert is_alive(jvm)
         process.kill()

@@ -111,7 +111,7 @@ class Sequence:
 
     def printed(self, process: object) -> None:
         out = self.bench.home.runs / process.run.run_id / "stdout.log"
-        wait_until(lambda: out.stat().st_size)
+        wait_until(lambda: out.exists() and out.stat().st_size)
 
 
 STEPS = [name for name in vars(Sequence) if not name.startswith("_") and name != "printed"]
