@@ -41,7 +41,7 @@ demo-iceberg: setup ## Merge the sample's flights into a table of Iceberg, also 
 	@python -m sample demo-iceberg
 
 test: setup ## Run the tests, but for the sweeps of test-nightly
-	@pytest -q -n 4 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
+	@pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "$(OF_EVERY_CHANGE)"
 
 test-fast: setup ## Run the tests that start neither a JVM nor Node and take no time
 	@pytest -q -n 3 --dist loadscope \
