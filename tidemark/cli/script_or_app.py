@@ -50,7 +50,12 @@ def refuse_own_options(script: Path, arguments: Sequence[str]) -> None:
     If the script names it, the option is the script's, and a note says so.
     """
     context = click.get_current_context()
-    own = {name for one in context.command.get_params(context) for name in one.opts}
+    own = {
+        name
+        for one in context.command.get_params(context)
+        for name in one.opts
+        if name.startswith("--")
+    }
     found = [name for word in arguments if (name := word.partition("=")[0]) in own]
     text = script.read_text(encoding="utf-8", errors="replace")
     for name in found:
@@ -58,7 +63,7 @@ def refuse_own_options(script: Path, arguments: Sequence[str]) -> None:
         if not re.search(rf"""["'](--)?{re.escape(bare)}["']""", text):
             raise UsageError(
                 f"{name} stands after {script}, so it would be an argument of the script, which "
-                f"has none of that name; put it before the script: tidemark {context.info_name} "
+                f"does not name it; put it before the script: tidemark {context.info_name} "
                 f"{name} … {script}"
             )
         click.echo(

@@ -64,7 +64,7 @@ class Baseline:
     def not_rewound(self) -> dict[str, str]:
         """Why `tidemark rewind` has nothing to take back; empty if the run keeps some state.
 
-        A mark of the job's own in DynamoDB is none: `rewind` does not know its table.
+        A mark in a table of the job's own does not count: `rewind` does not know it.
         """
         own = set(self.beside.items)
         states = [one for one in self.operations if is_state(one)]

@@ -40,8 +40,7 @@ def compared(
 def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings, those of files that arrive late with a cause that has no late file.
 
-    What a run with nothing new does, or one over the files in parts, is no matter of when they
-    arrive.
+    A run with nothing new, or over the files in parts, does not depend on when they arrive.
     """
     plain = {
         one.verdict: one.cause
