@@ -7,6 +7,7 @@ import re
 import shutil
 import stat
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
-from tidemark.local_state.machine.disk import full_disk_line, is_full
+from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 from tidemark.local_state.store.read_only import copy_to_look_at, is_read_only
 from tidemark.local_state.store.restored import finish_restore, has_unfinished_restore
 
@@ -127,9 +128,24 @@ class Home:
     @classmethod
     def _for_command(cls, root: Path) -> "Home":
         root = root.absolute()
-        if ONLY_LOOKS.get() and is_read_only(root) and (root / MARKER).exists():
-            return cls(copy_to_look_at(root, DATABASES), copy_of=root)
+        if ONLY_LOOKS.get() and (root / MARKER).exists():
+            if is_read_only(root):
+                return cls._copied(root, "cannot be written")
+            if not has_room(root):
+                return cls._copied(root, "is on a full disk")
         return cls.open(root)
+
+    @classmethod
+    def _copied(cls, root: Path, why: str) -> "Home":
+        try:
+            return cls(copy_to_look_at(root, DATABASES, why), copy_of=root)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            raise DiskFullError(
+                f"{full_disk_line(Path(tempfile.gettempdir()))}; make room, or set TMPDIR to a "
+                "folder that has some: what cannot be written is read through a copy"
+            ) from error
 
     @classmethod
     def open(cls, root: Path) -> "Home":

@@ -230,10 +230,10 @@ def test_damaged_watermarks_are_named_and_not_taken_for_none(state):
 FULL = """
 import os, subprocess, sys
 disk = sys.argv[1]
-subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], check=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], check=True)
 os.environ["TIDEMARK_HOME"] = disk + "/home"
 tidemark = [sys.executable, "-m", "tidemark"]
-subprocess.run([*tidemark, "status", "--app", sys.argv[2]], check=True)
+subprocess.run([*tidemark, "submit", sys.argv[3]], check=True)
 try:
     with open(disk + "/filler", "wb", buffering=0) as filler:
         while True:
@@ -242,7 +242,8 @@ except OSError:
     pass
 app = ["--app", sys.argv[2]]
 backup = ["local", "backup", disk + "/b"]
-for command in (["submit", sys.argv[3]], ["run", *app], ["status", *app], backup):
+looks = ["status", *app], ["runs"], ["logs", "short"]
+for command in (["submit", sys.argv[3]], ["run", *app], *looks, backup):
     run = subprocess.run([*tidemark, *command], capture_output=True, text=True)
     print(repr([command[0], run.returncode, run.stdout + run.stderr]), flush=True)
 """
@@ -262,7 +263,8 @@ def test_full_disk_is_named_by_every_command_that_needs_room(home, write_assembl
         pytest.skip(f"cannot mount here: {run.stderr}")
 
     answers = [eval(line) for line in run.stdout.splitlines() if line.startswith("[")]  # noqa: S307
-    assert [name for name, _, _ in answers] == ["submit", "run", "status", "local"], run.stderr
+    names = ["submit", "run", "status", "runs", "logs", "local"]
+    assert [name for name, _, _ in answers] == names, run.stderr
     for name, code, output in answers:
         assert "Traceback" not in output, output
         assert "reset" not in output
@@ -271,6 +273,9 @@ def test_full_disk_is_named_by_every_command_that_needs_room(home, write_assembl
             assert code == 1
             assert "is full: " in output, (name, output)
             assert str(disk) in output
+        if name in ("status", "runs", "logs"):
+            assert (code, "is on a full disk" in output) == (0, True), (name, output)
+    assert "1" in answers[names.index("logs")][2].splitlines()  # what the script has printed
 
 
 def test_restored_files_keep_their_times_by_which_bookmarks_tell_them(state, tmp_path):

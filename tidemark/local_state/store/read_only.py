@@ -21,11 +21,19 @@ def is_read_only(root: Path) -> bool:
 
 
 @lru_cache
-def copy_to_look_at(root: Path, databases: Collection[str]) -> Path:
+def copy_to_look_at(root: Path, databases: Collection[str], why: str) -> Path:
     """Return a folder like a home that this process may write; it is deleted at its end.
 
     SQLite writes files next to a database that it reads. So databases are copied with their
     commits; everything else is a link.
+
+    Args:
+        root: the home.
+        databases: names of its databases.
+        why: nothing is written into it, for people.
+
+    Raises:
+        OSError: the disk of temporary files is full, too.
     """
     copy = Path(tempfile.mkdtemp(prefix="tidemark-"))
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
@@ -42,8 +50,7 @@ def copy_to_look_at(root: Path, databases: Collection[str]) -> Path:
             (copy / name).parent.mkdir(exist_ok=True)
             _copy(root / name, copy / name)
     sys.stderr.write(
-        f"note: {root} cannot be written: this command reads a copy of its state, and leaves "
-        "nothing behind\n"
+        f"note: {root} {why}: this command reads a copy of its state, and leaves nothing behind\n"
     )
     return copy
 

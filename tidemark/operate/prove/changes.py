@@ -14,6 +14,7 @@ from tidemark.local_state.operations import (
     REQUEST,
     WITHHELD,
     Operation,
+    changes_items,
 )
 
 VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
@@ -75,8 +76,7 @@ def is_of(operation: Operation, target: str) -> bool:
 
 def is_state(operation: Operation) -> bool:
     """Return whether an operation notes how far the job has got: a bookmark, or a watermark."""
-    is_dynamodb = operation.kind == REQUEST and operation.places[0].startswith("dynamodb ")
-    return operation.kind == BOOKMARK_COMMIT or is_dynamodb
+    return operation.kind == BOOKMARK_COMMIT or changes_items(operation)
 
 
 def are_hidden(one: Operation, following: Operation) -> bool:

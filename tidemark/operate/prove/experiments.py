@@ -110,13 +110,15 @@ def of_changes(
     Args:
         first: what the first run changed outside its processes.
         increment: what a run changes that adds to an earlier one; empty without such a run. All
-            crashes are tried there then, and only the most telling ones in the first run.
+            crashes are tried there then; in the first run the most telling ones, and the first one
+            within what a line changes.
         before: what the run before that changed; crashes there are followed by a late file.
         draws: draws further moments of errors.
         moments: how many moments of an error there are for each line.
     """
     found = crashes(increment, is_in_increment=True) or crashes(first)
     edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
+    begun = _first_of_lines([one for one in crashes(first) if one not in edges])
     late = [one for one in crashes(before, is_late=True) if _telling(before, one.after) == EDGE]
     errors = failures(increment or first, draws, moments, is_in_increment=bool(increment))
     return [
@@ -125,8 +127,17 @@ def of_changes(
         *errors[:MAX_FAILURES],
         *(edges if increment else ()),
         *found[MOST_TELLING:],
+        *(begun if increment else ()),
         *errors[MAX_FAILURES:],
     ]
+
+
+def _first_of_lines(found: Sequence[Experiment]) -> list[Experiment]:
+    of_lines: dict[tuple[str, str], Experiment] = {}
+    for one in sorted(found, key=lambda one: one.after):
+        if one.operation is not None:
+            of_lines.setdefault((one.operation.run_id, place_of(one.operation)), one)
+    return list(of_lines.values())
 
 
 def drawn_moments(

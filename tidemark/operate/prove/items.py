@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 from tidemark.glue_service.commands import region
 from tidemark.local_state.dynamodb import dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
-from tidemark.local_state.operations import DYNAMODB, ITEMS, Operation, tables_changed
+from tidemark.local_state.operations import (
+    DYNAMODB,
+    ITEMS,
+    Operation,
+    changes_items,
+    tables_changed,
+)
 from watermarks import WatermarkAdmin, create_table_request
 
 if TYPE_CHECKING:
@@ -32,7 +38,7 @@ def with_items(operations: Sequence[Operation], tables: Collection[str]) -> list
     """Return the operations, those on the items of some tables as such."""
     return [
         replace(one, kind=ITEMS, places=tuple(map(table_uri, tables_changed(one))))
-        if set(tables).intersection(tables_changed(one))
+        if changes_items(one) and set(tables).intersection(tables_changed(one))
         else one
         for one in operations
     ]

@@ -264,6 +264,23 @@ if rows.columns:
     ),
     # Jobs that read everything.
     case("all-overwrite", ALL + 'rows.write.mode("overwrite").parquet(OUT)', "eeeede-"),
+    # A later run adds one file, which a crash cannot divide; the first run adds two.
+    case(
+        "first-load-in-two-files",
+        ALL
+        + """
+try:
+    last = spark.read.schema(SCHEMA).parquet(OUT).agg(F.max("id")).first()[0] or 0
+    rows = rows.where(F.col("id") > last).coalesce(1)
+except Exception as error:
+    if "PATH_NOT_FOUND" not in str(error):
+        raise
+    rows = rows.repartition(2)
+if rows.count():
+    rows.write.mode("append").parquet(OUT)
+""",
+        "leelee-",
+    ),
     case("all-append", ALL + APPEND, "dddddd-d"),
     case(
         "all-distinct",

@@ -113,6 +113,7 @@ def test_what_cannot_be_tried_says_why(files, not_tried):
         (RUN[0], False),
         (RUN[3], True),
         (Operation(5, "jr_1", "request", ("dynamodb UpdateItem marks",)), True),
+        (Operation(5, "jr_1", "request", ("dynamodb CreateTable marks",)), False),
         (Operation(5, "jr_1", "request", ("sns Publish topic",)), False),
         (Operation(5, "jr_1", "catalog", ("sales.orders",)), False),
     ],
@@ -121,7 +122,7 @@ def test_bookmarks_and_items_of_dynamodb_say_how_far_a_job_is(operation, state):
     assert is_state(operation) is state
 
 
-def test_all_crashes_are_in_a_later_run_if_there_is_one_and_the_edges_in_the_first():
+def test_all_crashes_are_in_a_later_run_if_there_is_one_and_the_edges_and_a_part_in_the_first():
     plan = [one for one in of_changes(RUN, RUN[2:]) if one.kind == "crash"]
 
     assert [(one.is_in_increment, one.after) for one in plan] == [
@@ -129,6 +130,7 @@ def test_all_crashes_are_in_a_later_run_if_there_is_one_and_the_edges_in_the_fir
         (True, 4),
         (False, 3),
         (False, 4),
+        (False, 1),
     ]
 
 

@@ -23,8 +23,12 @@ public class WatchedProvider extends JdbcConnectionProvider {
     }
 
     public Connection getConnection(Driver driver, Map options) {
-        Connection made = real.getConnection(driver, options);
-        return Settings.areOfProof() ? Databases.watched(made, new JDBCOptions(options).url()) : made;
+        if (!Settings.areOfProof()) {
+            return real.getConnection(driver, options);
+        }
+        String url = new JDBCOptions(options).url();
+        Databases.refuseOutside(url);
+        return Databases.watched(real.getConnection(driver, options), url);
     }
 
     public boolean modifiesSecurityContext(Driver driver, Map options) {
