@@ -238,8 +238,8 @@ def _remedy(cause: str, places: RemedyPlaces, full_disk: str | None) -> str:
             "driver, in --extra-jars"
         ),
         r"\bXSDB6\b|Another instance of Derby": (
-            "a database of Derby is open in one process alone, and executors are others: run the "
-            "job without --executors, or use PostgreSQL"
+            "one process at a time opens a database of Derby: wait for the other run that has it "
+            "open; with --executors, which are processes of their own, use PostgreSQL"
         ),
         r"GlueArgumentError: the following arguments are required": (
             "declare what is missing in `arguments=` of the job's construct (DefaultArguments on "

@@ -1,17 +1,24 @@
 """What all experiments share, and what one has left."""
 
+import re
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidemark.errors import NotProvedError
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.subject import Subject
 from tidemark.operate.versions.trial import Start, Trial, run_trial
+
+# What Derby says if another process has a database open, or makes it at the same time.
+NOT_OPENED = re.compile(
+    r"(?:booted the database |database directory '|start database ')(/[^' ]*?)[.']?(?:[\s,]|$)"
+)
 
 
 @dataclass(frozen=True)
@@ -72,14 +79,25 @@ class Bench:
             raise OutOfTimeError
 
     def run(self, home: Home, start: Start | None = None, version: str = "") -> Trial:
-        """Run once in a home of experiments."""
-        return run_trial(
+        """Run once in a home of experiments.
+
+        Raises:
+            NotProvedError: the job opens an embedded database that is not of the home.
+        """
+        trial = run_trial(
             home,
             start or self.subject.start,
             version or self.subject.version,
             self.jvms,
             observe=self.observe_run,
         )
+        if found := NOT_OPENED.search(trial.failure):
+            raise NotProvedError(
+                f"the job could not open {found[1]}: a proof runs it in several processes at once, "
+                "and Derby opens a database in one; copy that folder into the folder derby of the "
+                "home, and give the job jdbc:derby:NAME"
+            )
+        return trial
 
     def folder(self, name: str) -> Path:
         """Return the folder of a home."""

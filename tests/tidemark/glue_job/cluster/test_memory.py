@@ -24,7 +24,7 @@ from tidemark.glue_job.process.failures import Failure, RemedyPlaces, with_remed
         ("[INVALID_EXECUTOR_MEMORY] Executor memory 1 must be at least 2", "at least 450m"),
         (
             "ERROR XSDB6: Another instance of Derby may have booted",
-            "without --executors, or use Post",
+            "use PostgreSQL",
         ),
     ],
 )

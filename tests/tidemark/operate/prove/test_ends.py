@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tidemark.cli.main import main
+from tidemark.operate.prove.bench import NOT_OPENED
 
 APPEND = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
 HANGS_IN_A_LATER_RUN = (
@@ -78,3 +79,20 @@ def test_the_budget_ends_a_run_that_hangs(project):
     lines = [line for line in result.stdout.splitlines() if "the budget" in line]
     assert [line[:11] for line in lines] == ["- not tried"] * 2
     assert "a run with nothing new: the budget ended while it ran" in lines[0]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "j: ERROR XSDB6: Another instance of Derby may have already booted the database /a/b.c. "
+        "(j.py, line 16)",
+        "ERROR XSDB6: Another instance of Derby may have already booted the database /a/b.c.",
+        "ERROR XBM0A: The database directory '/a/b.c' exists. However, it does not contain",
+        "java.sql.SQLException: Failed to start database '/a/b.c' with class loader, see the next",
+    ],
+)
+def test_a_database_that_another_process_of_the_proof_has_open_is_found(failure):
+    found = NOT_OPENED.search(failure)
+
+    assert found is not None
+    assert found[1] == "/a/b.c"

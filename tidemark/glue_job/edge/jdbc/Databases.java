@@ -19,18 +19,6 @@ public class Databases {
         return new WatchedConnection(real, place, isKept).proxy();
     }
 
-    /** Refuses an embedded database that is not of the home: one process at a time can open it. */
-    public static void refuseOutside(String url) {
-        String place = placeOf(url);
-        String name = place.startsWith(EMBEDDED) ? place.substring(EMBEDDED.length()) : "";
-        if (name.contains("..") || name.startsWith("/") && !name.startsWith("//")) {
-            throw new IllegalArgumentException(
-                "a proof runs the job in several processes at once, and Derby opens " + place + " in one "
-                    + "of them: copy its folder into the folder derby of the home, and give "
-                    + EMBEDDED + "NAME");
-        }
-    }
-
     /** Returns a URL without its properties, which may hold a password. */
     private static String placeOf(String url) {
         int at = url.indexOf("//");

@@ -39,7 +39,6 @@ public class FirstDriver implements Driver {
         if (!Settings.areOfProof()) {
             return null;
         }
-        Databases.refuseOutside(url);
         Iterator each = new ArrayList(Collections.list(DriverManager.getDrivers())).iterator();
         while (each.hasNext()) {
             Driver driver = (Driver) each.next();

