@@ -71,10 +71,10 @@ def test_the_budget_ends_a_run_that_hangs(project):
     script.write_text(HANGS_IN_A_LATER_RUN + write, encoding="utf-8")
     began = time.monotonic()
 
-    words = ["prove", "--budget", "45", "--only", "again,twice", str(script), *BOOKMARK]
+    words = ["prove", "--budget", "90", "--only", "again,twice", str(script), *BOOKMARK]
     result = CliRunner().invoke(main, words)
 
-    assert time.monotonic() - began < 75
+    assert time.monotonic() - began < 150  # a busy machine also starts and stops JVMs
     assert result.exit_code == 3, result.output
     lines = [line for line in result.stdout.splitlines() if "the budget" in line]
     assert [line[:11] for line in lines] == ["- not tried"] * 2
