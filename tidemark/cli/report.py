@@ -1,5 +1,6 @@
 """`tidemark report`: one page of HTML about the jobs of an app and how their runs went."""
 
+import json
 import webbrowser
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 MAX_LEDGERS = 50  # jobs whose sources are listed
 OUTPUT_HELP = "The file to write; report.html in the state home if not given."
 LIMIT_HELP = "Look at the last N runs of each job."
+FORMATS = click.Choice(["page", "json"])
+FORMAT_HELP = "Write the page; or print what it shows as JSON, and write nothing."
 
 
 @click.command()
@@ -36,27 +39,41 @@ LIMIT_HELP = "Look at the last N runs of each job."
     help=LIMIT_HELP,
 )
 @app_options
+@click.option("--format", "form", type=FORMATS, default="page", help=FORMAT_HELP)
 @only_looks
-def report(opens: bool, output: Path | None, limit: int, where: Where) -> None:
+def report(opens: bool, output: Path | None, limit: int, where: Where, form: str) -> None:
     """Write one page of HTML: the pipeline, its last runs, how fresh its data is, what it costs.
 
     The page is one file, which loads nothing. It shows what is recorded, and changes nothing.
+    With --format json the same facts are printed, moments in UTC.
     """
+    from tidemark.cli.views.report import report_json
     from tidemark.extras import require
     from tidemark.local_state.home import Home
-    from tidemark.report.gather import app_jobs_of, report_of, with_submitted
+
+    if form == "json":
+        if opens or output is not None:
+            raise UsageError("--format json writes no page: leave out --open and --output")
+        click.echo(json.dumps(report_json(_gathered(where, limit)), indent=2))
+        return
+    require("jinja2")
     from tidemark.report.page import page_of
 
-    require("jinja2")
     file = (output or _file_of(Home.from_environment())).absolute()
     check_writable(file)
-    with open_target(where) as target:
-        jobs = with_submitted(target, app_jobs_of(target))
-        found = with_gaps(report_of(target, jobs, limit, now_ms()), target)
+    found = _gathered(where, limit)
     file.write_text(page_of(found, _drawing()), encoding="utf-8", errors="backslashreplace")
     click.echo(f"wrote {file}")
     if opens and not webbrowser.open(file.as_uri()):
         click.echo("no browser could be opened: open the file in one", err=True)
+
+
+def _gathered(where: Where, limit: int) -> "Report":
+    from tidemark.report.gather import app_jobs_of, report_of, with_submitted
+
+    with open_target(where) as target:
+        jobs = with_submitted(target, app_jobs_of(target))
+        return with_gaps(report_of(target, jobs, limit, now_ms()), target)
 
 
 def _drawing() -> "Draw":

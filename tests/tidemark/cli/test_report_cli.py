@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import webbrowser
 from pathlib import Path
@@ -90,3 +91,21 @@ def test_without_what_draws_the_page_has_no_pictures(app, home, monkeypatch, tmp
     assert result.stderr.startswith("warning: the page is written without pictures: ")
     assert install in result.stderr
     assert f"Not drawn: <code>{install}" in (home / "report.html").read_text(encoding="utf-8")
+
+
+def test_its_facts_are_printed_as_json(app, home) -> None:
+    result = tidemark("report", "--format", "json", "--app", str(app))
+
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [run["run_id"] for run in found["runs"]] == ["jr_load", "jr_report"]
+    assert {run["started_at"][-6:] for run in found["runs"]} == {"+00:00"}
+    assert [one["text"] for one in found["warnings"]] == ["mind the gap"]
+    assert {job["name"]: job["after"] for job in found["jobs"]} == {"load": [], "report": ["load"]}
+    assert not (home / "report.html").exists()
+
+
+def test_json_writes_no_file(app, tmp_path) -> None:
+    result = tidemark("report", "--format", "json", "--output", str(tmp_path / "a.json"))
+
+    assert_one_clear_line(result, 2)

@@ -98,7 +98,7 @@ def test_the_lines_name_each_cause_once_and_fold_what_was_not_tried(proof):
 def test_the_json_has_every_experiment_with_its_cause(proof):
     found = to_json(proof)
 
-    assert (found["verdict"], found["differsByTime"]) == ("doubled", {OUT: ["at"]})
+    assert (found["verdict"], found["differs_by_time"]) == ("doubled", {OUT: ["at"]})
     assert len(found["experiments"]) == len(proof.findings)
     first = found["experiments"][0]
     assert (first["after"], first["cause"]["line"]) == (1, 7)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tidemark.cli.views.listing import Listing, short_ids
+from tidemark.cli.views.report import moment_json
 from tidemark.model.messages import plural
 from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
 
@@ -127,5 +128,5 @@ def records_listing(records: Sequence["RewindRecord"]) -> Listing:
 
 def record_json(one: "RewindRecord") -> dict[str, Any]:
     """Return what `tidemark rewind --format json` prints of a rewind."""
-    about = {name: getattr(one, name) for name in ("state", "at_ms", "actor", "why", "undoes")}
-    return {"number": one.rewind_id, **about, **one.document}
+    about = {name: getattr(one, name) for name in ("state", "actor", "why", "undoes")}
+    return {"number": one.rewind_id, "at": moment_json(one.at_ms), **about, **one.document}

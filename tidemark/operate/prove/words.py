@@ -99,14 +99,14 @@ def _told(target: TargetRows) -> str:
 
 
 def to_json(proof: Proof) -> dict[str, Any]:
-    """Return a proof as plain JSON values, keys in camelCase as of the API of Glue."""
+    """Return a proof as plain JSON values."""
     return {
         "verdict": proof.verdict,
         "seconds": round(proof.seconds, 1),
         "seed": proof.seed,
-        "differsByTime": proof.by_time,
+        "differs_by_time": proof.by_time,
         "withheld": list(proof.withheld),
-        "isAnew": proof.is_anew,
+        "is_anew": proof.is_anew,
         "operations": [asdict(one) for one in proof.operations],
         "experiments": [
             {

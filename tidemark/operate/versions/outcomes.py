@@ -147,7 +147,7 @@ class Comparison:
         return (jobs + states) * WHOLE + places
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as plain JSON values, keys in camelCase as of the API of Glue."""
+        """Return the comparison as plain JSON values."""
         return {
             "from": self.old,
             "to": self.new,
@@ -157,7 +157,7 @@ class Comparison:
             "jobs": [job.to_json() for job in self.jobs],
             "targets": [_with_verdict(target) for target in self.targets],
             "states": [_with_verdict(state) for state in self.states],
-            "notCompared": list(self.not_compared),
+            "not_compared": list(self.not_compared),
         }
 
 

@@ -41,7 +41,7 @@ def test_a_job_that_has_read_everything_begins_anew(project: Path, name: str) ->
 
     found = json.loads(tidemark("prove", "--only", "again", "--format", "json", *job).stdout)
 
-    assert found["isAnew"]
+    assert found["is_anew"]
     (again,) = found["experiments"]
     assert again["verdict"] == case.verdicts["again"]
     assert [target["expected"] for target in again["targets"]] == [12]

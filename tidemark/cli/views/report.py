@@ -1,0 +1,36 @@
+"""The facts of `tidemark report` as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidemark.report.model import Report
+
+OF_MOMENTS = "_at_ms"
+
+
+def report_json(report: "Report") -> dict[str, Any]:
+    """Return what the page of a report shows as plain JSON values, moments in UTC."""
+    found: dict[str, Any] = _plain(asdict(report))
+    return found
+
+
+def moment_json(at_ms: int) -> str:
+    """Return epoch milliseconds as ISO 8601, in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(_entry(name, one) for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _entry(name: str, value: Any) -> tuple[str, Any]:
+    if name.endswith(OF_MOMENTS):
+        return name.removesuffix("_ms"), None if value is None else moment_json(value)
+    return name, _plain(value)
