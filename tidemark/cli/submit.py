@@ -19,6 +19,7 @@ from tidemark.cli.target import open_target
 from tidemark.cli.where import Where
 from tidemark.errors import UsageError
 from tidemark.model.assembly.glue_versions import RUN_HERE
+from tidemark.model.stage.runtime import MAX_MINUTES
 
 if TYPE_CHECKING:
     from tidemark.cli.progress import JobProgress
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 ENGINE_HELP = "Version of Glue to run it as; that of the installed PySpark if not given."
 FORMAT_HELP = "Print lines for people; or the run as JSON, and the script's output to stderr."
+TIMEOUT_HELP = "Stop the run after so many minutes, as TIMEOUT; 480 if not given, as on AWS."
 ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another before."
 
 
@@ -38,6 +40,7 @@ ISOLATED_HELP = "Start a JVM for each job run; borrow none that ran another befo
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--engine", type=click.Choice(RUN_HERE), help=ENGINE_HELP)
 @click.option("--isolated", is_flag=True, help=ISOLATED_HELP)
+@click.option("--timeout", type=click.IntRange(1, MAX_MINUTES), metavar="N", help=TIMEOUT_HELP)
 @click.option("--format", "output", type=FORMAT, default="table", help=FORMAT_HELP)
 @s3_semantics_option(expose_value=False)
 @executors_options
@@ -46,6 +49,7 @@ def submit(
     arguments: tuple[str, ...],
     engine: str | None,
     isolated: bool,
+    timeout: int | None,
     output: str,
     executors: str | None,
     master: str | None,
@@ -63,7 +67,9 @@ def submit(
 
     version = engine or own_glue_version()
     with asking(executors, master):
-        submission = replace(read_submission(script, arguments), glue_version=version)
+        submission = replace(
+            read_submission(script, arguments), glue_version=version, timeout_minutes=timeout
+        )
         refuse_own_options(script, arguments)
         home = Home.from_environment()
         served = find_port(home)

@@ -24,14 +24,13 @@ from tidemark.glue_service.upgrades import with_upgrade
 from tidemark.local_state.bookmarks.api import get_job_bookmark as get_entry
 from tidemark.local_state.bookmarks.api import reset_job_bookmark as reset_entry
 from tidemark.local_state.bookmarks.versions import delete_bookmark
-from tidemark.model.assembly.definitions import SHELL
+from tidemark.model.assembly.definitions import SHELL, TIMEOUT_MINUTES
 from tidemark.model.assembly.glue_versions import UNNAMED_GLUE_VERSION
 from tidemark.model.assembly.job_rules import Members, command_of, faults_of_job, faults_of_run
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
 PAGE = 100
-TIMEOUT_MINUTES = 480
 NOT_DEFINED = ("Name", "Tags")  # members of CreateJob that are stored separately
 MAX_TAGS = 50
 AWS_PREFIX = "aws:"

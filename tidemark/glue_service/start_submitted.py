@@ -32,15 +32,16 @@ def stop_submitted(engine: Engine, request: Any) -> Mapping[str, Any]:
 def _submission(request: Mapping[str, Any]) -> Submission:
     script, name = request.get("Script"), request.get("JobName")
     arguments, version = request.get("Arguments"), request.get("GlueVersion")
-    copy = request.get("Copy", "")
+    copy, minutes = request.get("Copy", ""), request.get("Timeout")
     if not (
         isinstance(script, str)
         and isinstance(name, str)
         and isinstance(version, str)
         and isinstance(arguments, dict)
         and isinstance(copy, str)
+        and (minutes is None or isinstance(minutes, int))
     ):
         raise InvalidInputError(
             f"a submission has Script, JobName, Arguments and GlueVersion, not {sorted(request)}"
         )
-    return Submission(Path(script), name, arguments, version, copy)
+    return Submission(Path(script), name, arguments, version, copy, minutes)

@@ -15,7 +15,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.job_run import SCRIPT_STDERR_FILE
 from tidemark.local_state.sparks.installed import own_glue_version
 from tidemark.local_state.store.database import JobRun
-from tidemark.model.assembly.definitions import JobDefinition
+from tidemark.model.assembly.definitions import TIMEOUT_MINUTES, JobDefinition
 
 CHUNK_BYTES = 1_000_000
 SCRIPTS = "aws-glue-assets-local"  # the console of Glue keeps scripts in a bucket of such a name
@@ -36,6 +36,7 @@ class Submission:
     arguments: dict[str, str]
     glue_version: str = field(default_factory=own_glue_version)
     copy: str = ""  # name of the copy that runs; empty: that of the job
+    timeout_minutes: int | None = None  # None: Glue's default
 
     @property
     def key(self) -> str:
@@ -85,6 +86,7 @@ def request_of(submission: Submission, run_id: str) -> RunRequest:
     return RunRequest(
         run_id,
         submission.arguments,
+        submission.timeout_minutes,
         glue_version=submission.glue_version,
         is_submitted=True,
     )
@@ -112,6 +114,7 @@ def job_of(submission: Submission) -> JobDefinition:
         submission.glue_version,
         submitted_file=str(submission.script.absolute()),
         default_arguments={DATA_CATALOG: "true", **library},
+        timeout_minutes=submission.timeout_minutes or TIMEOUT_MINUTES,
         is_declared=False,
     )
 

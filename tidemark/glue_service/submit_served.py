@@ -42,6 +42,7 @@ def submit_to(
             "Arguments": submission.arguments,
             "GlueVersion": submission.glue_version,
             "Copy": copy,
+            "Timeout": submission.timeout_minutes,
         }
         run_id = str(ask(port, SUBMIT, request)["JobRunId"])
         try:

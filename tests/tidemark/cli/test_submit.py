@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -303,3 +304,32 @@ def test_a_breakpoint_without_a_terminal_says_where_it_stops(submit):
     assert process.returncode == 1
     assert b"breakpoint() stops where a terminal is" in output
     assert b"(count_rows.py, line 1)" in output
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("served", [False, True])
+def test_a_time_limit_ends_the_run(home, tmp_path, served):
+    script = tmp_path / "waits.py"
+    script.write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
+    with ExitStack() as stack:
+        if served:
+            serves = stack.enter_context(started("local", "up", "--port", "0"))
+            stack.callback(serves.terminate)
+            read_until(serves, b"http://")
+        with started("submit", "--timeout", "1", str(script)) as process:
+            output, _ = process.communicate(timeout=BOUND_S)
+
+    assert process.returncode == 1
+    assert b"TIMEOUT" in output
+    assert b"timed out after 1 minute" in output
+
+
+def test_a_time_limit_is_minutes_of_a_job(home, tmp_path):
+    script = tmp_path / "waits.py"
+    script.write_text("", encoding="utf-8")
+
+    with started("submit", "--timeout", "0", str(script)) as process:
+        _, errors = process.communicate(timeout=BOUND_S)
+
+    assert process.returncode == 2
+    assert b"1<=x<=10080" in errors

@@ -201,7 +201,7 @@ def timed_out(minutes: float, script: str, log: str) -> str:
     return (
         f"Job run timed out after {limit}{f' ({where})' if where else ''}; find out what it waited "
         "for there, let one run read less, or raise the limit: timeout_minutes of the job's "
-        "construct or of its trigger (Timeout on AWS)"
+        "construct or of its trigger (Timeout on AWS), tidemark submit --timeout"
     )
 
 

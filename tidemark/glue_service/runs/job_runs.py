@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidemark.glue_service.entities import Entity, Kind, get_entity
-from tidemark.glue_service.jobs import TIMEOUT_MINUTES, check_run
+from tidemark.glue_service.jobs import check_run
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError
@@ -23,7 +23,7 @@ from tidemark.glue_service.runs.run_requests import (
 from tidemark.glue_service.submitted import job_with_runs
 from tidemark.glue_service.workflows.starts import job_to_run
 from tidemark.local_state.store.database import FINAL_STATES, NOTHING_NEW, JobRun
-from tidemark.model.assembly.definitions import SHELL, SPARK
+from tidemark.model.assembly.definitions import SHELL, SPARK, TIMEOUT_MINUTES
 from tidemark.model.assembly.glue_versions import version_of_job
 
 Request = Mapping[str, Any]

@@ -9,6 +9,7 @@ from tidemark.model.assembly.catalog_databases import CatalogDatabase
 from tidemark.model.assembly.catalog_tables import CatalogTable
 
 SPARK, SHELL, STREAMING = "glueetl", "pythonshell", "gluestreaming"  # commands of Glue
+TIMEOUT_MINUTES = 480  # Glue's default for a job
 CRAWLER = "crawler "  # before the name of a crawler, where jobs and crawlers stand together
 
 
@@ -25,7 +26,7 @@ class JobDefinition:
     glue_version: str
     default_arguments: Mapping[str, str] = field(default_factory=dict)
     non_overridable_arguments: Mapping[str, str] = field(default_factory=dict)
-    timeout_minutes: int = 480
+    timeout_minutes: int = TIMEOUT_MINUTES
     max_retries: int = 0
     max_concurrent_runs: int = 1
     submitted_file: str | None = None

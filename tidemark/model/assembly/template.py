@@ -17,6 +17,7 @@ from tidemark.model.assembly.definitions import (
     SHELL,
     SPARK,
     STREAMING,
+    TIMEOUT_MINUTES,
     Action,
     Condition,
     Deployment,
@@ -226,7 +227,7 @@ def job_definition(name: str, properties: Mapping[str, Any]) -> JobDefinition:
         glue_version=version_of_job(properties),
         default_arguments=_with_local_table(properties.get("DefaultArguments", {})),
         non_overridable_arguments=properties.get("NonOverridableArguments", {}),
-        timeout_minutes=int(properties.get("Timeout", 480)),
+        timeout_minutes=int(properties.get("Timeout", TIMEOUT_MINUTES)),
         max_retries=int(properties.get("MaxRetries", 0)),
         max_concurrent_runs=int(
             properties.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)
