@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +17,13 @@ from tidemark.cli.known_names import JOB_OR_FILE, WORKFLOW
 from tidemark.cli.s3_semantics import ask_for_s3
 from tidemark.cli.script_or_app import database_writes, submission_of
 from tidemark.cli.synth import APP_HELP, CONTEXT_HELP, assembly_folder
-from tidemark.errors import UsageError
+from tidemark.errors import NotProvedError, UsageError
 from tidemark.extras import require
 
 if TYPE_CHECKING:
     from tidemark.operate.prove.subject import Subject
 
+LOCAL_BUCKET = re.compile(r"tidemark local bucket ([\w.-]+)")
 ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
 BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
 LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
@@ -87,6 +90,7 @@ def prove(
     from tidemark.checks.script.surrogates import surrogates_of
     from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
     from tidemark.local_state.home import Home
+    from tidemark.local_state.operations import withhold_others
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
@@ -111,6 +115,7 @@ def prove(
         accepted = accepted_in(subject.scripts)
         wish = Wish(kinds, budget, _names(key), accepted, surrogates, seed, moments)
         base = home_of(home, scratch / "home", lake)
+        withhold_others(base)
         # `tidemark local up` has warm ones.
         with (
             jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms,
@@ -123,7 +128,8 @@ def prove(
             def say(text: str, done: int, total: int) -> None:
                 progress.update(task, description=text, completed=done, total=total or None)
 
-            found = prove_it(Bench(subject, jvms, scratch, base), wish, say)
+            with _naming_buckets_of(lake):
+                found = prove_it(Bench(subject, jvms, scratch, base), wish, say)
     if page is not None:
         from tidemark.report.prove_page import proof_page
 
@@ -137,9 +143,15 @@ def prove(
 
 
 def _refuse_shared(subject: "Subject") -> None:
-    """Raise if every run of the proof would change what is not of its home."""
-    from tidemark.operate.versions.shared import shared_by_both
+    """Raise if every run of the proof would change what is not of its home, or take from it."""
+    from tidemark.operate.versions.shared import messages_taken, shared_by_both
 
+    if place := messages_taken(subject.scripts):
+        raise UsageError(
+            f"{place} takes messages from a queue, and the SQS of this machine keeps none between "
+            "runs: what a run that died has left there cannot be told; prove the job with the list "
+            "of its work in a file or a table instead"
+        )
     writes = database_writes(subject.scripts, is_without_jdbc=True)
     if found := shared_by_both(writes, os.environ):
         raise UsageError(
@@ -147,6 +159,17 @@ def _refuse_shared(subject: "Subject") -> None:
             f"{'; '.join(found)}; let it use only the lake, DynamoDB without such a variable, and "
             "JDBC, whose changes of other databases than those of the home are not made"
         )
+
+
+@contextmanager
+def _naming_buckets_of(lake: Path | None) -> Iterator[None]:
+    """Say in an error how a bucket comes into a lake that is not of a home."""
+    try:
+        yield
+    except NotProvedError as error:
+        if lake is None:
+            raise
+        raise NotProvedError(LOCAL_BUCKET.sub(rf"mkdir {lake}/\1", str(error))) from error
 
 
 def _progress(console: Console) -> Progress:

@@ -67,7 +67,7 @@ class Moto:
     """The services; their state is that of this process."""
 
     def __init__(self) -> None:
-        """Begin with nothing in the services."""
+        """Prepare to answer; `begin` comes first."""
         try:
             import requests
             from moto.backends import get_backend
@@ -77,11 +77,15 @@ class Moto:
             known = not_installed(error.name or "")
             raise known or UsageError(f"moto cannot be imported: {error}") from error
         self.deliveries = Deliveries(requests.post)
-        vars(sns)["requests"] = self.deliveries  # what posts to subscribers
+        self._posting, self._backends = vars(sns), get_backend
         self._create: Callable[[Any], Wsgi] = create_backend_app
         self._applications: dict[str, Wsgi] = {}
+
+    def begin(self) -> None:
+        """Begin with nothing in the services."""
+        self._posting["requests"] = self.deliveries  # what posts to subscribers
         for service in EMULATED:
-            for backends in get_backend(service).values():
+            for backends in self._backends(service).values():
                 backends.reset()
 
     def answer(self, request: Request, host: str) -> Reply:

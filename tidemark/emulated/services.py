@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from tidemark.emulated.journal import Journal, Request
@@ -14,8 +15,8 @@ from tidemark.emulated.moto_server import Moto, require_moto
 from tidemark.errors import UsageError
 from tidemark.glue_service.protocol.models import EMULATED
 from tidemark.glue_service.protocol.replies import Reply
+from tidemark.local_state.home import SERVICES
 
-FILE = "services.jsonl"  # of the home
 SENT = ("authorization", "content-type", "x-amz-target")  # all that moto reads
 FAILED = 300  # and higher
 HOST = "127.0.0.1:4566"  # of requests that no client sends
@@ -39,7 +40,13 @@ MAX_WAITING = 32  # at once; the others are answered at once, so that threads ar
 
 
 class EmulatedServices:
-    """The services of one home; called by any thread."""
+    """The services of one home; called by any thread.
+
+    All homes of a process share moto, whose state is that of one of them at a time.
+    """
+
+    _lock = threading.Lock()
+    _in_moto: ClassVar["EmulatedServices | None"] = None
 
     def __init__(
         self, home: Path, wait: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -49,10 +56,9 @@ class EmulatedServices:
         A request that waits for messages does so within ``wait``.
         """
         self._wait = wait
-        self._path = home / FILE
+        self._path = home / SERVICES
         self._journal = Journal(self._path)
         self._moto: Moto | None = None
-        self._lock = threading.Lock()
         self._waiting = threading.BoundedSemaphore(MAX_WAITING)
 
     def missing_package(self, service: str) -> str | None:
@@ -86,9 +92,10 @@ class EmulatedServices:
         sent = {name: headers[name] for name in SENT if name in headers}
         request = Request(service, path or "/", sent, body, secrets.randbits(48))
         with self._lock, self._journal.locked() as turn:
-            if self._moto is None or turn.is_shorter():
-                self._moto, turn.place = Moto(), 0
-            moto = self._moto
+            moto = self._moto = self._moto or Moto()
+            if EmulatedServices._in_moto is not self or turn.is_shorter():
+                EmulatedServices._in_moto, turn.place = self, 0
+                moto.begin()
             for earlier in turn.unread():
                 self._repeat(moto, earlier)
             operation = operation_of(sent, body)

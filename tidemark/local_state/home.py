@@ -47,6 +47,7 @@ OBJECTS_FILE = "objects.sqlite"  # S3's facts about objects, other than their by
 UPLOADS = "uploads"  # folder of the home: what clients of S3 write, until it is an object
 TABLES = f"dynamodb/{TABLES_FILE}"  # of DynamoDB, those of watermarks among them
 DATABASES = ("glue.sqlite", TABLES, OBJECTS_FILE)
+SERVICES = "services.jsonl"  # requests that changed SSM, Secrets Manager, SNS and SQS
 ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
 MARKER = "tidemark-home"
 REWIND_LOCK = "rewind-lock"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.home import DATABASES, SERVICES, Home
 from tidemark.local_state.store.sqlite_files import copy_database, stamp_of
 
 FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
@@ -221,12 +221,13 @@ class Recorder:
         """Keep the databases that have changed since the last operation."""
         stamps = self._folder / "stamps.json"
         before = json.loads(stamps.read_text(encoding="utf-8")) if stamps.is_file() else {}
-        after = {name: stamp_of(self._home.root / name) for name in DATABASES}
-        for name in DATABASES:
+        after = {name: stamp_of(self._home.root / name) for name in (*DATABASES, SERVICES)}
+        for name in after:
             if after[name] and after[name] != before.get(name):
                 kept = self._folder / STATES / str(number) / name
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                copy_database(self._home.root / name, kept)
+                copy = shutil.copyfile if name == SERVICES else copy_database
+                copy(self._home.root / name, kept)
         stamps.write_text(json.dumps(after), encoding="utf-8")
 
 

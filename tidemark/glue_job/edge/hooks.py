@@ -94,7 +94,7 @@ def _read(service: str, name: str, parameters: Mapping[str, Any]) -> str:
     if service == "dynamodb" and name.startswith(READS):
         return f"dynamodb:{_subject(parameters)}"
     source = parameters.get("CopySource") if name == "CopyObject" else None
-    if service == "s3" and name == "GetObject":
+    if service == "s3" and name in ("GetObject", "HeadObject"):
         source = parameters
     if isinstance(source, str):
         return f"s3://{unquote(source.partition('?')[0].lstrip('/'))}"

@@ -14,6 +14,7 @@ from tidemark.glue_job.process.class_archive.archive import NO_CONF, archive_opt
 from tidemark.glue_job.process.lake_fs.jar import hadoop_settings, lake_jar
 from tidemark.glue_job.process.lake_fs.semantics import FOLDER, semantics_settings
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import withholds_others
 from tidemark.local_state.sparks.installed import Spark, own_spark
 
 COMMITTER_FACTORY = "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
@@ -22,6 +23,8 @@ CONF_FILE = "spark.conf"
 # Options of sources that Spark redacts: by their names, and by the content of their values.
 REDACTED = "(?i)passw|pwd|secret|token|credential|access.?key|@"
 NO_PERF_DATA = "-XX:-UsePerfData"  # a file in /tmp, which a killed JVM leaves there
+# Of a proof: many short runs, for which compiling well costs more than it saves.
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 TEMPORARY_FOLDER = "tmp"  # of the run's JVM if it is its own: a killed JVM leaves files
 
 
@@ -98,6 +101,7 @@ def java_options(home: Home, run_folder: Path, java_home: Path, spark: Spark) ->
     return [
         *(f"-D{name}={value}" for name, value in properties.items()),
         NO_PERF_DATA,
+        *(QUICK if withholds_others(home) else ()),
         *archive_options(java_home, spark),
     ]
 

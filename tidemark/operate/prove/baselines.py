@@ -8,10 +8,12 @@ from pathlib import Path
 
 from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
+    BOOKMARK,
     CATALOG,
     JDBC,
     WITHHELD,
     Operation,
+    changes_items,
     read_opened,
     read_operations,
     record_operations,
@@ -19,7 +21,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.local_state.store.database import Store
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.changes import is_below, is_of, is_state, is_write, place_of
+from tidemark.operate.prove.changes import is_below, is_of, is_write, place_of
 from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import table_uri, tables_of, with_items
@@ -64,11 +66,13 @@ class Baseline:
     def not_rewound(self) -> dict[str, str]:
         """Why `tidemark rewind` has nothing to take back; empty if the run keeps some state.
 
-        A mark in a table of the job's own does not count: `rewind` does not know it.
+        A mark of the job's own does not count: `rewind` does not know it.
         """
         own = set(self.beside.items)
-        states = [one for one in self.operations if is_state(one)]
-        is_kept = any(not own.intersection(tables_changed(one)) for one in states)
+        is_kept = any(
+            one.kind == BOOKMARK or (changes_items(one) and own.isdisjoint(tables_changed(one)))
+            for one in self.operations
+        )
         return {} if is_kept else {"rewind": NO_STATE}
 
     @property

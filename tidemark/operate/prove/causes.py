@@ -1,9 +1,9 @@
 """Why an experiment loses or doubles rows: the lines of the script, and what to change."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.local_state.operations import DELETE, Operation
+from tidemark.local_state.operations import BOOKMARK, COPY, DELETE, PUT, Operation
 from tidemark.operate.prove.changes import is_hidden, is_of, is_state, is_write, place_of
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import Verdict
@@ -60,6 +60,11 @@ TAKE_OVER = (
     "of errorifexists, CREATE TABLE IF NOT EXISTS"
 )
 UPGRADE = "look at the columns and their causes: tidemark compare-versions"
+SKIPS = (
+    "the later run writes nothing to the target, though it has new files to read",
+    "let a run end early only if there is nothing new to read, such as no rows, and not because "
+    "the target, or a part of it, is there",
+)
 WHY: dict[object, tuple[str, str]] = {
     ("again", "doubled"): (
         "the next run reads the same data again, and {place} adds them to the target",
@@ -99,8 +104,10 @@ WHY: dict[object, tuple[str, str]] = {
         "compute it from all rows that belong together, or merge it into what is there",
     ),
     ("rewind", "lost"): (
-        "the run cannot read or merge the same again: it is gone",
-        "keep the sources for as long as you may rewind, and write so that a repeat is equal",
+        "the run cannot read or merge the same again: it is gone, or a mark of the job's own, "
+        "which a rewind does not know, says that it is done",
+        "keep the sources for as long as you may rewind, take marks of the job's own back with "
+        "it, and write so that a repeat is equal",
     ),
     "lost": ("{place} replaces the target with what its run has read, which is less", NOT_ALL),
     "doubled": ("{place} adds rows that the target has already", BY_KEY),
@@ -116,6 +123,9 @@ def cause_of(
     target: str = "",
     *,
     has_ended: bool = False,
+    has_noted: bool = True,
+    has_written: bool = True,
+    marks: Collection[str] = (),
 ) -> Cause:
     """Return the cause of a verdict other than equal.
 
@@ -125,25 +135,41 @@ def cause_of(
         operations: what the run changes that goes wrong.
         target: whose rows are lost or doubled.
         has_ended: whether the run failed by the write that failed, as it should.
+        has_noted: whether it noted how far it had got after that write.
+        has_written: whether the last run over the files in parts has written the target.
+        marks: objects and tables that the runs read; what changes one of them, beside the target,
+            may note how far the job has got.
     """
+    operations = [_as_note(one, target, marks) for one in operations]
     if verdict == "fails":
         return Cause(
             "the next run fails over what is there, and so will all that follow", TAKE_OVER
         )
-    if experiment.kind == "error" and has_ended and not _is_noted(experiment, verdict, operations):
+    if experiment.kind == "parts" and not has_written:
+        return Cause(*SKIPS)
+    is_noted = verdict == "lost" and has_noted and _notes_after(experiment, operations)
+    if experiment.kind == "error" and has_ended and not is_noted:
         like = replace(experiment, kind="crash", after=_moment(experiment, verdict, operations))
         return _of_crash(like, verdict, operations, target)
     if experiment.kind != "crash":
-        return _of_run(experiment, verdict, operations)
+        return _of_run(experiment, verdict, operations, target)
     if verdict == "lost" and all(one.number <= experiment.after for one in operations):
-        return _of_run(replace(experiment, kind="again"), verdict, operations)  # all is done
+        return _of_run(
+            replace(experiment, kind="again"), verdict, operations, target
+        )  # all is done
     return _of_crash(experiment, verdict, operations, target)
 
 
-def _is_noted(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> bool:
-    """Return whether a run that failed must have noted its rows all the same, as in finally."""
-    noted = any(is_state(one) and one.number > experiment.after for one in operations)
-    return verdict == "lost" and noted
+def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
+    """Return an operation as a note if it changes what runs read, beside the target."""
+    is_change = operation.kind in (PUT, COPY, DELETE) and not is_of(operation, target)
+    if target and is_change and operation.places[-1] in marks:
+        return replace(operation, kind=BOOKMARK)
+    return operation
+
+
+def _notes_after(experiment: Experiment, operations: Sequence[Operation]) -> bool:
+    return any(is_state(one) and one.number > experiment.after for one in operations)
 
 
 def _moment(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> int:
@@ -218,8 +244,11 @@ def _of_note(noted: Operation, to_write: Operation) -> Cause:
     return _at(noted, text, f"commit after the last write, and move {place_of(noted)} there")
 
 
-def _of_run(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> Cause:
-    written = _last(one for one in operations if is_write(one))
+def _of_run(
+    experiment: Experiment, verdict: Verdict, operations: Sequence[Operation], target: str
+) -> Cause:
+    of_target = _last(one for one in operations if is_write(one) and is_of(one, target))
+    written = of_target or _last(one for one in operations if is_write(one))
     if experiment.kind == "versions":
         return Cause("the newest version of Glue makes other rows", UPGRADE)
     text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]

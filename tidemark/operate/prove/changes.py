@@ -20,6 +20,15 @@ from tidemark.local_state.operations import (
 VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
 OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
+# Requests by which a job keeps a mark of its own.
+NOTES = (
+    "ssm PutParameter",
+    "secretsmanager PutSecretValue",
+    "secretsmanager UpdateSecret",
+    "glue UpdateTable",
+    "glue UpdateDatabase",
+)
+
 
 def described(operation: Operation) -> str:
     """Return an operation in a few words."""
@@ -76,7 +85,8 @@ def is_of(operation: Operation, target: str) -> bool:
 
 def is_state(operation: Operation) -> bool:
     """Return whether an operation notes how far the job has got: a bookmark, or a watermark."""
-    return operation.kind == BOOKMARK_COMMIT or changes_items(operation)
+    is_note = operation.kind == REQUEST and operation.places[0].startswith(NOTES)
+    return operation.kind == BOOKMARK_COMMIT or changes_items(operation) or is_note
 
 
 def are_hidden(one: Operation, following: Operation) -> bool:

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from tidemark.local_state.operations import read_operations
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import cause_of
+from tidemark.operate.prove.changes import is_of, is_state
 from tidemark.operate.prove.findings import Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import do_names_vary, judge
@@ -32,7 +34,9 @@ def compared(
     found = _findings(bench, wish, of_first, rows)
     others = [(one, it) for one, it in done if one.of is not first]
     if well := next((one.well for one, _ in others if one.well), None):
+        unlike = {one.target: one for of_one in rows for one in of_one if one.problem}
         rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time, names_vary=vary)
+        rows = [[unlike.get(one.target, one) for one in of_one] for of_one in rows]
         found = _better(found, _findings(bench, wish, others, rows))
     return _with_plain_causes(list(found.values())), by_time
 
@@ -54,6 +58,16 @@ def _with_plain_causes(findings: Sequence[Finding]) -> list[Finding]:
         else one
         for one in findings
     ]
+
+
+def _has_noted(wanted: Wanted, outcome: Outcome) -> bool:
+    """Return whether a run of which a write has failed then noted how far it had got."""
+    failing, recorded = wanted.experiment.operation, read_operations(outcome.home)
+    if failing is None or not recorded:
+        return False
+    own = [one for one in wanted.of.operations if one.run_id == failing.run_id]
+    of_failed = [one for one in recorded if one.run_id != recorded[-1].run_id]
+    return any(is_state(one) for one in of_failed[own.index(failing) :])
 
 
 def _outcomes(done: Done) -> list[Outcome]:
@@ -96,7 +110,16 @@ def _finding(
         target = next((one.target for one in counting if one.verdict == verdict), "")
         around = baseline.around(experiment, target)
         has_ended = bool(outcome.trials and outcome.trials[0].failure)
-        cause = cause_of(experiment, verdict, around, target, has_ended=has_ended)
+        cause = cause_of(
+            experiment,
+            verdict,
+            around,
+            target,
+            has_ended=has_ended,
+            has_noted=_has_noted(wanted, outcome),
+            has_written=any(is_of(one, target) for one in read_operations(outcome.home)),
+            marks={uri for _, uri in baseline.opened},
+        )
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
     if cause and only_adds and (cause.script, cause.line) in wish.accepted:
         verdict, reason = "accepted", wish.accepted[cause.script, cause.line or 0]

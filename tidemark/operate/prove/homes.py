@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.home import DATABASES, SERVICES, Home
 from tidemark.local_state.operations import (
     COPY,
     DELETE,
@@ -33,6 +33,8 @@ def linked_home(home: Home, folder: Path) -> Home:
     made = Home.open(folder)
     put_databases(home, made)
     _copy_embedded(home.root / EMBEDDED, made.root / EMBEDDED)
+    if (home.root / SERVICES).is_file():
+        shutil.copyfile(home.root / SERVICES, made.root / SERVICES)
     withhold_others(made)
     shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
     return made
@@ -85,6 +87,9 @@ def home_after(base: Home, recorded: Home, operations: Sequence[Operation], fold
             (made.root / name).parent.mkdir(parents=True, exist_ok=True)
             delete_database(made.root / name)
             copy_database(found[-1], made.root / name)
+    states = [recorded.root / FOLDER / STATES / str(number) / SERVICES for number in numbers]
+    if found := [file for file in states if file.is_file()]:
+        shutil.copyfile(found[-1], made.root / SERVICES)
     for number in numbers:
         for database in (recorded.root / FOLDER / STATES / str(number) / EMBEDDED).glob("*"):
             shutil.rmtree(made.root / EMBEDDED / database.name, ignore_errors=True)

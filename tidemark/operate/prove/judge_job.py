@@ -76,6 +76,8 @@ def rows_judged(
         return {"by_time": [], "sides": [without_baseline(frame) for frame in read_sides]}
     names = list(types_of(base))
     found = by_time_of(base, control, names)
+    if why := why_unlike(base, control, names, found):
+        return {"problem": why, "by_time": [], "sides": []}
     by_time = [name for name in names if name in found or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
     counted = counts_of(read_sides, kept, by_time)
@@ -123,6 +125,20 @@ def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -
         return []
     sums = [measured(plain(frame, names), names) for frame in (base, control)]
     return differing_of(names, sums)
+
+
+def why_unlike(
+    base: DataFrame, control: "DataFrame | None", names: list[str], differing: Sequence[str]
+) -> str:
+    """Return why two equal runs are too different to be compared with others; empty if not."""
+    if not differing or control is None:
+        return ""
+    first, second = base.count(), control.count()
+    if first != second:
+        return f"two equal runs write different rows: {first:,} and {second:,} of them"
+    if set(differing) >= set(names):
+        return "two equal runs write different rows: no column has the same values"
+    return ""
 
 
 def counts_of(

@@ -69,9 +69,10 @@ def _by_cause(proof: Proof) -> dict[tuple[str, Cause], list[Finding]]:
 def _lines_of_cause(key: tuple[str, Cause], findings: Sequence[Finding]) -> Iterator[str]:
     verdict, cause = key
     crashes = sum(one.experiment.kind == "crash" for one in findings)
-    titles = list(dict.fromkeys(one.experiment.title for one in findings))
-    where = f"{crashes} of the crashes" if crashes > 1 else "; ".join(titles)
-    yield f"{verdict}: {where}"
+    named = [one for one in findings if one.experiment.kind != "crash" or crashes == 1]
+    titles = list(dict.fromkeys(one.experiment.title for one in named))
+    where = [*([f"{crashes} of the crashes"] if crashes > 1 else ()), *titles]
+    yield f"{verdict}: {'; '.join(where)}"
     worst = max(
         findings, key=lambda one: sum(it.lost + it.doubled + it.added for it in one.targets)
     )

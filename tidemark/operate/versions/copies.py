@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.served import find_port
-from tidemark.local_state.home import DATABASES, Home
+from tidemark.local_state.home import DATABASES, SERVICES, Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.store.database import Store
@@ -75,6 +75,8 @@ def _copied(home: Home, folder: Path) -> Home:
         if (home.root / name).is_file():
             (copy.root / name).parent.mkdir(parents=True, exist_ok=True)
             copy_database(home.root / name, copy.root / name)
+    if (home.root / SERVICES).is_file():
+        shutil.copyfile(home.root / SERVICES, copy.root / SERVICES)
     for name in FOLDERS:
         if (home.root / name).is_dir():
             _copy_tree(home.root / name, copy.root / name)
