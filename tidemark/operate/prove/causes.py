@@ -179,6 +179,9 @@ def _moment(experiment: Experiment, verdict: Verdict, operations: Sequence[Opera
     """
     failing = experiment.operation
     before = [one for one in operations if one.number < experiment.after]
+    of_note = any(is_state(one) for one in operations if one.number == experiment.after)
+    if before and of_note:
+        return before[-1].number
     if verdict == "lost" and any(is_write(one) or is_state(one) for one in before):
         return before[-1].number
     same = [one for one in operations if failing and place_of(one) == place_of(failing)]

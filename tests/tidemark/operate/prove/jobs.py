@@ -108,6 +108,25 @@ def case(
 
 JSON = 'rows.write.mode("append").json("s3://lake/second/")'
 APPEND = 'rows.write.mode("append").parquet(OUT)'
+SSM = """
+import boto3
+
+ssm = boto3.client("ssm")
+try:
+    last = int(ssm.get_parameter(Name="/orders/last")["Parameter"]["Value"])
+except ssm.exceptions.ParameterNotFound:
+    last = 0
+new = rows.where(F.col("id") > last).cache()
+high = new.agg(F.max("id")).first()[0]
+"""
+NOTE = """
+if high:
+    ssm.put_parameter(Name="/orders/last", Value=str(high), Type="String", Overwrite=True)
+"""
+REPLACE = """
+if high:  # an overwrite of what a repeated run writes again
+    new.write.mode("overwrite").json(f"{OUT}{last}/")
+"""
 CATALOGUE = [
     # Jobs with a bookmark.
     case("append", NEW + WHERE_ANY + APPEND + COMMIT, "deeedde"),
@@ -264,6 +283,9 @@ if rows.columns:
     ),
     # Jobs that read everything.
     case("all-overwrite", ALL + 'rows.write.mode("overwrite").parquet(OUT)', "eeeede-"),
+    # The mark is in SSM.
+    case("mark-in-ssm-first", ALL + SSM + NOTE + REPLACE, "leelee-"),
+    case("mark-in-ssm-last", ALL + SSM + REPLACE + NOTE, "eeelee-"),
     # A later run adds one file, which a crash cannot divide; the first run adds two.
     case(
         "first-load-in-two-files",

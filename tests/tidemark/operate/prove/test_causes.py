@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tidemark.local_state.operations import Operation
@@ -104,6 +106,65 @@ def test_a_run_that_notes_its_rows_although_it_failed_commits_in_finally():
         cause = cause_of(failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended)
 
         assert "commits although a write has failed" in cause.text
+
+
+OUT = "s3://lake/out/"
+MARK = Operation(1, "jr_1", "put", ("s3://state/done.json",), "job.py", 8)
+MARKS = {"s3://state/done.json", "s3://lake/in/1.json"}
+
+
+def test_a_failed_run_that_did_not_commit_is_not_said_to_commit():
+    operations = [MARK, put(2, 10), commit(3, 11)]
+
+    found = cause_of(
+        failed(2, operations), "lost", operations, OUT, has_ended=True, has_noted=False, marks=MARKS
+    )
+
+    assert found.line == 8
+    assert "before job.py line 10 writes them" in found.text
+
+
+def test_an_object_that_runs_read_is_a_mark_and_no_commit_is():
+    mark = replace(MARK, number=3)
+    archived = Operation(3, "jr_1", "delete", ("s3://lake/in/1.json",), "job.py", 9)
+    for note, line in ((mark, 8), (archived, 9)):
+        operations = [put(1, 10), put(2, 10), note, commit(4, 11)]
+
+        written = cause_of(crash(2), "doubled", operations, OUT, marks=MARKS)
+        failing = failed(3, operations)
+        by_error = cause_of(failing, "doubled", operations, OUT, has_ended=True, marks=MARKS)
+
+        assert f"line 10 has written rows that job.py line {line} had not yet noted" in written.text
+        assert by_error == written
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["ssm PutParameter /done", "secretsmanager PutSecretValue a", "glue UpdateTable sales"],
+)
+def test_a_request_that_keeps_a_mark_is_one(request_):
+    noted = Operation(1, "jr_1", "request", (request_,), "job.py", 8)
+
+    cause = cause_of(crash(1), "lost", [noted, put(2, 10), commit(3, 11)], OUT)
+
+    assert cause.line == 8
+
+
+def test_the_line_that_wrote_the_target_is_at_fault_not_the_last_one():
+    archive = Operation(3, "jr_1", "copy", ("s3://lake/in/1", "s3://archive/1"), "job.py", 12)
+
+    cause = cause_of(Experiment("twice", "twice"), "doubled", [put(1, 10), archive], OUT)
+
+    assert cause.line == 10
+
+
+def test_a_later_run_that_writes_nothing_is_said_to_skip():
+    parts = Experiment("parts", "parts")
+
+    assert (
+        "writes nothing to the target"
+        in cause_of(parts, "lost", WRITE_FIRST, OUT, has_written=False).text
+    )
 
 
 def test_a_run_that_failed_after_its_commit_has_lost_what_it_had_noted():

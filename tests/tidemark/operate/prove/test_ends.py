@@ -51,6 +51,31 @@ def test_a_client_of_a_database_that_cannot_be_watched_is_refused(folder, line):
     assert "JDBC, whose changes" in result.stderr
 
 
+def test_a_job_that_takes_messages_is_refused(folder):
+    script = folder / "job.py"
+    script.write_text(f"{APPEND}\nsqs.receive_message(QueueUrl='q')\n", encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["prove", str(script), *BOOKMARK])
+
+    assert result.exit_code == 2
+    assert "job.py:" in result.stderr
+    assert "takes messages from a queue" in result.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_a_bucket_is_named_by_its_folder_in_a_lake_without_a_home(project):
+    script = project / "job.py"
+    write = WHERE_ANY + 'rows.write.mode("append").parquet("s3://nowhere/out/")' + COMMIT
+    script.write_text(NEW + write, encoding="utf-8")
+
+    lake = project / "home" / "lake"
+    result = CliRunner().invoke(main, ["prove", "--lake", str(lake), str(script), *BOOKMARK])
+
+    assert result.exit_code == 3
+    assert f"mkdir {lake}/nowhere" in result.stderr
+
+
 @pytest.mark.spark
 @pytest.mark.nightly
 def test_a_job_that_fails_by_itself_proves_nothing(project):
