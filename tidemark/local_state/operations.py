@@ -226,7 +226,7 @@ class Recorder:
             if after[name] and after[name] != before.get(name):
                 kept = self._folder / STATES / str(number) / name
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                copy = shutil.copyfile if name == SERVICES else copy_database
+                copy = shutil.copy if name == SERVICES else copy_database
                 copy(self._home.root / name, kept)
         stamps.write_text(json.dumps(after), encoding="utf-8")
 

@@ -154,9 +154,8 @@ def cause_of(
     if experiment.kind != "crash":
         return _of_run(experiment, verdict, operations, target)
     if verdict == "lost" and all(one.number <= experiment.after for one in operations):
-        return _of_run(
-            replace(experiment, kind="again"), verdict, operations, target
-        )  # all is done
+        all_done = replace(experiment, kind="again")
+        return _of_run(all_done, verdict, operations, target)
     return _of_crash(experiment, verdict, operations, target)
 
 

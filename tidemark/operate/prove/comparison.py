@@ -70,6 +70,12 @@ def _has_noted(wanted: Wanted, outcome: Outcome) -> bool:
     return any(is_state(one) for one in of_failed[own.index(failing) :])
 
 
+def _has_written(outcome: Outcome, target: str) -> bool:
+    """Return whether the last run has changed a folder; True for targets that are none."""
+    is_folder = target.startswith("s3://")
+    return not is_folder or any(is_of(one, target) for one in read_operations(outcome.home))
+
+
 def _outcomes(done: Done) -> list[Outcome]:
     return [outcome for _, outcome in done]
 
@@ -117,7 +123,7 @@ def _finding(
             target,
             has_ended=has_ended,
             has_noted=_has_noted(wanted, outcome),
-            has_written=any(is_of(one, target) for one in read_operations(outcome.home)),
+            has_written=_has_written(outcome, target),
             marks={uri for _, uri in baseline.opened},
         )
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)

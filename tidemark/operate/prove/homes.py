@@ -34,7 +34,7 @@ def linked_home(home: Home, folder: Path) -> Home:
     put_databases(home, made)
     _copy_embedded(home.root / EMBEDDED, made.root / EMBEDDED)
     if (home.root / SERVICES).is_file():
-        shutil.copyfile(home.root / SERVICES, made.root / SERVICES)
+        shutil.copy(home.root / SERVICES, made.root / SERVICES)
     withhold_others(made)
     shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
     return made
@@ -89,7 +89,7 @@ def home_after(base: Home, recorded: Home, operations: Sequence[Operation], fold
             copy_database(found[-1], made.root / name)
     states = [recorded.root / FOLDER / STATES / str(number) / SERVICES for number in numbers]
     if found := [file for file in states if file.is_file()]:
-        shutil.copyfile(found[-1], made.root / SERVICES)
+        shutil.copy(found[-1], made.root / SERVICES)
     for number in numbers:
         for database in (recorded.root / FOLDER / STATES / str(number) / EMBEDDED).glob("*"):
             shutil.rmtree(made.root / EMBEDDED / database.name, ignore_errors=True)

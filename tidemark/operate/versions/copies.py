@@ -76,7 +76,7 @@ def _copied(home: Home, folder: Path) -> Home:
             (copy.root / name).parent.mkdir(parents=True, exist_ok=True)
             copy_database(home.root / name, copy.root / name)
     if (home.root / SERVICES).is_file():
-        shutil.copyfile(home.root / SERVICES, copy.root / SERVICES)
+        shutil.copy(home.root / SERVICES, copy.root / SERVICES)
     for name in FOLDERS:
         if (home.root / name).is_dir():
             _copy_tree(home.root / name, copy.root / name)
