@@ -143,15 +143,9 @@ def prove(
 
 
 def _refuse_shared(subject: "Subject") -> None:
-    """Raise if every run of the proof would change what is not of its home, or take from it."""
-    from tidemark.operate.versions.shared import messages_taken, shared_by_both
+    """Raise if every run of the proof would change what is not of its home."""
+    from tidemark.operate.versions.shared import shared_by_both
 
-    if place := messages_taken(subject.scripts):
-        raise UsageError(
-            f"{place} takes messages from a queue, and the SQS of this machine keeps none between "
-            "runs: what a run that died has left there cannot be told; prove the job with the list "
-            "of its work in a file or a table instead"
-        )
     writes = database_writes(subject.scripts, is_without_jdbc=True)
     if found := shared_by_both(writes, os.environ):
         raise UsageError(
@@ -169,7 +163,8 @@ def _naming_buckets_of(lake: Path | None) -> Iterator[None]:
     except NotProvedError as error:
         if lake is None:
             raise
-        raise NotProvedError(LOCAL_BUCKET.sub(rf"mkdir {lake}/\1", str(error))) from error
+        text = LOCAL_BUCKET.sub(lambda found: f"mkdir {lake}/{found[1]}", str(error))
+        raise NotProvedError(text) from error
 
 
 def _progress(console: Console) -> Progress:

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tidemark.local_state.home import DATABASES, SERVICES, Home
-from tidemark.local_state.store.sqlite_files import copy_database, stamp_of
+from tidemark.local_state.home import Home
+from tidemark.local_state.store.sqlite_files import stamp_of
+from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
 
 FOLDER, LOG, LOCK = "operations", "operations.jsonl", "lock"
 OBJECTS, STATES, OPENED, ARRIVING = "objects", "states", "opened", "arriving"
@@ -221,13 +222,10 @@ class Recorder:
         """Keep the databases that have changed since the last operation."""
         stamps = self._folder / "stamps.json"
         before = json.loads(stamps.read_text(encoding="utf-8")) if stamps.is_file() else {}
-        after = {name: stamp_of(self._home.root / name) for name in (*DATABASES, SERVICES)}
+        after = {name: stamp_of(self._home.root / name) for name in STATE_FILES}
         for name in after:
             if after[name] and after[name] != before.get(name):
-                kept = self._folder / STATES / str(number) / name
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                copy = shutil.copy if name == SERVICES else copy_database
-                copy(self._home.root / name, kept)
+                put_state_file(self._home.root / name, self._folder / STATES / str(number) / name)
         stamps.write_text(json.dumps(after), encoding="utf-8")
 
 

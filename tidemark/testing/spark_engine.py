@@ -21,7 +21,7 @@ from tidemark.glue_job.metastore.asked import catalog_settings
 from tidemark.glue_job.metastore.connect import Metastore, offer
 from tidemark.glue_job.process.after_import import log_without_setup, remember_class_names
 from tidemark.glue_job.process.borrow import DAEMON, WORKERS
-from tidemark.glue_job.process.spark import EVENTS_FOLDER, write_spark_conf
+from tidemark.glue_job.process.spark import EVENTS_FOLDER, QUICK, write_spark_conf
 from tidemark.local_state.home import Home
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.sites import SITES
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 JVM_LOG = "jvm.log"
 JVM_GRACE_S = 5.0
-# A JVM of tests lives for seconds: optimising its code costs more than it brings.
-QUICK = "-XX:TieredStopAtLevel=1"
 
 
 class SparkEngine:

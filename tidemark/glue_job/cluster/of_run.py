@@ -9,13 +9,18 @@ from pathlib import Path
 
 from tidemark.errors import UsageError
 from tidemark.glue_job.cluster.asked import asked_for
-from tidemark.glue_job.process.spark import CONF_FILE, TEMPORARY_FOLDER, as_properties
+from tidemark.glue_job.process.spark import (
+    CONF_FILE,
+    NO_PERF_DATA,
+    QUICK,
+    TEMPORARY_FOLDER,
+    as_properties,
+)
 
 STANDALONE = "spark://"
 ANSWER_S = 5.0
 # What Python workers on other machines need of the environment of a run.
 ENVIRONMENT = ("PYTHONPATH", "TIDEMARK_HOME", "LC_ALL", "TZ")
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 # Only for bookkeeping: what an executor may take is its own setting.
 MEMORY_OF_WORKER = "1024g"
 
@@ -38,7 +43,8 @@ def executors_of_run(folder: Path) -> Iterator[None]:
     from tidemark.glue_job.cluster.standalone import FOLDER, standalone_cluster
     from tidemark.glue_job.process.class_archive.archive import archive_options
 
-    options = [*QUICK.split(), *archive_options(Path(os.environ["JAVA_HOME"]))]
+    archive = archive_options(Path(os.environ["JAVA_HOME"]))
+    options = [QUICK, "-XX:+UseSerialGC", NO_PERF_DATA, *archive]
     variables = {
         **os.environ,
         "SPARK_DAEMON_JAVA_OPTS": shlex.join(options),

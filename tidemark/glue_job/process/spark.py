@@ -23,8 +23,9 @@ CONF_FILE = "spark.conf"
 # Options of sources that Spark redacts: by their names, and by the content of their values.
 REDACTED = "(?i)passw|pwd|secret|token|credential|access.?key|@"
 NO_PERF_DATA = "-XX:-UsePerfData"  # a file in /tmp, which a killed JVM leaves there
-# Of a proof: many short runs, for which compiling well costs more than it saves.
-QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# For JVMs that live for seconds: compiling well costs more than it saves. It names no collector of
+# garbage, for a job may name one, and a JVM with two does not start.
+QUICK = "-XX:TieredStopAtLevel=1"
 TEMPORARY_FOLDER = "tmp"  # of the run's JVM if it is its own: a killed JVM leaves files
 
 
@@ -101,7 +102,7 @@ def java_options(home: Home, run_folder: Path, java_home: Path, spark: Spark) ->
     return [
         *(f"-D{name}={value}" for name, value in properties.items()),
         NO_PERF_DATA,
-        *(QUICK if withholds_others(home) else ()),
+        *([QUICK] if withholds_others(home) else []),
         *archive_options(java_home, spark),
     ]
 

@@ -123,7 +123,7 @@ def cause_of(
     target: str = "",
     *,
     has_ended: bool = False,
-    has_noted: bool = True,
+    has_noted: bool = False,
     has_written: bool = True,
     marks: Collection[str] = (),
 ) -> Cause:
@@ -147,8 +147,7 @@ def cause_of(
         )
     if experiment.kind == "parts" and not has_written:
         return Cause(*SKIPS)
-    is_noted = verdict == "lost" and has_noted and _notes_after(experiment, operations)
-    if experiment.kind == "error" and has_ended and not is_noted:
+    if experiment.kind == "error" and has_ended and not (verdict == "lost" and has_noted):
         like = replace(experiment, kind="crash", after=_moment(experiment, verdict, operations))
         return _of_crash(like, verdict, operations, target)
     if experiment.kind != "crash":
@@ -165,10 +164,6 @@ def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Opera
     if target and is_change and operation.places[-1] in marks:
         return replace(operation, kind=BOOKMARK)
     return operation
-
-
-def _notes_after(experiment: Experiment, operations: Sequence[Operation]) -> bool:
-    return any(is_state(one) and one.number > experiment.after for one in operations)
 
 
 def _moment(experiment: Experiment, verdict: Verdict, operations: Sequence[Operation]) -> int:

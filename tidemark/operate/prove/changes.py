@@ -1,6 +1,7 @@
 """What the changes of a run are: writes, notes of how far it is, and what only committers see."""
 
 import re
+from collections.abc import Iterable
 
 from tidemark.local_state.operations import BOOKMARK as BOOKMARK_COMMIT
 from tidemark.local_state.operations import (
@@ -20,6 +21,7 @@ from tidemark.local_state.operations import (
 VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
 OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
+TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
 # Requests by which a job keeps a mark of its own.
 NOTES = (
     "ssm PutParameter",
@@ -87,6 +89,12 @@ def is_state(operation: Operation) -> bool:
     """Return whether an operation notes how far the job has got: a bookmark, or a watermark."""
     is_note = operation.kind == REQUEST and operation.places[0].startswith(NOTES)
     return operation.kind == BOOKMARK_COMMIT or changes_items(operation) or is_note
+
+
+def messages_taken(operations: Iterable[Operation]) -> str:
+    """Return the first line that takes messages from a queue of SQS; empty if none does."""
+    taken = (one for one in operations if one.kind == REQUEST)
+    return next((place_of(one) for one in taken if one.places[0].startswith(TAKES)), "")
 
 
 def are_hidden(one: Operation, following: Operation) -> bool:

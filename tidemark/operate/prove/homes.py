@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tidemark.local_state.home import DATABASES, SERVICES, Home
+from tidemark.local_state.home import Home
 from tidemark.local_state.operations import (
     COPY,
     DELETE,
@@ -20,7 +20,7 @@ from tidemark.local_state.operations import (
     Operation,
     withhold_others,
 )
-from tidemark.local_state.store.sqlite_files import copy_database, delete_database
+from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
 from tidemark.operate.versions.copies import LOCKS, wait_until_closed
 from tidemark.operate.versions.targets import SCRIPTS, files_of
 
@@ -33,8 +33,6 @@ def linked_home(home: Home, folder: Path) -> Home:
     made = Home.open(folder)
     put_databases(home, made)
     _copy_embedded(home.root / EMBEDDED, made.root / EMBEDDED)
-    if (home.root / SERVICES).is_file():
-        shutil.copy(home.root / SERVICES, made.root / SERVICES)
     withhold_others(made)
     shutil.copytree(home.lake, made.lake, copy_function=_linked, dirs_exist_ok=True)
     return made
@@ -47,14 +45,10 @@ def _copy_embedded(source: Path, target: Path) -> None:
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=ignored)
 
 
-def put_databases(source: Home, target: Home, names: Sequence[str] = DATABASES) -> None:
-    """Replace databases of a home by copies of those of another one."""
+def put_databases(source: Home, target: Home, names: Sequence[str] = STATE_FILES) -> None:
+    """Replace files of the state of a home by copies of those of another one."""
     for name in names:
-        if (target.root / name).is_file():
-            delete_database(target.root / name)
-        if (source.root / name).is_file():
-            (target.root / name).parent.mkdir(parents=True, exist_ok=True)
-            copy_database(source.root / name, target.root / name)
+        put_state_file(source.root / name, target.root / name)
 
 
 def _linked(source: str, target: str) -> str:
@@ -81,15 +75,10 @@ def home_after(base: Home, recorded: Home, operations: Sequence[Operation], fold
     for operation in operations:
         _apply(operation, made, recorded)
     numbers = [one.number for one in operations]
-    for name in DATABASES:
+    for name in STATE_FILES:
         kept = [recorded.root / FOLDER / STATES / str(number) / name for number in numbers]
         if found := [file for file in kept if file.is_file()]:
-            (made.root / name).parent.mkdir(parents=True, exist_ok=True)
-            delete_database(made.root / name)
-            copy_database(found[-1], made.root / name)
-    states = [recorded.root / FOLDER / STATES / str(number) / SERVICES for number in numbers]
-    if found := [file for file in states if file.is_file()]:
-        shutil.copy(found[-1], made.root / SERVICES)
+            put_state_file(found[-1], made.root / name)
     for number in numbers:
         for database in (recorded.root / FOLDER / STATES / str(number) / EMBEDDED).glob("*"):
             shutil.rmtree(made.root / EMBEDDED / database.name, ignore_errors=True)

@@ -20,6 +20,7 @@ from tidemark.operate.prove.baselines import (
     why_nothing,
 )
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
+from tidemark.operate.prove.changes import messages_taken
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.experiments import (
     KINDS,
@@ -53,6 +54,12 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     say("running it twice, as it should go", 0, 0)
     with threads_of(bench) as threads:
         first, control, is_anew = _two_runs(bench, threads)
+        if place := messages_taken(first.operations):
+            raise NotProvedError(
+                f"{place} takes messages from a queue, and the SQS of this machine keeps none "
+                "between runs: what a run that died has left there cannot be told; prove the job "
+                "with the list of its work in a file or a table instead"
+            )
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(len(first.sources), _impossible(bench, first), moments)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.glue_service.served import find_port
-from tidemark.local_state.home import DATABASES, SERVICES, Home
+from tidemark.local_state.home import Home
 from tidemark.local_state.machine.disk import full_disk_line, has_room
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.store.database import Store
-from tidemark.local_state.store.sqlite_files import copy_database, stamp_of
+from tidemark.local_state.store.sqlite_files import stamp_of
+from tidemark.local_state.store.state_files import STATE_FILES, put_state_file
 
 FOLDERS = ("lake", "derby")
 LOCKS = "*.lck"  # of databases of Derby that are open
@@ -54,7 +55,7 @@ def copy_home(home: Home, folder: Path) -> Home:
 
 
 def _stamps(home: Home) -> list[list[int]]:
-    return [stamp_of(home.root / name) for name in DATABASES]
+    return [stamp_of(home.root / name) for name in STATE_FILES]
 
 
 def wait_until_closed(databases: Path) -> None:
@@ -71,12 +72,8 @@ def copy_of_copy(copy: Home, folder: Path) -> Home:
 
 def _copied(home: Home, folder: Path) -> Home:
     copy = Home.open(folder)
-    for name in DATABASES:
-        if (home.root / name).is_file():
-            (copy.root / name).parent.mkdir(parents=True, exist_ok=True)
-            copy_database(home.root / name, copy.root / name)
-    if (home.root / SERVICES).is_file():
-        shutil.copy(home.root / SERVICES, copy.root / SERVICES)
+    for name in STATE_FILES:
+        put_state_file(home.root / name, copy.root / name)
     for name in FOLDERS:
         if (home.root / name).is_dir():
             _copy_tree(home.root / name, copy.root / name)

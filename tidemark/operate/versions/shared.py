@@ -1,14 +1,11 @@
 """What two runs would share although each has its own copy of a home: databases, and endpoints."""
 
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from tidemark.errors import UsageError
 
 OPTION = "--with-databases"
 ENDPOINTS = "AWS_ENDPOINT_URL"
-TAKES_MESSAGES = re.compile(r"\breceive_messages?\s*\(")
 
 
 def refuse_shared(writes: Mapping[str, Sequence[int]], environment: Mapping[str, str]) -> None:
@@ -40,16 +37,3 @@ def shared_by_both(
         f"{name}:{line} writes to a database" for name, lines in writes.items() for line in lines
     ]
     return found
-
-
-def messages_taken(scripts: Mapping[str, Path]) -> str:
-    """Return the first line of scripts that takes messages from a queue of SQS; empty if none does.
-
-    Example: "load.py:12".
-    """
-    for name, file in scripts.items():
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-        for number, line in enumerate(lines, start=1):
-            if TAKES_MESSAGES.search(line.partition("#")[0]):
-                return f"{name}:{number}"
-    return ""

@@ -103,7 +103,9 @@ def test_a_run_that_failed_by_its_write_has_left_what_a_crash_leaves():
 
 def test_a_run_that_notes_its_rows_although_it_failed_commits_in_finally():
     for has_ended in (False, True):
-        cause = cause_of(failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended)
+        cause = cause_of(
+            failed(1, WRITE_FIRST), "lost", WRITE_FIRST, has_ended=has_ended, has_noted=True
+        )
 
         assert "commits although a write has failed" in cause.text
 
@@ -116,9 +118,7 @@ MARKS = {"s3://state/done.json", "s3://lake/in/1.json"}
 def test_a_failed_run_that_did_not_commit_is_not_said_to_commit():
     operations = [MARK, put(2, 10), commit(3, 11)]
 
-    found = cause_of(
-        failed(2, operations), "lost", operations, OUT, has_ended=True, has_noted=False, marks=MARKS
-    )
+    found = cause_of(failed(2, operations), "lost", operations, OUT, has_ended=True, marks=MARKS)
 
     assert found.line == 8
     assert "before job.py line 10 writes them" in found.text

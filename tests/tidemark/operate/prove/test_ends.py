@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -51,15 +52,24 @@ def test_a_client_of_a_database_that_cannot_be_watched_is_refused(folder, line):
     assert "JDBC, whose changes" in result.stderr
 
 
-def test_a_job_that_takes_messages_is_refused(folder):
-    script = folder / "job.py"
-    script.write_text(f"{APPEND}\nsqs.receive_message(QueueUrl='q')\n", encoding="utf-8")
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_a_job_that_takes_messages_proves_nothing(project):
+    script = project / "job.py"
+    takes = """
+import boto3
+
+sqs = boto3.client("sqs")
+queue = sqs.create_queue(QueueName="work")["QueueUrl"]
+getattr(sqs, "receive_" + "message")(QueueUrl=queue)
+"""
+    write = WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
+    script.write_text(NEW + takes + write, encoding="utf-8")
 
     result = CliRunner().invoke(main, ["prove", str(script), *BOOKMARK])
 
-    assert result.exit_code == 2
-    assert "job.py:" in result.stderr
-    assert "takes messages from a queue" in result.stderr
+    assert result.exit_code == 3
+    assert re.search(r"job.py line \d+ takes messages from a queue", result.stderr)
 
 
 @pytest.mark.spark
