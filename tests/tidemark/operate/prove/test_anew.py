@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.tidemark.operate.prove.jobs import CATALOGUE
+from tests.tidemark.operate.prove.catalogue import CATALOGUE
 from tidemark.cli.main import main
 
 CASES = {case.name: case for case in CATALOGUE}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.pages import Page
-from tests.tidemark.operate.prove.jobs import ALL, CATALOGUE, NEW, WINDOWS, Case
+from tests.tidemark.operate.prove.catalogue import CATALOGUE
+from tests.tidemark.operate.prove.jobs import ALL, NEW, WINDOWS, Case
 
 pytestmark = pytest.mark.spark
 COLUMNS = ("crash", "again", "order", "meanwhile", "twice")
