@@ -54,7 +54,6 @@ job.commit()
 WHERE_ANY = """
 if rows.columns:
     """
-CRASH_SAFE = {"crash": "equal"}
 
 
 @dataclass(frozen=True)
