@@ -14,7 +14,7 @@ from tidemark.cli.bookmark import FORMAT, console_for_tables
 from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.known_names import JOB, WORKFLOW
 from tidemark.cli.run_show import refuse_options, show
-from tidemark.cli.runs import watch
+from tidemark.cli.runs import changes_of, watch
 from tidemark.cli.s3_semantics import s3_semantics_option
 from tidemark.cli.submit import ISOLATED_HELP
 from tidemark.cli.synth import assembly_folder
@@ -168,12 +168,12 @@ def _run_on(glue: "Glue", workflow: str, where: Where, request: Request) -> int:
 
 
 def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -> int:
-    from tidemark.cli.views.runs import Changes, run_json
+    from tidemark.cli.views.runs import run_json
     from tidemark.operate.job_runs import follow_run, start_run, stop_runs
     from tidemark.operate.workflow_runs import arguments_in
 
     console = console_for_tables()
-    changes = Changes(where.option)
+    changes = changes_of(where)
     found = start_run(glue, job, arguments_in(glue, workflow, job))
     try:
         for now in follow_run(glue, found):

@@ -4,9 +4,10 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +19,9 @@ from tidemark.cli.where import Where, only_looks, start_options, where_options
 from tidemark.errors import UsageError
 
 if TYPE_CHECKING:
+    from tidemark.cli.views.runs import Changes
     from tidemark.operate.clients import Glue
+    from tidemark.operate.job_runs import Run
     from tidemark.operate.workflow_runs import WorkflowRun
 
 INTERRUPTED = 130
@@ -171,12 +174,18 @@ def resume(
     It is a new workflow run, in which the jobs that SUCCEEDED stand as they are. Ctrl-C stops it.
     """
     from tidemark.operate.workflow_runs import resume as resume_run
+    from tidemark.operate.workflow_runs import to_resume
 
+    def asked_of(glue: "Glue") -> tuple[str, str | None, list[str]]:
+        return glue.names.workflow(workflow), run_id, [glue.names.job(job) for job in begin]
+
+    if where.stage is None:
+        with open_target(where) as target:  # synthesizes nothing, and may say that nothing is left
+            to_resume(target.glue, *asked_of(target.glue), may_be_open=True)
     with open_target(where, ("workflow", workflow)) as target:
         glue = target.glue
-        name = glue.names.workflow(workflow)
-        jobs = [glue.names.job(job) for job in begin]
-        new_id, chosen, resumed = resume_run(glue, name, run_id, jobs)
+        name, *_ = asked = asked_of(glue)
+        new_id, chosen, resumed = resume_run(glue, *asked)
         click.echo(f"resuming {name} at {', '.join(chosen)}", err=True)
         code = watch(glue, name, new_id, where, output, resumed)
     sys.exit(code)
@@ -222,11 +231,11 @@ def watch(
     Of a run that it resumes nothing is shown again.
     """
     from tidemark.cli.progress import RunConsole
-    from tidemark.cli.views.runs import Changes, not_started_lines, workflow_run_json
+    from tidemark.cli.views.runs import not_started_lines, workflow_run_json
     from tidemark.operate.workflow_runs import follow, stop_workflow
 
     console = RunConsole(stderr=output == "json")
-    changes = Changes(where.option, resumed.runs if resumed else ())
+    changes = changes_of(where, resumed.runs if resumed else ())
     try:
         for found in follow(glue, workflow, run_id):
             for line in changes.lines(found.runs):
@@ -240,6 +249,18 @@ def watch(
     if output == "json":
         click.echo(json.dumps(workflow_run_json(found), indent=2))
     return 0 if found.is_success else 1
+
+
+def changes_of(where: Where, seen: Sequence["Run"] = ()) -> "Changes":
+    """Return what reports the changes of runs; of this machine's, with the rows of each run."""
+    from tidemark.cli.views.runs import Changes
+
+    if where.stage is not None:
+        return Changes(where.option, seen)
+    from tidemark.local_state.home import Home
+    from tidemark.operate.home import with_rows
+
+    return Changes(where.option, seen, partial(with_rows, Home.from_environment()))
 
 
 @contextmanager

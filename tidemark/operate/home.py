@@ -7,7 +7,8 @@ or stops something goes through a Glue that serves the home.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -365,6 +366,15 @@ def run_of_record(run: JobRun, request: RunRequest, *, is_read_again: bool = Fal
         rows_written=run.rows_written,
         jvm=run.jvm or "",
     )
+
+
+def with_rows(home: Home, run: Run) -> Run:
+    """Return a run of a Glue that serves a home, with the rows that the home's state knows."""
+    with closing(ReadOnlyStore(home.database, is_held=home.is_held())) as store:
+        record = store.job_run(run.run_id)
+    if record is None:
+        return run
+    return replace(run, rows_read=record.rows_read, rows_written=record.rows_written)
 
 
 def last_lines(folder: Path, message: str, count: int) -> list[str]:

@@ -151,13 +151,16 @@ def stop_workflow(glue: Glue, workflow: str, run_id: str | None) -> list[str]:
     return asked
 
 
-def resume(
-    glue: Glue, workflow: str, run_id: str | None, jobs: Sequence[str]
-) -> tuple[str, list[str], WorkflowRun]:
-    """Resume a workflow run from jobs of it."""
+def to_resume(
+    glue: Glue, workflow: str, run_id: str | None, jobs: Sequence[str], *, may_be_open: bool = False
+) -> tuple[WorkflowRun, list[str]]:
+    """Return the workflow run that can be resumed, and from which of its jobs.
+
+    With ``may_be_open`` it may be RUNNING: so is one whose engine died, until the next one begins.
+    """
     glue.check_stage(WORKFLOW, workflow)
     run = _run_to_resume(glue, workflow, run_id)
-    if run.status != COMPLETED:
+    if run.status != COMPLETED and not (may_be_open and run.is_open):
         do = "wait for it" if run.is_open else "`tidemark run` starts a new one"
         raise UsageError(
             f"workflow run {run.run_id} is {run.status}; only a COMPLETED run can be resumed: {do}"
@@ -174,6 +177,14 @@ def resume(
             f"every job that workflow run {run.run_id} started SUCCEEDED: there is nothing to "
             "resume; --from JOB runs one again, with what follows it"
         )
+    return run, chosen
+
+
+def resume(
+    glue: Glue, workflow: str, run_id: str | None, jobs: Sequence[str]
+) -> tuple[str, list[str], WorkflowRun]:
+    """Resume a workflow run from jobs of it."""
+    run, chosen = to_resume(glue, workflow, run_id, jobs)
     nodes = [run.nodes[name] for name in chosen]
     answer = glue.glue.resume_workflow_run(Name=workflow, RunId=run.run_id, NodeIds=nodes)
     return str(answer["RunId"]), chosen, run

@@ -127,6 +127,17 @@ def test_as_deployed_runs_the_old_code_and_says_what_has_changed(shop, words):
     assert "jobs/load.py" in result.stderr
 
 
+def test_resume_says_that_nothing_is_left_before_it_synthesizes(shop):
+    assert tidemark("run").exit_code == 0
+    (shop.folder / "app.py").write_text("an error of syntax", encoding="utf-8")
+
+    resumed = tidemark("resume")
+
+    assert resumed.exit_code == 2
+    assert "nothing to resume" in " ".join(resumed.stderr.split())
+    assert "Synthesizing" not in resumed.output
+
+
 def test_a_repaired_script_is_resumed(shop):
     shop.write("broken", end="raise ValueError('statuss')")
     assert tidemark("run").exit_code == 1

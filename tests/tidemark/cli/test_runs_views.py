@@ -77,6 +77,14 @@ def test_a_run_that_read_nothing_says_so():
     assert "Waiting" not in shown(runs_listing([replace(run, state="WAITING", detail="Waiting")]))
 
 
+def test_a_run_of_this_machine_ends_with_its_rows():
+    changes = Changes(with_rows=lambda run: replace(run, rows_read=1, rows_written=1200))
+
+    (line,) = changes.lines([replace(DONE, job="load")])
+
+    assert shown(line) == "✓ load  SUCCEEDED in 2.0 s, 1 row read, 1,200 written\n"
+
+
 def test_what_was_not_started_is_told_with_what_it_waits_for():
     run = WorkflowRun("flow", "wr_1", "COMPLETED", (), {"b": ("a SUCCEEDED (is FAILED)",), "c": ()})
 

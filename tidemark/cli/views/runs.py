@@ -1,7 +1,7 @@
 """Shows job runs and workflow runs: as lists, as JSON, and line by line while in progress."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -133,19 +133,34 @@ def render_end(run: Run, logs: str) -> Text:
     """Return what to say of a job run that has ended; where its log is, if it did not succeed."""
     if run.state == "SUCCEEDED":
         told = f": {run.detail}" if run.detail else ""
-        return Text.assemble(("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}{told}")
+        return Text.assemble(
+            ("✓", "green"), f" {run.job}  SUCCEEDED in {took(run)}{_rows(run)}{told}"
+        )
     cause = f": {run.message}" if run.message else ""
     return Text.assemble(
         ("✗", "red"), f" {run.job} {run.state}{cause}\n  after {took(run)}, log: {logs}"
     )
 
 
+def _rows(run: Run) -> str:
+    if run.rows_read is None and run.rows_written is None:
+        return ""
+    unit = "row" if run.rows_read == 1 else "rows"
+    return f", {grouped(run.rows_read)} {unit} read, {grouped(run.rows_written)} written"
+
+
 class Changes:
     """Reports the changes of a workflow run from one poll to the next."""
 
-    def __init__(self, option: str = "", seen: Sequence[Run] = ()) -> None:
-        """Have seen some runs."""
+    def __init__(
+        self,
+        option: str = "",
+        seen: Sequence[Run] = (),
+        with_rows: Callable[[Run], Run] = lambda run: run,
+    ) -> None:
+        """Have seen some runs; ``with_rows`` adds the rows of one, where they are known."""
         self._option = option
+        self._with_rows = with_rows
         self._states = {run.run_id: run.state for run in seen}
 
     def lines(self, runs: Sequence[Run]) -> list[Text]:
@@ -158,7 +173,7 @@ class Changes:
                 found.append(Text(f"  {run.job}  {_begun(run.state)}"))
             elif run.is_final and before != run.state:
                 logs = f"tidemark logs {run.job} --run {run.run_id[:11]}{self._option}"
-                found.append(render_end(run, logs))
+                found.append(render_end(self._with_rows(run), logs))
         return found
 
 
