@@ -2,18 +2,26 @@
 
 import errno
 import os
+import re
 import signal
 from pathlib import Path
 
 import click
 
-from tidemark.errors import InputError, NotProvedError, TidemarkError, UsageError
+from tidemark.errors import (
+    EntityNotFoundError,
+    InputError,
+    NotProvedError,
+    TidemarkError,
+    UsageError,
+)
 from tidemark.extras import not_installed
 from tidemark.local_state.home import DEFAULT_HOME
 from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 
 FAILURE, USAGE, NOTHING_TRIED = 1, 2, 3
 RUNNERS = ("run", "submit")
+OF_GLUE = re.compile(r"\.? \(Service: AWSGlue; [^)]*\)")  # what scripts look for, and people do not
 
 
 def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None:
@@ -24,6 +32,8 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
             return (f"error: {missing}", USAGE) if missing else None
         case UsageError() | InputError():
             return f"error: {error}", USAGE
+        case EntityNotFoundError():
+            return f"error: {OF_GLUE.sub('', str(error))}", USAGE
         case NotProvedError():
             return f"error: {error}", NOTHING_TRIED
         case TidemarkError():

@@ -206,7 +206,7 @@ def test_explain_of_a_job_that_read_no_source_names_the_watermarks(home, tmp_pat
 
     result = tidemark("explain", "customers")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "never ran" not in result.stderr
     assert "tidemark watermark show customers" in result.stderr
 

@@ -108,7 +108,7 @@ def test_explain_refuses_what_an_account_does_not_tell(stage):
     other = stage.ask("explain", "load", "--file", "s3://elsewhere/a")
 
     assert_one_clear_line_after(elsewhere, 2, "leave out --run", "run show jr_1 --deployed prod")
-    assert_one_clear_line_after(nothing, 1, "neither a bookmark nor a watermark")
+    assert_one_clear_line_after(nothing, 2, "neither a bookmark nor a watermark")
     assert_one_clear_line_after(other, 2, "no source of S3", "s3://elsewhere/a; declared are none")
 
 

@@ -83,7 +83,7 @@ def test_job_with_a_bookmark_is_told_where_that_is(engine, home):
 
     code, output = tidemark("show", "curate-orders")
 
-    assert code == 1
+    assert code == 2
     assert "tidemark bookmark show curate-orders" in output
 
 

@@ -37,7 +37,7 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
         yield from _clear_lines(plan, files)
     for title, texts in (
         ("What to do", plan.advice),
-        ("Not known", plan.unknown),
+        ("Not known", [text for text in plan.unknown if text not in _said_of_jobs(plan)]),
         ("Meanwhile", plan.schedules),
     ):
         if texts:
@@ -45,6 +45,12 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
             yield title
             for text in texts:
                 yield from _wrapped(text, "- ")
+
+
+def _said_of_jobs(plan: "Plan") -> set[str]:
+    """Return what is not known, and is said of a job above."""
+    effects = {f"{job.job}: {one.dataset}: {one.why}" for job in plan.jobs for one in job.effects}
+    return effects | {f"{job.job}: {one.why}" for job in plan.jobs for one in job.reads_again}
 
 
 def _clear_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:

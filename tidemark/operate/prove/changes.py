@@ -19,6 +19,7 @@ from tidemark.local_state.operations import (
 )
 
 VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
+OF_BATCH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
 TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
@@ -95,6 +96,13 @@ def messages_taken(operations: Iterable[Operation]) -> str:
     """Return the first line that takes messages from a queue of SQS; empty if none does."""
     taken = (one for one in operations if one.kind == REQUEST)
     return next((place_of(one) for one in taken if one.places[0].startswith(TAKES)), "")
+
+
+def micro_batches(operations: Iterable[Operation]) -> int:
+    """Return how many micro-batches of streaming queries the runs have committed."""
+    return len(
+        {one.places[-1] for one in operations if one.places and OF_BATCH.search(one.places[-1])}
+    )
 
 
 def are_hidden(one: Operation, following: Operation) -> bool:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from tidemark.local_state.operations import read_operations
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import cause_of
-from tidemark.operate.prove.changes import is_of, is_state
+from tidemark.operate.prove.changes import is_of, is_state, micro_batches
 from tidemark.operate.prove.findings import Finding, Wish
 from tidemark.operate.prove.homes import without_scratch
 from tidemark.operate.prove.judge import do_names_vary, judge
@@ -28,14 +29,13 @@ def compared(
     """
     of_first = [(one, it) for one, it in done if one.of is first or one.experiment.is_late]
     vary = do_names_vary(bench, first.outcome, control)
-    rows, by_time = judge(
-        bench, first.outcome, control, _outcomes(of_first), wish, {}, names_vary=vary
-    )
+    ask = partial(judge, bench, names_vary=vary, batches=micro_batches(first.operations))
+    rows, by_time = ask(first.outcome, control, _outcomes(of_first), wish, {})
     found = _findings(bench, wish, of_first, rows)
     others = [(one, it) for one, it in done if one.of is not first]
     if well := next((one.well for one, _ in others if one.well), None):
         unlike = {one.target: one for of_one in rows for one in of_one if one.problem}
-        rows, _ = judge(bench, well, None, _outcomes(others), wish, by_time, names_vary=vary)
+        rows, _ = ask(well, None, _outcomes(others), wish, by_time)
         rows = [[unlike.get(one.target, one) for one in of_one] for of_one in rows]
         found = _better(found, _findings(bench, wish, others, rows))
     return _with_plain_causes(list(found.values())), by_time
@@ -107,11 +107,13 @@ def _finding(
     else:  # what a later job of a workflow reads, shows in what that job writes
         counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
     verdict = worst([one.verdict for one in counting])
-    reason = outcome.failure or next((one.problem for one in counting if one.problem), "") or ""
-    reason = without_scratch(reason, bench.scratch)
+    problem = next((one.problem for one in counting if one.problem), "")
+    reason = without_scratch(outcome.failure or problem or "", bench.scratch)
     cause = None
     if outcome.failure and verdict == "equal":
         verdict = "fails"
+    elif problem and verdict == "equal":  # not of all targets
+        verdict = "not tried"
     if verdict not in ("equal", "not tried"):
         target = next((one.target for one in counting if one.verdict == verdict), "")
         around = baseline.around(experiment, target)

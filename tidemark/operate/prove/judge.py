@@ -33,6 +33,7 @@ def judge(
     left_out: Mapping[str, Sequence[str]],
     *,
     names_vary: bool,
+    batches: int,
 ) -> tuple[list[list[TargetRows]], dict[str, list[str]]]:
     """Return the targets of each outcome, and the columns of each target that differ by time.
 
@@ -44,11 +45,13 @@ def judge(
         wish: the columns that identify a row, and those that do not.
         left_out: columns of targets that are not compared.
         names_vary: whether two equal runs write to folders of different names.
+        batches: how many micro-batches the baseline has committed.
     """
     homes = [one.home for one in (baseline, *outcomes, control or baseline)]
     asked = {**_places(bench, homes, names_vary=names_vary), **_tables(bench, homes)}
     for name, target in asked.items():
-        target["left_out"] = list(left_out.get(name, ()))
+        numbers = numbering(target["sides"][0], batches)
+        target["left_out"] = [*left_out.get(name, ()), *numbers]
     answers = dict(zip(asked, _answers(bench, list(asked.values()), wish), strict=True))
     _check_key(wish.key, [answer["columns"] for answer in answers.values() if "columns" in answer])
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}
@@ -57,6 +60,21 @@ def judge(
         for number in range(1, len(outcomes) + 1)
     ]
     return judged, by_time
+
+
+def numbering(side: Mapping[str, Any], batches: int) -> list[str]:
+    """Return the columns of the folders of a target that number the micro-batches of its run.
+
+    Runs over the same files in other parts number them otherwise.
+    """
+    found = dict[str, set[str]]()
+    for file in side["files"]:
+        for part in Path(file).relative_to(side["folder"]).parts[:-1]:
+            name, is_column, value = part.partition("=")
+            if is_column:
+                found.setdefault(name, set()).add(value)
+    numbers = set(map(str, range(batches)))
+    return [name for name, values in found.items() if values == numbers]
 
 
 def do_names_vary(bench: Bench, baseline: Outcome, control: Outcome) -> bool:

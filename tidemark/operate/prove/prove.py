@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -73,7 +74,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     done = queue.done  # none: nothing to compare, which would take a Spark to say
     findings, by_time = compared(bench, wish, first, control, done) if done else ([], {})
     findings += [Finding(one, "not tried", reason=one.not_tried) for one in queue.not_tried]
-    findings.sort(key=_place)
+    findings = with_numbers(sorted(findings, key=_place))
     seconds = time.monotonic() - began
     withheld = first.withheld
     return Proof(first.operations, findings, by_time, seconds, wish.seed, withheld, is_anew)
@@ -83,6 +84,19 @@ def _place(finding: Finding) -> tuple[int, bool, bool, int]:
     """Return where a finding stands: by its kind, then in the order of what happens."""
     one = finding.experiment
     return KINDS.index(one.kind), one.is_in_increment, one.is_late, one.after
+
+
+def with_numbers(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings, those whose titles are the same with a number: a line that loops."""
+    totals = Counter(one.experiment.title for one in findings)
+    found, numbers = list[Finding](), Counter[str]()
+    for one in findings:
+        title = one.experiment.title
+        numbers[title] += 1
+        if totals[title] > 1:
+            title = f"{title}, {numbers[title]} of {totals[title]}"
+        found.append(replace(one, experiment=replace(one.experiment, title=title)))
+    return found
 
 
 def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outcome, bool]:

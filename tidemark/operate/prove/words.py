@@ -24,6 +24,7 @@ ANEW = (
     "There was nothing new to read, so the proof began anew: on a copy without the bookmark, the "
     "watermarks and the output of the jobs."
 )
+WHY_LEFT_OUT = "two equal runs differ there, or they number micro-batches"
 MAX_EXAMPLES = 2
 MAX_SINGLE = 3  # experiments that are not tried for one reason, each in a line
 
@@ -46,7 +47,7 @@ def lines_of(proof: Proof) -> Iterator[str]:
         yield from _lines_of_cause(cause, findings)
     yield ""
     for target, columns in proof.by_time.items():
-        yield f"{target}: two equal runs differ in {', '.join(columns)}, which were left out"
+        yield f"{target}: left out: {', '.join(columns)} ({WHY_LEFT_OUT})"
     counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"

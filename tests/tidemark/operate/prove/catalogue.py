@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.tidemark.operate.prove.jobs import (
     ALL,
     COMMIT,
+    HEAD,
     NEW,
     WHERE_ANY,
     WINDOWS,
@@ -31,6 +32,16 @@ if high:
 REPLACE = """
 if high:  # an overwrite of what a repeated run writes again
     new.write.mode("overwrite").json(f"{OUT}{last}/")
+"""
+BATCHES = """
+def write(rows, batch):
+    {write}
+
+(
+    spark.readStream.schema(SCHEMA).json("s3://lake/in/").writeStream.foreachBatch(write)
+    .option("checkpointLocation", "s3://lake/checkpoint/").trigger(availableNow=True)
+    .start().awaitTermination()
+)
 """
 CATALOGUE = [
     # Jobs with a bookmark.
@@ -207,6 +218,17 @@ if rows.count():
     rows.write.mode("append").parquet(OUT)
 """,
         "leelee-",
+    ),
+    # A batch that is repeated has the number of the first attempt.
+    case(
+        "batches",
+        HEAD + BATCHES.format(write='rows.write.mode("overwrite").parquet(f"{OUT}batch={batch}/")'),
+        "eeeede-",
+    ),
+    case(
+        "batches-append",
+        HEAD + BATCHES.format(write='rows.write.mode("append").parquet(OUT)'),
+        "deeede-",
     ),
     case("all-append", ALL + APPEND, "dddddd-d"),
     case(

@@ -19,6 +19,8 @@ from tidemark.operate.prove.experiments import (
     in_parts,
     of_changes,
 )
+from tidemark.operate.prove.findings import Finding
+from tidemark.operate.prove.prove import with_numbers
 
 OUT = "s3://lake/out/"
 RUN = [
@@ -31,6 +33,14 @@ RUN = [
 
 def draws() -> random.Random:
     return random.Random(7)  # noqa: S311 (not a secret)
+
+
+def test_titles_that_are_the_same_are_numbered():
+    found = [Finding(one, "equal") for one in (*crashes([RUN[1], RUN[1], RUN[3]]),)]
+
+    titles = [one.experiment.title.rpartition(")")[2] for one in with_numbers(found)]
+
+    assert sorted(titles) == ["", ", 1 of 2", ", 2 of 2"]
 
 
 def test_there_is_a_crash_after_each_operation_with_the_edge_of_a_commit_first():
