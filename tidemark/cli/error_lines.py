@@ -30,9 +30,7 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
         case ModuleNotFoundError():
             missing = not_installed(error.name or "")
             return (f"error: {missing}", USAGE) if missing else None
-        case UsageError() | InputError():
-            return f"error: {error}", USAGE
-        case EntityNotFoundError():
+        case UsageError() | InputError() | EntityNotFoundError():
             return f"error: {OF_GLUE.sub('', str(error))}", USAGE
         case NotProvedError():
             return f"error: {error}", NOTHING_TRIED

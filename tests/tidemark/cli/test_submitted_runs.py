@@ -110,8 +110,9 @@ for window in Watermarks("glue-watermarks").windows(
 
 @pytest.mark.nightly  # the test of the installed wheel is a sample of it
 def test_a_script_keeps_watermarks_in_the_table_of_local_table(
-    repository: Path, home: Path, tmp_path: Path
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # no app
     missing = tidemark("submit", script(tmp_path, WATERMARKS))
     created, again = tidemark("local", "table"), tidemark("local", "table", "glue-watermarks")
     submitted = tidemark("submit", script(tmp_path, WATERMARKS))
