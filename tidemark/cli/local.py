@@ -188,7 +188,8 @@ def put_secret(name: str, file: Path | None) -> None:
 def backup(file: Path, lake: bool) -> None:
     """Write bookmarks, watermarks, runs and the Data Catalog into the new FILE.
 
-    The logs of runs are not in it.
+    So are parameters of SSM, secrets, topics and queues: only you can read FILE. The logs of runs
+    are not in it.
     """
     from tidemark.glue_service.backups import back_up
     from tidemark.local_state.engine.kept_by import kept_by

@@ -17,7 +17,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.local_state.engine.kept_by import kept_by
-from tidemark.local_state.home import OBJECTS_FILE, TABLES_FILE, Home
+from tidemark.local_state.home import DATABASES, OBJECTS_FILE, SERVICES, TABLES, Home
 from tidemark.local_state.rewinds.records import refuse_half_rewound
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.restored import FACTS_FILE, READY, UNPACKED, finish_restore
@@ -25,9 +25,9 @@ from tidemark.local_state.store.sqlite_files import copy_database
 from tidemark.local_state.store.store_errors import check_database, error_of
 
 FORMAT = 2
-STATE = ("glue.sqlite", f"dynamodb/{TABLES_FILE}")
+STATE = ("glue.sqlite", TABLES, SERVICES)
 DATA = ("lake", OBJECTS_FILE, "derby")  # only if asked for
-DATABASES = (*STATE, OBJECTS_FILE)
+FOLDERS = ("lake", "derby")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class BackupFacts:
 
 
 def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
-    """Write bookmarks, runs, the Data Catalog and watermarks of a home into a new file."""
+    """Write the state of a home into a new file, which its owner only can read: it has secrets."""
     _check_new(file, home.shown)
     refuse_half_rewound(home)
     wanted = STATE + (DATA if with_lake else ())
@@ -69,6 +69,8 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
         copies = Path(folder)
         (copies / FACTS_FILE).write_text(json.dumps(facts.to_json()), encoding="utf-8")
         (copies / "dynamodb").mkdir()
+        unfinished.unlink(missing_ok=True)
+        unfinished.touch(mode=0o600)
         try:
             with tarfile.open(unfinished, "w:gz", compresslevel=1) as archive:
                 archive.add(copies / FACTS_FILE, FACTS_FILE)
@@ -234,7 +236,7 @@ def restore(home: Home, file: Path) -> BackupFacts:
 
 def _refuse_two_engines(home: Home, facts: BackupFacts) -> None:
     mark = kept_by(home)
-    if mark is not None and f"dynamodb/{TABLES_FILE}" in facts.parts:
+    if mark is not None and TABLES in facts.parts:
         raise UsageError(
             f"the backup has watermarks of an embedded engine, but those of {home.root} are in the "
             f"DynamoDB at {mark.url}; restore it with TIDEMARK_HOME set to another folder"
@@ -251,7 +253,7 @@ def _set_times(archive: tarfile.TarFile, folder: Path) -> None:
 
 
 def _check_unpacked(file: Path, folder: Path, part: str) -> None:
-    is_there = (folder / part).is_file() if part in DATABASES else (folder / part).is_dir()
+    is_there = (folder / part).is_dir() if part in FOLDERS else (folder / part).is_file()
     if not is_there or (folder / part).is_symlink():
         raise _no_backup(file, f"it has no {part}")
     if part in DATABASES:

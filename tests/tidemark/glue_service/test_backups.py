@@ -50,6 +50,32 @@ def test_what_s3_keeps_of_objects_goes_with_them(tmp_path: Path, with_lake: bool
     assert told_of_the_object(home) == (first if with_lake else second)
 
 
+def mark_in_ssm(home: Home, put: str = "") -> str:
+    """Serve a home, put the parameter if there is a value to put, and return its value."""
+    with serving(home) as (url, _):
+        ssm: Any = boto3.client(
+            "ssm", endpoint_url=url, region_name="us-east-1", **access_key(home).arguments
+        )
+        if put:
+            ssm.put_parameter(Name="/orders/last", Value=put, Type="String", Overwrite=True)
+        value = ssm.get_parameter(Name="/orders/last")["Parameter"]["Value"]
+        ssm.close()
+    return str(value)
+
+
+def test_marks_that_jobs_keep_in_ssm_go_back_with_their_bookmarks(tmp_path: Path) -> None:
+    home, file = Home.open(tmp_path / "home"), tmp_path / "backup.tar.gz"
+    mark_in_ssm(home, "7")
+    back_up(home, file, with_lake=False)
+    assert mark_in_ssm(home, "9") == "9"
+
+    restore(home, file)
+
+    assert mark_in_ssm(home) == "7"
+    readable = [path.stat().st_mode & 0o077 for path in (file, home.root / "services.jsonl")]
+    assert readable == [0, 0]
+
+
 def test_a_backup_does_not_have_the_access_key(tmp_path: Path) -> None:
     home = Home.open(tmp_path / "home")
     key = access_key(home)
