@@ -25,13 +25,30 @@ if TYPE_CHECKING:
 
 LOCAL_BUCKET = re.compile(r"tidemark local bucket ([\w.-]+)")
 ONLY_HELP = "Only these kinds of experiments, separated by commas, such as crash,again."
-BUDGET_HELP = "Stop after this many seconds, the most telling experiments first."
+SPAN = re.compile(r"(?P<number>[0-9]{1,6}(\.[0-9]+)?)(?P<unit>s|m|)")
+BUDGET_HELP = "Stop after this long, such as 90, 90s or 5m; the most telling experiments first."
 LAKE_HELP = "Start from this folder, a sub-folder for each bucket, without bookmarks."
 SAMPLE_HELP = "Make this many rows for each source, with the schema of its files or its table."
 HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
 SEED_HELP = "Draw the moments after the first by this number; the same number draws the same ones."
 MOMENTS_HELP = "How many executors are killed, and writes of each line fail, each in its own run."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
+
+
+class Seconds(click.ParamType[float]):
+    """A time in seconds, or with a unit: 90, 90s, 1.5m."""
+
+    name = "time"
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the seconds; at least one."""
+        found = SPAN.fullmatch(str(value))
+        seconds = float(found["number"]) * (60 if found["unit"] == "m" else 1) if found else 0
+        if seconds < 1:
+            self.fail(f"{value!r} is not a time; allowed: at least 1s, such as 90, 90s or 5m")
+        return seconds
 
 
 @click.command(
@@ -41,7 +58,7 @@ KEY_HELP = "Columns that identify a row, separated by commas; without, they are 
     "--workflow", metavar="NAME", type=WORKFLOW, help="Prove all jobs of this workflow of the app."
 )
 @click.option("--only", metavar="KIND,...", multiple=True, help=ONLY_HELP)
-@click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS", help=BUDGET_HELP)
+@click.option("--budget", type=Seconds(), metavar="TIME", help=BUDGET_HELP)
 @click.option("--seed", type=int, default=1, show_default=True, help=SEED_HELP)
 @click.option(
     "--moments",

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from tests.tidemark.operate.prove.jobs import BOOKMARK, COMMIT, NEW, WHERE_ANY
 from tidemark.cli.main import main
+from tidemark.cli.prove import Seconds
 from tidemark.operate.prove.bench import NOT_OPENED
 
 APPEND = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
@@ -30,6 +31,20 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "home"))
     return tmp_path
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("1", 1)])
+def test_a_budget_has_a_unit_or_is_in_seconds(text, seconds):
+    assert Seconds().convert(text, None, None) == seconds
+
+
+@pytest.mark.parametrize("text", ["0.5", "0m", "1h", "-5", "", "nan", "s"])
+@pytest.mark.usefixtures("folder")
+def test_a_budget_that_is_no_time_is_refused(text):
+    result = CliRunner().invoke(main, ["prove", "--budget", text, "job.py"])
+
+    assert result.exit_code == 2
+    assert f"{text!r} is not a time; allowed: at least 1s" in result.stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -106,7 +121,7 @@ def test_the_budget_ends_a_run_that_hangs(project):
     script.write_text(HANGS_IN_A_LATER_RUN + write, encoding="utf-8")
     began = time.monotonic()
 
-    words = ["prove", "--budget", "90", "--only", "again,twice", str(script), *BOOKMARK]
+    words = ["prove", "--budget", "90s", "--only", "again,twice", str(script), *BOOKMARK]
     result = CliRunner().invoke(main, words)
 
     assert time.monotonic() - began < 150  # a busy machine also starts and stops JVMs
