@@ -64,6 +64,7 @@ from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
+from tidemark.operate.rewind.cleared import Cleared, cleared_here
 from tidemark.operate.rewind.facts import Facts, Start
 from tidemark.operate.rewind.home_rewinds import HomeRewinds, bookmark_track
 from tidemark.operate.rewind.rewinds import Rewinds
@@ -339,6 +340,10 @@ class HomeTarget(Target):
             ],
             others={job: where for job, where in others.items() if job not in jobs},
         )
+
+    def cleared(self) -> Sequence[Cleared]:
+        """Return the output that rewinds have deleted, and that no undo has brought back."""
+        return cleared_here(self.store)
 
     @cached_property
     def rewinds(self) -> Rewinds:

@@ -18,6 +18,7 @@ from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
+from tidemark.operate.rewind.cleared import Cleared
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
@@ -188,6 +189,10 @@ class Target(Protocol):
 
     def rewind_facts(self, jobs: Sequence[str], runs: Sequence[Run]) -> Facts:
         """Return what only a rewind asks: bookmarks with their history, and what starts jobs."""
+
+    def cleared(self) -> Sequence[Cleared]:
+        """Return the output that rewinds have deleted, and that no undo has brought back."""
+        return ()
 
     @property
     def rewinds(self) -> Rewinds:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.model.assembly.arguments import WATERMARK_TABLE, is_filling
 from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.rewind.cleared import Cleared
 
 SUCCEEDED = "SUCCEEDED"
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
@@ -71,9 +72,11 @@ class Commit:
 
 
 def commits_of(
-    runs: Iterable[PipelineRun], checkpoints: Iterable[Checkpoint]
+    runs: Iterable[PipelineRun],
+    checkpoints: Iterable[Checkpoint],
+    cleared: Sequence[Cleared] = (),
 ) -> dict[str, tuple[Commit, ...]]:
-    """Return the commits of each job, oldest first.
+    """Return the commits of each job, oldest first, without those whose output is deleted.
 
     A checkpoint tells the moment of the commit; a run that SUCCEEDED without one counts as
     committed when it ended. None is a run that filled a range, for it has not read what was new;
@@ -101,7 +104,17 @@ def commits_of(
     for checkpoint in filter(_counts, recorded.values()):  # of runs that are no longer listed
         commit = _commit(checkpoint, checkpoint.committed_at_ms)
         found.setdefault(checkpoint.job_name, []).append(commit)
-    return {job: tuple(sorted(commits, key=_moment)) for job, commits in found.items()}
+    left = {job: _left(commits, job, cleared) for job, commits in found.items()}
+    return {job: tuple(sorted(commits, key=_moment)) for job, commits in left.items()}
+
+
+def _left(commits: Sequence[Commit], job: str, cleared: Sequence[Cleared]) -> list[Commit]:
+    spans = [(one.after_ms, one.until_ms) for one in cleared if one.job == job]
+    return [
+        one
+        for one in commits
+        if not any(after < one.committed_at_ms <= until for after, until in spans)
+    ]
 
 
 def _counts(checkpoint: Checkpoint) -> bool:

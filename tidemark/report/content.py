@@ -146,8 +146,8 @@ def content_of(report: Report) -> Content:
     shown = _cards(jobs, by_job, last)
     anchors = {card.name: card.anchor for card in shown}
     rows = tuple(_row(job, by_job.get(job.name, []), anchors) for job in jobs)
-    commits = commits_of(runs, report.checkpoints)
-    fresh = freshness_of(jobs, commits, last, report.made_at_ms)
+    commits = commits_of(runs, report.checkpoints, report.cleared)
+    fresh = freshness_of(jobs, commits, last, report.made_at_ms, report.cleared)
     return Content(
         jobs=jobs,
         last=last,

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.operate.rewind.cleared import Cleared
 from tidemark.report.commits import FINAL, SUCCEEDED, Commit, PipelineRun
 from tidemark.report.jobs import PipelineJob
 from tidemark.report.words import age
@@ -56,6 +57,7 @@ def freshness_of(
     commits: Mapping[str, Sequence[Commit]],
     last: Mapping[str, PipelineRun],
     now_ms: int,
+    cleared: Sequence[Cleared] = (),
 ) -> list[Freshness]:
     """Return how fresh each published dataset is.
 
@@ -88,6 +90,7 @@ def freshness_of(
                     commits.get(name, ()),
                     now_ms,
                     has_new_input=has_new_input or as_of_ms is None,
+                    cleared_at_ms=max((it.until_ms for it in cleared if it.job == name), default=0),
                 ),
             )
         )
@@ -155,7 +158,12 @@ class _View:
 
 
 def _reason(
-    run: PipelineRun | None, commits: Sequence[Commit], now_ms: int, *, has_new_input: bool
+    run: PipelineRun | None,
+    commits: Sequence[Commit],
+    now_ms: int,
+    *,
+    has_new_input: bool,
+    cleared_at_ms: int,
 ) -> str:
     """Return why a job holds data back; empty for one that has read all known data."""
     if run is None:
@@ -166,6 +174,8 @@ def _reason(
         return (
             f"its last run {run.state}" if run.state == "FAILED" else f"its last run: {run.state}"
         )
+    if run.started_at_ms <= cleared_at_ms:
+        return "a rewind has deleted rows of it, and it has not run since"
     if has_new_input:
         kept = run.is_filling or any(it.started_at_ms >= run.started_at_ms for it in commits)
         return "it has not run since" if kept else "its last run has committed nothing"

@@ -8,6 +8,7 @@ from tidemark.model.assembly.arguments import is_filling
 from tidemark.model.assembly.definitions import STREAMING
 from tidemark.model.checkpoints.checkpoint import NOTHING_COMMITTED, Checkpoint
 from tidemark.operate.job_runs import Run
+from tidemark.operate.rewind.cleared import Cleared
 from tidemark.operate.target import Target
 from tidemark.report.commits import PipelineRun, commits_of, last_runs
 from tidemark.report.costs import dpu_seconds_of, is_flex
@@ -19,11 +20,12 @@ from tidemark.report.windows import windows_of
 
 @dataclass(frozen=True)
 class Recorded:
-    """Runs, newest first job by job, their checkpoints, and a sentence about unknown facts."""
+    """Runs, newest first job by job, their checkpoints, what is not known, what was deleted."""
 
     runs: Sequence[Run]
     checkpoints: Sequence[Checkpoint]
     unknown: Sequence[str] = ()
+    cleared: Sequence[Cleared] = ()
 
 
 def jobs_of(target: Target) -> tuple[PipelineJob, ...]:
@@ -65,7 +67,8 @@ def read_recorded(target: Target, jobs: Sequence[PipelineJob], limit: int) -> Re
             checkpoints += target.checkpoints(job.name)
         except UsageError:  # of its table, which may not be there before the first run
             unknown.append(f"The checkpoints of {job.name} cannot be read.")
-    return Recorded(target.runs([job.name for job in jobs], limit=limit), checkpoints, unknown)
+    runs = target.runs([job.name for job in jobs], limit=limit)
+    return Recorded(runs, checkpoints, unknown, target.cleared())
 
 
 def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: int) -> Report:
@@ -89,6 +92,7 @@ def report_of(target: Target, jobs: Sequence[PipelineJob], limit: int, now_ms: i
         ),
         unknown=(*unread, *found.unknown, *untold),
         limit=limit,
+        cleared=tuple(found.cleared),
     )
 
 
@@ -96,7 +100,8 @@ def freshness_at(jobs: Sequence[PipelineJob], found: Recorded, now_ms: int) -> l
     """Return how fresh each published dataset of an app is."""
     runs = pipeline_runs(jobs, found.runs)
     jobs = with_datasets(jobs, found.checkpoints)
-    return freshness_of(jobs, commits_of(runs, found.checkpoints), last_runs(runs), now_ms)
+    commits = commits_of(runs, found.checkpoints, found.cleared)
+    return freshness_of(jobs, commits, last_runs(runs), now_ms, found.cleared)
 
 
 def pipeline_runs(jobs: Sequence[PipelineJob], runs: Sequence[Run]) -> list[PipelineRun]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint
+from tidemark.operate.rewind.cleared import Cleared
 from tidemark.report.commits import PipelineRun
 from tidemark.report.jobs import PipelineJob
 
@@ -55,6 +56,7 @@ class Report:
         gaps: of the jobs that have a ledger.
         unknown: what could not be found out, a sentence each.
         limit: how many runs of each job were read.
+        cleared: the output of jobs that rewinds have deleted.
     """
 
     where: str
@@ -67,6 +69,7 @@ class Report:
     gaps: tuple[Gap, ...] = ()
     unknown: tuple[str, ...] = ()
     limit: int = 200
+    cleared: tuple[Cleared, ...] = ()
 
 
 def with_rows(

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
+from tidemark.operate.rewind.cleared import Cleared
 from tidemark.report.commits import Commit, PipelineRun, commits_of, last_runs
 from tidemark.report.freshness import Freshness, freshness_of, published_datasets
 from tidemark.report.jobs import PipelineJob
@@ -51,6 +52,22 @@ def test_a_job_that_has_not_run_for_a_day_holds_back_what_nothing_else_does() ->
     found = fresh(*GOOD, now=3 * 86_400_000)
 
     assert (found.held_back_by, found.reason) == ("ingest", "it has not run for 2 days")
+
+
+def test_rows_that_a_rewind_has_deleted_are_not_there_until_the_job_has_run_again() -> None:
+    runs, cleared = [*GOOD, run("ingest", 40), run("curate", 50)], [Cleared("ingest", 11, 60)]
+
+    def found(*more: PipelineRun) -> Freshness:
+        every = [*runs, *more]
+        commits = commits_of(every, (), cleared)
+        datasets = freshness_of([INGEST], commits, last_runs(every), 1000, cleared)
+        return datasets[0]
+
+    rewound, again = found(), found(run("ingest", 70))
+
+    assert (rewound.as_of_ms, rewound.held_back_by) == (10, "ingest")
+    assert "rewind" in rewound.reason
+    assert (again.as_of_ms, again.held_back_by) == (70, "")
 
 
 @given(st.sampled_from(["FAILED", "STOPPED", "TIMEOUT", "RUNNING", "WAITING"]), st.integers(0, 3))
