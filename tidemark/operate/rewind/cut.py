@@ -51,10 +51,13 @@ class Cut:
 
 
 def previous(facts: Facts, jobs: Sequence[str]) -> Target:
-    """Return the target that undoes the last commit of the first of some jobs."""
+    """Return the target that undoes the last run of the first of some jobs that read anything."""
+    nothing = {one.run_id for one in facts.checkpoints_of(jobs[0]) if one.has_read_nothing}
     lines = [line for track in facts.tracks_of(jobs[0]) if (line := track.in_force())]
     last = max(lines, key=lambda line: line[0].at_ms, default=[])
-    run_id = next((move.run_id for move in last if move.run_id != last[0].run_id), "")
+    begin = next((at for at, move in enumerate(last) if move.run_id not in nothing), 0)
+    line = last[begin:]
+    run_id = next((move.run_id for move in line if move.run_id != line[0].run_id), "")
     return Target(run_id or "the beginning", run_id)
 
 

@@ -76,13 +76,14 @@ def effects(
     new_to: Collection[str] = (),
     clears: bool,
     staying: Mapping[str, str] = MappingProxyType({}),
+    doubtful: Mapping[str, str] = MappingProxyType({}),
     filled: Mapping[str, str] = MappingProxyType({}),
     windows: WindowReads = NO_WINDOWS,
 ) -> dict[str, list[Effect]]:
     """Return what becomes of the targets of the rewound jobs and of those downstream, by job."""
     jobs = list(dict.fromkeys([*rewound, *following]))
     settings = _Settings(
-        datasets, frozenset(rewound), frozenset(new_to), clears, staying, filled, windows
+        datasets, frozenset(rewound), frozenset(new_to), clears, staying, doubtful, filled, windows
     )
     found: dict[str, list[Effect]] = {
         job: [Effect(w.dataset, w.mode, RIGHT, "", is_written=False) for w in datasets.written[job]]
@@ -106,6 +107,7 @@ class _Settings:
     new_to: frozenset[str]
     clears: bool
     staying: Mapping[str, str]
+    doubtful: Mapping[str, str]
     filled: Mapping[str, str]
     windows: WindowReads
 
@@ -190,8 +192,9 @@ def _rewound(settings: _Settings, job: str, target: DatasetWritten) -> Effect:
     if target.mode == UNKNOWN:
         why = "nobody recorded how it is written: if it appends, rows are duplicated"
         return Effect(target.dataset, target.mode, NOT_KNOWN, why)
-    if clears and staying:
-        return Effect(target.dataset, target.mode, NOT_KNOWN, staying)
+    stays = staying if clears else settings.doubtful.get(job, "")
+    if stays:
+        return Effect(target.dataset, target.mode, NOT_KNOWN, stays)
     if clears:
         why = "output of the undone runs is deleted first"
         if target.dataset.startswith("table:"):

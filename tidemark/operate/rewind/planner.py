@@ -48,6 +48,7 @@ def plan_rewind(
         new_to=new_to,
         clears=clears,
         staying=_staying(facts, found),
+        doubtful=_doubtful(facts, found),
         filled=filled,
         windows=window_reads(facts, datasets, found),
     )
@@ -98,8 +99,20 @@ def _reading_again(
 
 def _has_found_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
     job = own[0].track.job
-    if half_written(facts, job, _since(own)[job]):
-        return False
+    return not half_written(facts, job, _since(own)[job]) and _have_read_nothing(facts, own)
+
+
+def _doubtful(facts: Facts, found: Sequence[Cut]) -> dict[str, str]:
+    """Return by job whose undone runs have read nothing which failed run may have left rows."""
+    half = {job: half_written(facts, job, at_ms) for job, at_ms in _since(found).items()}
+    return {
+        job: why
+        for job, why in half.items()
+        if why and _have_read_nothing(facts, [cut for cut in found if cut.track.job == job])
+    }
+
+
+def _have_read_nothing(facts: Facts, own: Sequence[Cut]) -> bool:
     reads = rereads(facts, own, {})
     return bool(reads) and all(not it.why and not it.files and it.rows == 0 for it in reads)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.tidemark.operate.rewind.model import past_run
 from tidemark.errors import UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
-from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.cut import Target, previous
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Start, Track
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.refusals import check_fits
@@ -202,6 +202,17 @@ def test_a_job_that_reads_its_own_target_is_not_said_to_be_safe(facts, mode):
         assert effect.verdict == "unknown"
         assert "reads there what it has written" in effect.why
         assert not plan.is_right
+
+
+def test_previous_is_before_the_last_run_that_read_anything(facts):
+    last = next(one for one in facts.checkpoints if one.run_id == "jr_i3")
+    nothing = replace(last, read=(replace(last.read[0], files=0, rows=0),))
+    idle = replace(
+        facts, checkpoints=[nothing if one == last else one for one in facts.checkpoints]
+    )
+
+    assert previous(facts, ["ingest"]).run_id == "jr_i2"
+    assert previous(idle, ["ingest"]).run_id == "jr_i1"
 
 
 @pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "STOPPED", "ERROR"])
@@ -553,4 +564,4 @@ def test_runs_that_found_nothing_leave_nothing_twice(facts, rows, verdicts):
     # A run that failed since may have appended.
     died = past_run("jr_i4", "ingest", 320, "FAILED", ended_at_ms=330)
     plan = plan_rewind(replace(found_nothing, runs=[*facts.runs, died]), ["ingest"], to("jr_i2"))
-    assert of(plan, "ingest").effects[0].verdict == "doubles"
+    assert of(plan, "ingest").effects[0].verdict == ("doubles" if rows else "unknown")
