@@ -151,17 +151,21 @@ def _opened(
 
     A job that has only not run yet is not refused.
     """
-    from tidemark.model.assembly.arguments import WATERMARK_TABLE
+    from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE, WATERMARK_TABLE
     from tidemark.operate.target import arguments_of
     from watermarks import WatermarksError, WatermarkTableError
 
     with open_target(where) as target:
-        name = table or arguments_of(target.definition(job)).get(WATERMARK_TABLE) or TABLE
+        arguments = arguments_of(target.definition(job))
+        name = table or arguments.get(WATERMARK_TABLE) or TABLE
+        keeps_bookmark = (
+            arguments.get(BOOKMARK_OPTION) == ENABLE and WATERMARK_TABLE not in arguments
+        )
 
         def check_job() -> None:
             if next(iter(watermarks.history(job, 1)), None) is not None:
                 return
-            if target.bookmark(job) is not None:
+            if target.bookmark(job) is not None or keeps_bookmark:
                 raise EntityNotFoundError(
                     f"job {job} has no watermarks in the table {name}, it keeps a job bookmark: "
                     f"`tidemark bookmark show {job}{target.option}`"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from errno import EACCES, EROFS
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import TextIO
 
 from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
 from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
-from tidemark.local_state.store.read_only import copy_to_look_at, is_read_only
+from tidemark.local_state.store.read_only import copy_to_look_at, empty_folder, is_read_only
 from tidemark.local_state.store.restored import finish_restore, has_unfinished_restore
 
 PROJECT_FILE = "cdk.json"
@@ -115,7 +115,8 @@ class Home:
     def from_environment(cls) -> "Home":
         """Open the home that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
 
-        A command that `only_looks` gets a copy of one that it may not write.
+        A command that `only_looks` gets a copy of one that it may not write, and an empty one for
+        one that does not exist.
         """
         if named := os.environ.get("TIDEMARK_HOME"):
             return cls._for_command(Path(named))
@@ -129,6 +130,8 @@ class Home:
     @classmethod
     def _for_command(cls, root: Path) -> "Home":
         root = root.absolute()
+        if ONLY_LOOKS.get() and not os.path.lexists(root):
+            return replace(cls.open(empty_folder()), copy_of=root)  # nothing is there, nor will be
         if ONLY_LOOKS.get() and (root / MARKER).exists():
             if is_read_only(root):
                 return cls._copied(root, "cannot be written")

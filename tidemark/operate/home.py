@@ -51,7 +51,7 @@ from tidemark.local_state.store.stored_warnings import (
     open_warnings,
     show_unseen,
 )
-from tidemark.model.assembly.arguments import ENABLE
+from tidemark.model.assembly.arguments import ENABLE, is_filling
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.model.checkpoints.checkpoint import (
@@ -355,6 +355,7 @@ class HomeTarget(Target):
 def run_of_record(run: JobRun, request: RunRequest, *, is_read_again: bool = False) -> Run:
     """Return the record of a run here; the next run may read the same again."""
     has_kept_nothing = is_read_again and run.state == "SUCCEEDED" and run.bookmark_option == ENABLE
+    of_range = "backfill" if run.state == "SUCCEEDED" and is_filling(request.arguments) else ""
     ended = run.completed_at_ms if run.state in FINAL_STATES else None
     return Run(
         run_id=run.run_id,
@@ -364,7 +365,7 @@ def run_of_record(run: JobRun, request: RunRequest, *, is_read_again: bool = Fal
         ended_at=None if ended is None else _at(ended),
         message=run.error_message or "",
         trigger=run.trigger_name or "",
-        detail=state_detail(run) or (NOTHING_COMMITTED if has_kept_nothing else ""),
+        detail=state_detail(run) or of_range or (NOTHING_COMMITTED if has_kept_nothing else ""),
         workflow_run_id=run.workflow_run_id or "",
         arguments=request.arguments,
         rows_read=run.rows_read,

@@ -35,6 +35,11 @@ for line in sys.stdin:
     done = CliRunner().invoke(main, json.loads(line))
     print(json.dumps([done.exit_code, done.stdout, done.stderr]), flush=True)
 """
+WITHOUT_A_HOME = {
+    "runs": (0, "no job has a run in"),
+    "bookmark show load": (2, "there is no job 'load'"),
+    "catalog list": (0, "no table is in the Data Catalog of"),
+}
 LOOKS = [
     ["status", "--app", "APP"],
     ["runs"],
@@ -200,3 +205,16 @@ def test_the_home_of_another_user_is_looked_at(app, home, tmp_path, monkeypatch,
 
     assert shown[0] == 0, shown
     assert "jr_l1" in shown[1]
+
+
+@pytest.mark.parametrize(("words", "ends"), WITHOUT_A_HOME.items(), ids=WITHOUT_A_HOME)
+def test_what_only_looks_leaves_no_home_where_none_is(tmp_path, monkeypatch, words, ends):
+    monkeypatch.delenv("TIDEMARK_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    result = tidemark(*words.split())
+
+    code, text = ends
+    assert result.exit_code == code, result.output
+    assert text in result.output
+    assert list(tmp_path.iterdir()) == []

@@ -36,6 +36,7 @@ WORDS: dict[str, T.DataType] = {
     "real": ATOMIC["float"],
     "null": T.NullType(),
 }
+MIN_OF_CHOICE = 2  # types of a choice
 BARE = T.DecimalType(10, 2)  # what Glue's DecimalType() is
 NESTED: dict[str, type[T.DataType]] = {
     "struct": T.StructType,
@@ -164,7 +165,15 @@ def _within(column: Column, kind: T.DataType, target: T.DataType) -> Column:
 
 def _impossible(kind: T.DataType, target: T.DataType, what: str) -> Column:
     found, wanted = _described(kind), _described(target)
-    raise UsageError(f"{what} is {found} and cannot be converted to {wanted}")
+    raise UsageError(f"{what} is {found} and cannot be converted to {wanted}{_cure(kind)}")
+
+
+def _cure(kind: T.DataType) -> str:
+    """Return what to do about a struct of one field for each type, as a written choice is."""
+    fields = kind.fields if isinstance(kind, T.StructType) else []
+    if len(fields) < MIN_OF_CHOICE or any(it.name != type_name(it.dataType) for it in fields):
+        return ""
+    return "; it is a choice that was written as it was: resolve it (ResolveChoice) before writing"
 
 
 def _can_cast(kind: T.DataType, target: T.DataType) -> bool:

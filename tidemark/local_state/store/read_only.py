@@ -20,6 +20,13 @@ def is_read_only(root: Path) -> bool:
     return root.is_dir() and not os.access(root, os.W_OK)
 
 
+def empty_folder() -> Path:
+    """Return an empty folder that is deleted at the end of this process."""
+    folder = Path(tempfile.mkdtemp(prefix="tidemark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @lru_cache
 def copy_to_look_at(root: Path, databases: Collection[str], why: str) -> Path:
     """Return a folder like a home that this process may write; it is deleted at its end.
@@ -35,8 +42,7 @@ def copy_to_look_at(root: Path, databases: Collection[str], why: str) -> Path:
     Raises:
         OSError: the disk of temporary files is full, too.
     """
-    copy = Path(tempfile.mkdtemp(prefix="tidemark-"))
-    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    copy = empty_folder()
     folders = {name.partition("/")[0] for name in databases}
     for entry in root.iterdir():
         is_copied = any(entry.name.startswith(name) for name in folders)

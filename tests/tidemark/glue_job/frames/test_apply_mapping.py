@@ -192,12 +192,14 @@ def test_of_two_mappings_to_one_target_the_last_one_wins(rows_of):
         (("a", "string", "a", "src-col-1-datatype"), "'src-col-1-datatype', which is not a type"),
         (("a", "string", "a", "struct"), "is to be a struct, but it is string"),
         (("s", "struct", "a", "int"), r"is struct .* and cannot be converted to int"),
+        (("c", "choice", "c", "double"), r"cannot be converted to double; .*\(ResolveChoice\)"),
         (("a", "string", "a", "decimal(40,2)"), "allowed are 1 to 38 digits"),
         (("a", "string", "a", None), "must be a tuple of strings"),
     ],
 )
 def test_an_impossible_mapping_is_an_error_that_names_it(rows_of, mapping, text):
-    frame = rows_of("a string, s struct<x: int>", ("1", (2,)))
+    columns = "a string, s struct<x: int>, c struct<double: double, int: int>"
+    frame = rows_of(columns, ("1", (2,), (None, 1)))
 
     with pytest.raises(UsageError, match=text):
         frame.apply_mapping(mapping)
