@@ -32,6 +32,7 @@ SAMPLE_HELP = "Make this many rows for each source, with the schema of its files
 HTML_HELP = "Also write a page with all changes, crashes and rows into this file."
 SEED_HELP = "Draw the moments after the first by this number; the same number draws the same ones."
 MOMENTS_HELP = "How many executors are killed, and writes of each line fail, each in its own run."
+IGNORE_HELP = "Columns and targets that are not compared: load_no,s3://lake/stage/,table db.stage."
 KEY_HELP = "Columns that identify a row, separated by commas; without, they are looked for."
 
 
@@ -69,6 +70,7 @@ class Seconds(click.ParamType[float]):
     help=MOMENTS_HELP,
 )
 @click.option("--key", metavar="COLUMN,...", help=KEY_HELP)
+@click.option("--ignore", metavar="COLUMN,...", help=IGNORE_HELP)
 @click.option("--app", type=click.Path(path_type=Path), metavar="DIR", help=APP_HELP)
 @click.option("--context", "-c", multiple=True, metavar="KEY=VALUE", help=CONTEXT_HELP)
 @click.option("--lake", type=click.Path(path_type=Path), metavar="DIR", help=LAKE_HELP)
@@ -84,6 +86,7 @@ def prove(
     seed: int,
     moments: int,
     key: str | None,
+    ignore: str | None,
     app: Path | None,
     context: tuple[str, ...],
     lake: Path | None,
@@ -104,10 +107,10 @@ def prove(
     fails. 2: the command is used wrongly. 3: nothing could be tried.
     """
     from tidemark.checks.lint.accepted import accepted_in
+    from tidemark.checks.script.clocks import clocks_of
     from tidemark.checks.script.surrogates import surrogates_of
     from tidemark.glue_service.runs.jvms.supply import jvms_of, lends_jvms
     from tidemark.local_state.home import Home
-    from tidemark.local_state.operations import withhold_others
     from tidemark.operate.prove.bench import Bench
     from tidemark.operate.prove.experiments import KINDS
     from tidemark.operate.prove.findings import Wish
@@ -130,9 +133,18 @@ def prove(
         _refuse_shared(subject)
         surrogates = surrogates_of(subject.scripts.values())
         accepted = accepted_in(subject.scripts)
-        wish = Wish(kinds, budget, _names(key), accepted, surrogates, seed, moments)
-        base = home_of(home, scratch / "home", lake)
-        withhold_others(base)
+        wish = Wish(
+            kinds,
+            budget,
+            _names(key),
+            accepted,
+            surrogates,
+            ignored=_names(ignore),
+            clocks=list(clocks_of(subject.scripts)),
+            seed=seed,
+            moments=moments,
+        )
+        base = home_of(home, scratch / "home", lake, subject.app)
         # `tidemark local up` has warm ones.
         with (
             jvms_of(home if lends_jvms(home, AT_ONCE) else base) as jvms,

@@ -37,6 +37,7 @@ def assert_proved(
     *,
     only: str | Sequence[str] = QUICK,
     key: str | Sequence[str] | None = None,
+    ignore: str | Sequence[str] | None = None,
     budget: float | None = None,
     **arguments: Any,
 ) -> None:
@@ -52,6 +53,7 @@ def assert_proved(
         only: the kinds of experiments, of docs/prove.md; without, all but `executors` and
             `versions`.
         key: columns that identify a row; without, they are looked for.
+        ignore: columns and targets that are not compared, such as `s3://lake/stage/`.
         budget: seconds after which nothing more is tried; None: all experiments are carried out.
         **arguments: of the script and of Glue.
 
@@ -79,7 +81,8 @@ def assert_proved(
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"{unknown} are not kinds of experiments; allowed: {', '.join(KINDS)}")
     accepted, surrogates = accepted_in(subject.scripts), surrogates_of(subject.scripts.values())
-    wish = Wish(kinds, budget, names_of(key), accepted, surrogates)
+    ignored = names_of(ignore)
+    wish = Wish(kinds, budget, names_of(key), accepted, surrogates, ignored)
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(dir=test.home.root.parent, prefix="proof-") as folder,
@@ -89,5 +92,5 @@ def assert_proved(
             patch.delenv(name)  # each copy of the home has a DynamoDB of its own
         base = copy_home(test.home, Path(folder, "home"))
         found = prove(Bench(subject, test.kit.jvms, Path(folder), base), wish)
-    if found.is_bad:
+    if found.exit_code:
         fail("\n".join(lines_of(found)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidemark.errors import NotProvedError
+from tidemark.errors import NotProvedError, TidemarkError
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun
@@ -83,6 +83,7 @@ class Bench:
 
         Raises:
             NotProvedError: the job opens an embedded database that is not of the home.
+            TidemarkError: another process has one of the home open.
         """
         trial = run_trial(
             home,
@@ -91,7 +92,13 @@ class Bench:
             self.jvms,
             observe=self.observe_run,
         )
-        if found := NOT_OPENED.search(trial.failure):
+        found = NOT_OPENED.search(trial.failure)
+        if found and Path(found[1]).is_relative_to(self.scratch):
+            raise TidemarkError(
+                f"the job could not open {found[1]}, which another process has open: Derby opens a "
+                "database in one process"
+            )
+        if found:
             raise NotProvedError(
                 f"the job could not open {found[1]}: a proof runs it in several processes at once, "
                 "and Derby opens a database in one; copy that folder into the folder derby of the "

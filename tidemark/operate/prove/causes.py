@@ -39,7 +39,8 @@ ONLY_NEW = (
 BY_KEY = "merge by a key (merge_window), or drop duplicates when reading"
 NOT_ALL = (
     "a run that reads only what is new must not replace the whole target: append, overwrite only "
-    "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key"
+    "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key; --ignore "
+    "leaves out a stage, from which the same run writes on"
 )
 OF_PARTITIONS = "{place} replaces each partition with what its run has read of it, which is less"
 WHOLE = (
@@ -141,6 +142,8 @@ def cause_of(
             may note how far the job has got.
     """
     operations = [_as_note(one, target, marks) for one in operations]
+    if experiment.kind == "versions":
+        return Cause("the newest version of Glue makes other rows, or fails", UPGRADE)
     if verdict == "fails":
         return Cause(
             "the next run fails over what is there, and so will all that follow", TAKE_OVER
@@ -246,8 +249,6 @@ def _of_run(
 ) -> Cause:
     of_target = _last(one for one in operations if is_write(one) and is_of(one, target))
     written = of_target or _last(one for one in operations if is_write(one))
-    if experiment.kind == "versions":
-        return Cause("the newest version of Glue makes other rows", UPGRADE)
     text, remedy = WHY.get((experiment.kind, verdict)) or WHY[verdict]
     if remedy == ONLY_NEW and not any(is_state(one) for one in operations):
         text = f"the run commits neither a bookmark nor a watermark: {text}"
@@ -255,6 +256,13 @@ def _of_run(
         text, remedy = OF_PARTITIONS, WHOLE
     if written is None:
         return Cause(text.format(place="the job"), remedy)
+    deleted = _last(
+        one
+        for one in operations
+        if one.kind == DELETE and is_of(one, target) and not is_hidden(one)
+    )
+    if verdict == "lost" and deleted and place_of(deleted) != place_of(written):
+        return _at(deleted, f"{place_of(deleted)} deletes what earlier runs have written", NOT_ALL)
     return _at(written, text.format(place=place_of(written)), remedy)
 
 

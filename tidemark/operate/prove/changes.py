@@ -19,6 +19,8 @@ from tidemark.local_state.operations import (
 )
 
 VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
+# Of a table of Iceberg: nobody reads it before the catalog names it.
+OF_METADATA = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
 OF_BATCH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
 OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
@@ -116,5 +118,7 @@ def is_hidden(operation: Operation) -> bool:
     if operation.kind not in (PUT, COPY, DELETE, RENAME):
         return False
     changed = operation.places if operation.kind == RENAME else operation.places[-1:]
+    if all(map(OF_METADATA.search, changed)):
+        return True
     paths = [place.removeprefix("s3://").split("/")[1:] for place in changed]
     return all(any(OF_HIDDEN.match(part) for part in path) for path in paths)

@@ -106,11 +106,12 @@ def _finding(
         counting = [one for one in rows if baseline.writes_to(job, one.target)]
     else:  # what a later job of a workflow reads, shows in what that job writes
         counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
+    counting = [one for one in counting if not wish.ignores(one.target)]
     verdict = worst([one.verdict for one in counting])
     problem = next((one.problem for one in counting if one.problem), "")
     reason = without_scratch(outcome.failure or problem or "", bench.scratch)
     cause = None
-    if outcome.failure and verdict == "equal":
+    if outcome.failure and (verdict == "equal" or experiment.kind == "versions"):
         verdict = "fails"
     elif problem and verdict == "equal":  # not of all targets
         verdict = "not tried"

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from tidemark.local_state.lost_executor import Moment
 from tidemark.local_state.operations import COPY, JDBC, PUT, RENAME, WITHHELD, Operation
-from tidemark.operate.prove.changes import are_hidden, described, is_state, place_of
+from tidemark.operate.prove.changes import are_hidden, described, is_state, is_write, place_of
 
 Kind = Literal[
     "crash",
@@ -39,7 +39,7 @@ TITLES: Mapping[Kind, str] = {
 }
 MAX_PARTS = 2
 MAX_FAILURES = 3  # lines whose writes are let fail
-MAX_LATE = 2  # crashes after which a file arrives before the next run
+MAX_LATE = 3  # crashes after which a file arrives before the next run
 EDGE = 3  # how much a crash tells where kinds or lines change
 MOST_TELLING = 8  # crashes that are tried before anything else
 FIRST = Moment()  # right after the first change
@@ -120,6 +120,7 @@ def of_changes(
     edges = [one for one in crashes(first) if _telling(first, one.after) == EDGE]
     begun = _first_of_lines([one for one in crashes(first) if one not in edges])
     late = [one for one in crashes(before, is_late=True) if _telling(before, one.after) == EDGE]
+    late.sort(key=lambda one: _tells_late(before, one))
     errors = failures(increment or first, draws, moments, is_in_increment=bool(increment))
     return [
         *found[:MOST_TELLING],
@@ -130,6 +131,14 @@ def of_changes(
         *(begun if increment else ()),
         *errors[MAX_FAILURES:],
     ]
+
+
+def _tells_late(operations: Sequence[Operation], crash: Experiment) -> tuple[bool, bool, int]:
+    """Return where a crash stands that a late file follows: notes in the middle, then writes."""
+    operation = crash.operation
+    is_last = crash.after == operations[-1].number
+    is_note = operation is not None and is_state(operation) and not is_last
+    return not is_note, operation is None or not is_write(operation), crash.after
 
 
 def _first_of_lines(found: Sequence[Experiment]) -> list[Experiment]:
@@ -208,7 +217,13 @@ def crashes(
         for one, following in zip_longest(operations, operations[1:])
         if one.kind != WITHHELD and not (following and are_hidden(one, following))
     ]
-    return sorted(titled, key=lambda one: (-_telling(operations, one.after), one.after))
+    by_number = {one.number: one for one in operations}
+
+    def place(one: Experiment) -> tuple[int, bool, int]:
+        around = [by_number[at] for at in (one.after, one.after + 1) if at in by_number]
+        return -_telling(operations, one.after), not any(map(is_state, around)), one.after
+
+    return sorted(titled, key=place)
 
 
 def _telling(operations: Sequence[Operation], after: int) -> int:

@@ -21,6 +21,8 @@ class Wish:
         budget_s: seconds for all of it; None: as long as it takes.
         key: columns that identify a row; empty: they are looked for.
         accepted: why rows may be doubled, by the name of a script and its line.
+        ignored: columns and targets that are not compared.
+        clocks: the lines of the scripts that read the clock.
         surrogates: groups of columns that a script numbers itself: where all are there, none of
             them is a key.
         seed: draws the moments after the first.
@@ -32,8 +34,14 @@ class Wish:
     key: Sequence[str] = ()
     accepted: Mapping[tuple[str, int], str] = field(default_factory=dict)
     surrogates: Sequence[Sequence[str]] = ()
+    ignored: Sequence[str] = ()
+    clocks: Sequence[str] = ()
     seed: int = 1
     moments: int = 1
+
+    def ignores(self, target: str) -> bool:
+        """Return whether a target is not compared."""
+        return target.rstrip("/") in {one.rstrip("/") for one in self.ignored}
 
     def wants(self, kind: str) -> bool:
         """Return whether a kind of experiment is asked for."""
@@ -71,6 +79,7 @@ class Proof:
         by_time: columns of each target that differ between two equal runs, which are left out.
         seconds: how long all of it took.
         seed: drew the moments after the first; with it they are the same again.
+        clocks: the lines that read the clock, which no experiment moves.
         withheld: the changes of databases that were not made, as places and lines.
         is_anew: whether the jobs had read everything, and so began anew, with empty targets.
     """
@@ -81,6 +90,7 @@ class Proof:
     seconds: float = 0.0
     seed: int = 1
     withheld: Sequence[str] = ()
+    clocks: Sequence[str] = ()
     is_anew: bool = False
 
     @property
@@ -95,5 +105,13 @@ class Proof:
 
     @property
     def exit_code(self) -> int:
-        """Of the command: 0, 1 if something is bad, 3 if nothing was tried."""
-        return NOTHING_TRIED if self.verdict == "not tried" else int(self.is_bad)
+        """Of the command: 0, 1 if something is bad, 3 if nothing was tried, or no crash."""
+        if self.verdict == "not tried" or (self.verdict not in BAD and self.has_no_crash):
+            return NOTHING_TRIED
+        return int(self.is_bad)
+
+    @property
+    def has_no_crash(self) -> bool:
+        """Whether crashes were asked for, and none was tried: the rest says little."""
+        found = [one.verdict for one in self.findings if one.experiment.kind == "crash"]
+        return bool(found) and set(found) == {"not tried"}

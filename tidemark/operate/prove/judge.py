@@ -51,7 +51,7 @@ def judge(
     asked = {**_places(bench, homes, names_vary=names_vary), **_tables(bench, homes)}
     for name, target in asked.items():
         numbers = numbering(target["sides"][0], batches)
-        target["left_out"] = [*left_out.get(name, ()), *numbers]
+        target["left_out"] = [*left_out.get(name, ()), *numbers, *wish.ignored]
     answers = dict(zip(asked, _answers(bench, list(asked.values()), wish), strict=True))
     _check_key(wish.key, [answer["columns"] for answer in answers.values() if "columns" in answer])
     by_time = {name: answer["by_time"] for name, answer in answers.items() if answer["by_time"]}

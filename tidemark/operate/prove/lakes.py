@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.glue_service.commands import App, region
+from tidemark.glue_service.commands import App, deploy, region
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.dynamodb import create_tables, dynamodb_client, dynamodb_endpoint
 from tidemark.local_state.home import Home
+from tidemark.local_state.operations import withhold_others
 from tidemark.local_state.watermark_tables import watermark_table
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.operate.versions.copies import copy_home
@@ -26,19 +27,27 @@ DAY_S = 86_400
 WATERMARKS = "glue-watermarks"
 
 
-def home_of(home: Home, folder: Path, lake: Path | None) -> Home:
+def home_of(home: Home, folder: Path, lake: Path | None, app: App | None = None) -> Home:
     """Return the base of the experiments: a copy of the home, or a new home with a lake.
 
     Args:
         home: the home of the command; it is not changed.
         folder: of the base.
         lake: a folder whose sub-folders are buckets; None: the home's own.
+        app: its buckets, tables and files are there before any run; None for a script.
 
     Raises:
         UsageError: the folder has a file beside the buckets, or is not a folder.
     """
-    if lake is None:
-        return copy_home(home, folder)
+    base = copy_home(home, folder) if lake is None else _home_with(lake, folder)
+    if app is not None:
+        deploy(app, base)
+    withhold_others(base)
+    return base
+
+
+def _home_with(lake: Path, folder: Path) -> Home:
+    """Return a new home with a copy of a lake."""
     if not lake.is_dir():
         raise UsageError(f"--lake {lake} is not a folder; name one whose sub-folders are buckets")
     if files := [file.name for file in lake.iterdir() if file.is_file()]:

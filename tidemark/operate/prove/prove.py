@@ -76,8 +76,16 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
     findings += [Finding(one, "not tried", reason=one.not_tried) for one in queue.not_tried]
     findings = with_numbers(sorted(findings, key=_place))
     seconds = time.monotonic() - began
-    withheld = first.withheld
-    return Proof(first.operations, findings, by_time, seconds, wish.seed, withheld, is_anew)
+    return Proof(
+        first.operations,
+        findings,
+        by_time,
+        seconds,
+        wish.seed,
+        first.withheld,
+        wish.clocks,
+        is_anew,
+    )
 
 
 def _place(finding: Finding) -> tuple[int, bool, bool, int]:

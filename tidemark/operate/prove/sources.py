@@ -9,6 +9,7 @@ from tidemark.local_state.operations import COPY, PUT, read_opened, read_operati
 from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.dataset_notes import noted_files
 from tidemark.operate.prove.bench import Outcome
+from tidemark.operate.prove.tables import folders_of_tables
 from tidemark.operate.versions.targets import SCRIPTS
 
 MIN_PARTS = 4  # of s3://bucket/folder
@@ -23,7 +24,10 @@ def sources_of(base: Home, outcome: Outcome) -> list[str]:
     one file is taken for a table that every run reads.
     """
     found = _bookmarked(outcome) or _newer(base, outcome, _of_large_folders(outcome))
-    there = [uri for uri in found if base.local_path(uri).is_file()]
+    # A file of a table of Iceberg does not arrive by itself: without it the table is broken.
+    of_tables = tuple(f"s3://{folder}" for folder in folders_of_tables(base))
+    kept = [uri for uri in found if not uri.startswith(of_tables)]
+    there = [uri for uri in kept if base.local_path(uri).is_file()]
     return sorted(there, key=lambda uri: (base.local_path(uri).stat().st_mtime_ns, uri))
 
 

@@ -38,6 +38,7 @@ from tidemark.operate.versions.trial import Trial
 
 NONE_LOST = "no executor has written an object"
 NOTHING_WRITTEN = "the run has written nothing"
+JVM_GONE = "the job's JVM is gone"  # by the machine: the script runs well without
 STOPPED = "the budget ended while it ran, and it was stopped"
 
 
@@ -64,10 +65,13 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     experiment, folder = wanted.experiment, bench.folder(f"{number}")
     try:
         home, trials = _PREPARED[experiment.kind](bench, wanted, folder)
-    except OutOfTimeError:
-        experiment = replace(experiment, not_tried=STOPPED)
+    except (OutOfTimeError, TidemarkError) as error:  # the others go on
+        why_not = without_scratch(str(error), bench.scratch) or STOPPED
+        experiment = replace(experiment, not_tried=why_not)
         return Outcome(experiment, Home(folder), (), time.monotonic() - began)
     why_not = _why_not_compared(bench, wanted, home)
+    if lost_jvm := next((one.failure for one in trials if JVM_GONE in one.failure), ""):
+        why_not = without_scratch(lost_jvm, bench.scratch)
     experiment = replace(experiment, not_tried=why_not)
     return Outcome(experiment, home, trials, time.monotonic() - began)
 

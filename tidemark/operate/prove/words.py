@@ -40,8 +40,9 @@ def lines_of(proof: Proof) -> Iterator[str]:
             yield f"{MARKS[finding.verdict]} {finding.verdict:9} {finding.experiment.title}{reason}"
     for reason, count in _reasons_of_many(proof).items():
         yield f"{MARKS['not tried']} not tried {plural(count, 'experiment')}: {reason}"
-    for place in proof.withheld:
-        yield f"{MARKS['not tried']} not tried the rows of {place}: {ELSEWHERE}"
+    withheld = [f"the rows of {place}: {ELSEWHERE}" for place in proof.withheld]
+    clocks = [f"another day: {place} reads the clock" for place in proof.clocks]
+    yield from (f"{MARKS['not tried']} not tried {text}" for text in (*withheld, *clocks))
     for cause, findings in _by_cause(proof).items():
         yield ""
         yield from _lines_of_cause(cause, findings)
@@ -108,6 +109,7 @@ def to_json(proof: Proof) -> dict[str, Any]:
         "seed": proof.seed,
         "differs_by_time": proof.by_time,
         "withheld": list(proof.withheld),
+        "clocks": list(proof.clocks),
         "is_anew": proof.is_anew,
         "operations": [asdict(one) for one in proof.operations],
         "experiments": [

@@ -219,6 +219,21 @@ if rows.count():
 """,
         "leelee-",
     ),
+    # A file that arrives after a crash replaces what is staged, and was committed.
+    case(
+        "commit-between-stage-and-target",
+        NEW
+        + """
+if rows.columns:
+    rows.write.mode("overwrite").parquet("s3://lake/stage/")
+job.commit()
+spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+staged = spark.read.parquet("s3://lake/stage/")
+staged.write.mode("overwrite").partitionBy("day").parquet(OUT)
+""",
+        "leeeeee",
+        ignore=("s3://lake/stage",),
+    ),
     # A batch that is repeated has the number of the first attempt.
     case(
         "batches",

@@ -76,7 +76,9 @@ def _verdicts(project: Path, case: Case, only: Sequence[str]) -> dict[str, str]:
     """Return the worst verdict of each kind of experiment."""
     script = project / "job.py"
     script.write_text(case.script, encoding="utf-8")
-    words = ["prove", "--format", "json", "--only", ",".join(only), str(script)]
+    words = ["prove", "--format", "json", "--only", ",".join(only)]
+    words += ["--ignore", ",".join(case.ignore)] if case.ignore else []
+    words += [str(script)]
     words += ["--JOB_NAME", case.name, *case.arguments]
     result = CliRunner().invoke(main, [*words, "--extra-py-files", "s3://lake/libs.zip"])
     assert result.exit_code in (0, 1), result.output

@@ -65,14 +65,14 @@ class Case:
         script: the program.
         verdicts: the worst verdict of each kind of experiment.
         arguments: of the run.
-        key: columns that identify a row, where the person gives them.
+        ignore: what is not compared.
     """
 
     name: str
     script: str
     verdicts: dict[str, str]
     arguments: tuple[str, ...] = field(default=BOOKMARK)
-    key: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
 
 def case(
@@ -81,6 +81,7 @@ def case(
     verdicts: str,
     arguments: tuple[str, ...] = BOOKMARK,
     error: str = "",
+    ignore: tuple[str, ...] = (),
 ) -> Case:
     """Return a case; its verdicts are those of the kinds, in their order.
 
@@ -102,4 +103,4 @@ def case(
     expected["meanwhile"] = words[meanwhile]
     if error:  # else it depends on which tasks were done when one failed
         expected["error"] = error
-    return Case(name, script, expected, arguments)
+    return Case(name, script, expected, arguments, ignore)

@@ -59,6 +59,23 @@ def test_a_target_that_is_rewritten_in_place_is_at_fault():
     assert "merge_window" in cause.remedy
 
 
+def test_a_purge_before_the_write_is_at_fault_for_what_later_runs_lose():
+    purged = Operation(1, "jr_1", "delete", ("s3://lake/out/0",), "job.py", 18)
+    parts = Experiment("parts", "parts")
+
+    cause = cause_of(parts, "lost", [purged, put(2, 19), commit(3, 20)], "s3://lake/out/")
+
+    assert (cause.line, "deletes what earlier runs" in cause.text) == (18, True)
+
+
+def test_another_version_is_the_cause_of_what_fails_there():
+    versions = Experiment("versions", "versions")
+
+    cause = cause_of(versions, "fails", WRITE_FIRST)
+
+    assert "compare-versions" in cause.remedy
+
+
 def test_a_job_that_notes_nothing_is_told_so():
     cause = cause_of(crash(1), "doubled", [put(1, 10)])
 

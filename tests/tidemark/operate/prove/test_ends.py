@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 
@@ -99,6 +100,20 @@ def test_a_bucket_is_named_by_its_folder_in_a_lake_without_a_home(project):
 
     assert result.exit_code == 3
     assert f"mkdir {lake}/nowhere" in result.stderr
+
+
+@pytest.mark.spark
+def test_a_job_of_an_app_that_has_not_run_is_tried_with_crashes(project, write_assembly):
+    script = APPEND.replace("job.commit()", "pass")
+    app = write_assembly({"load": script})
+    for day in (2, 3, 4):  # of one file, and so without a later run: quick
+        (project / f"home/lake/lake/in/day{day}.json").unlink()
+
+    words = ["prove", "--app", str(app), "--only", "crash", "--format", "json", "load"]
+    result = CliRunner().invoke(main, words)
+
+    assert result.exit_code == 1, result.stderr
+    assert json.loads(result.stdout)["verdict"] == "doubled"
 
 
 @pytest.mark.spark

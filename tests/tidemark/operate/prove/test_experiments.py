@@ -35,6 +35,41 @@ def draws() -> random.Random:
     return random.Random(7)  # noqa: S311 (not a secret)
 
 
+def test_a_late_file_follows_a_note_in_the_middle_first_and_a_definition_last():
+    before = [
+        Operation(1, "jr_1", "catalog", ("db.stage",), "job.py", 5),
+        Operation(2, "jr_1", "catalog", ("db.orders",), "job.py", 6),
+        Operation(3, "jr_1", "put", ("s3://lake/stage/a",), "job.py", 7),
+        Operation(4, "jr_1", "bookmark", ("",), "job.py", 8),
+        Operation(5, "jr_1", "put", (f"{OUT}a",), "job.py", 9),
+    ]
+
+    late = [one.after for one in of_changes(RUN, RUN, before) if one.is_late]
+
+    assert late == [4, 3, 5]
+
+
+def test_of_crashes_that_tell_as_much_those_around_a_note_come_first():
+    run = [
+        Operation(1, "jr_1", "catalog", ("db.stage",), "job.py", 5),
+        Operation(2, "jr_1", "put", (f"{OUT}a",), "job.py", 7),
+        Operation(3, "jr_1", "bookmark", ("",), "job.py", 8),
+    ]
+
+    assert [one.after for one in crashes(run)] == [2, 3, 1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["00001-9b.metadata.json", "snap-72-1-ab.avro", "ab-m0.avro", "20_1.stats"],
+)
+def test_metadata_of_iceberg_are_hidden_until_the_catalog_names_them(name):
+    written = Operation(1, "jr_1", "put", (f"s3://wh/db.db/t/metadata/{name}",), "job.py", 7)
+
+    assert is_hidden(written)
+    assert not is_hidden(replace(written, places=("s3://wh/db.db/t/data/00000-0-a.parquet",)))
+
+
 def test_titles_that_are_the_same_are_numbered():
     found = [Finding(one, "equal") for one in (*crashes([RUN[1], RUN[1], RUN[3]]),)]
 

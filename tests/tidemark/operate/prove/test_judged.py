@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tidemark.operate.prove.experiments import Experiment
+from tidemark.operate.prove.findings import Finding, Proof
 from tidemark.operate.prove.judged import TargetRows, worst
 
 
@@ -31,3 +33,22 @@ def test_the_worst_verdict_counts():
     assert worst(["equal", "doubled", "lost", "not tried"]) == "lost"
     assert worst(["equal", "accepted"]) == "accepted"
     assert worst([]) == "equal"
+
+
+@pytest.mark.parametrize(
+    ("crash", "again", "code"),
+    [
+        ("equal", "equal", 0),
+        ("equal", "not tried", 0),
+        ("not tried", "equal", 3),
+        ("not tried", "not tried", 3),
+        ("not tried", "doubled", 1),
+        ("lost", "not tried", 1),
+        (None, "equal", 0),
+    ],
+)
+def test_without_any_crash_that_was_asked_for_nothing_is_proved(crash, again, code):
+    found = [Finding(Experiment("again", "again"), again)]
+    found += [Finding(Experiment("crash", "crash"), crash)] if crash else []
+
+    assert Proof((), found).exit_code == code

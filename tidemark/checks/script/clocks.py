@@ -1,0 +1,44 @@
+"""Where a script reads the day or the time: what it does on another day, no repetition shows."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tidemark.checks.script.names import identifier
+
+OF_PYTHON = {"datetime": {"now", "utcnow", "today"}, "date": {"today"}}
+OF_SPARK = "current_date"
+
+
+def clock_lines(text: str) -> list[int]:
+    """Return the lines of a script that read the clock, in order.
+
+    Args:
+        text: of the script.
+
+    Returns:
+        Numbers of lines; none for a script that is not Python. `current_timestamp` is not among
+        them: it says when a row was loaded, and two equal runs show it.
+
+    Example:
+        `clock_lines("day = datetime.date.today()")` returns `[1]`.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sorted({call.lineno for call in calls if _reads_clock(call)})
+
+
+def clocks_of(scripts: Mapping[str, Path]) -> Iterator[str]:
+    """Yield such lines of several scripts, as `job.py line 2`."""
+    for name, script in scripts.items():
+        text = script.read_text(encoding="utf-8", errors="replace")
+        yield from (f"{name} line {line}" for line in clock_lines(text))
+
+
+def _reads_clock(call: ast.Call) -> bool:
+    name = identifier(call.func)
+    of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    return name == OF_SPARK or name in OF_PYTHON.get(of or "", ())
