@@ -39,8 +39,8 @@ ONLY_NEW = (
 BY_KEY = "merge by a key (merge_window), or drop duplicates when reading"
 NOT_ALL = (
     "a run that reads only what is new must not replace the whole target: append, overwrite only "
-    "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key; --ignore "
-    "leaves out a stage, from which the same run writes on"
+    "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key; "
+    "--ignore leaves out a stage, from which the same run writes on"
 )
 OF_PARTITIONS = "{place} replaces each partition with what its run has read of it, which is less"
 WHOLE = (
