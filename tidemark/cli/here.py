@@ -1,10 +1,10 @@
 """The Glue of this machine for one command: the one that serves the home, or a temporary one."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 import click
@@ -18,28 +18,39 @@ from tidemark.glue_service.runs.jvms.supply import jvms_of
 from tidemark.glue_service.served import deploy, find_port
 from tidemark.local_state.access_key import access_key
 from tidemark.local_state.home import Home
+from tidemark.local_state.store.database import JobRun
 from tidemark.operate.clients import Glue, of_port
 
 LOOK_S = 0.5  # the engine is asked all the same: it may have died
 
 Deploy = Callable[[Path], object]
+Observe = Callable[[JobRun | None], None]
 
 
 @contextmanager
-def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) -> Iterator[Glue]:
-    """Yield the Glue of the home."""
+def glue_here(
+    before_runs: Callable[[Home, Deploy | None], None] | None = None,
+    observe: Observe = lambda _: None,
+) -> Iterator[Glue]:
+    """Yield the Glue of the home; a temporary one waits at the end for what runs in it.
+
+    ``observe`` gets, while it waits, each run there that has started or ended, and now and then
+    None.
+    """
     home = Home.from_environment()
     served = find_port(home)
     with ExitStack() as stack:
         engine = None
-        has_ended = threading.Event()
+        changes: SimpleQueue[JobRun] = SimpleQueue()
         if served is not None:
             url = served.url
             if before_runs is not None:
                 before_runs(home, None if served.is_of_command else partial(deploy, served))
         elif before_runs is not None:
             jvms = stack.enter_context(jvms_of(home, say=_say))
-            options = Options(jvms=jvms, is_of_command=True, observe=lambda _: has_ended.set())
+            options = Options(
+                jvms=jvms, is_of_command=True, observe=changes.put, on_start=changes.put
+            )
             url, engine = stack.enter_context(serving(home, options))
             before_runs(home, partial(_deploy, engine))
         else:
@@ -47,7 +58,7 @@ def glue_here(before_runs: Callable[[Home, Deploy | None], None] | None = None) 
         key = access_key(home).arguments
         yield stack.enter_context(of_port(url, str(home.shown), region(), key))
         if engine is not None:
-            wait_for_runs(engine, has_ended)
+            wait_for_runs(engine, changes, observe)
 
 
 class Owner(NamedTuple):
@@ -72,8 +83,12 @@ def _say(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
-def wait_for_runs(engine: Engine, has_ended: threading.Event) -> None:
+def wait_for_runs(engine: Engine, changes: "SimpleQueue[JobRun]", observe: Observe) -> None:
     """Wait until no run is in progress: those of a fired trigger, and all downstream of them."""
-    while engine.ask(lambda glue: glue.runner.has_runs):
-        has_ended.wait(LOOK_S)
-        has_ended.clear()
+    while engine.ask(lambda glue: glue.runner.has_runs or glue.runner.is_due):
+        try:
+            observe(changes.get(timeout=LOOK_S))
+        except Empty:
+            observe(None)
+    while not changes.empty():
+        observe(changes.get())

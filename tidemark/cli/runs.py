@@ -17,9 +17,11 @@ from tidemark.cli.known_names import JOB, RUN, WORKFLOW
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, start_options, where_options
 from tidemark.errors import UsageError
+from tidemark.model.messages import RETRY
 
 if TYPE_CHECKING:
     from tidemark.cli.views.runs import Changes
+    from tidemark.local_state.store.database import JobRun
     from tidemark.operate.clients import Glue
     from tidemark.operate.job_runs import Run
     from tidemark.operate.workflow_runs import WorkflowRun
@@ -199,16 +201,15 @@ def trigger(name: str | None, where: Where, output: str) -> None:
     """Fire the ON_DEMAND trigger NAME, or activate one of another type; without NAME, list all.
 
     One that begins a workflow starts a run of it. The command does not wait for the runs, but
-    where no `tidemark local up` serves this machine's home: then it runs them itself.
+    where no `tidemark local up` serves this machine's home: then it runs them itself, shows them,
+    and the exit code is 1 if one does not succeed.
     """
     from tidemark.cli.views.runs import trigger_json, triggers_listing
-    from tidemark.operate.triggers import start_trigger, triggers_of
+    from tidemark.operate.triggers import triggers_of
 
-    with open_target(where, ("trigger", name) if name else None) as target:
-        if name is not None:
-            state = start_trigger(target.glue, name)
-            click.echo(f"trigger {name} {state}")
-            return
+    if name is not None:
+        sys.exit(_fire(name, where, output))
+    with open_target(where) as target:
         found = triggers_of(target.glue)
     if output == "json":
         click.echo(json.dumps([trigger_json(one) for one in found], indent=2))
@@ -216,6 +217,27 @@ def trigger(name: str | None, where: Where, output: str) -> None:
         console_for_tables().print(triggers_listing(found), soft_wrap=True)
     else:
         click.echo(f"there is no trigger in {target.where}")
+
+
+def _fire(name: str, where: Where, output: str) -> int:
+    """Fire a trigger, show the runs that this command has itself, and return the exit code."""
+    from tidemark.cli.progress import JobProgress, RunConsole
+    from tidemark.model.clock import now_ms
+    from tidemark.operate.triggers import start_trigger
+
+    begin_ms = now_ms()
+    last: dict[str, str] = {}  # the state of the last attempt
+    progress = JobProgress(RunConsole(stderr=output == "json"))
+
+    def observe(run: "JobRun | None") -> None:
+        if run is not None and run.started_at_ms >= begin_ms:  # not what a dead engine has left
+            last[run.run_id.partition(RETRY)[0]] = run.state
+        progress.observe(run)
+
+    with progress, open_target(where, ("trigger", name), observe) as target:
+        state = start_trigger(target.glue, name)
+        click.echo(f"trigger {name} {state}")
+    return 0 if all(state == "SUCCEEDED" for state in last.values()) else 1
 
 
 def watch(

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from tidemark.cli.where import Where
 from tidemark.errors import TidemarkError
 
 if TYPE_CHECKING:
+    from tidemark.local_state.store.database import JobRun
     from tidemark.model.assembly.cloud_assembly import Assembly
     from tidemark.operate.clients import Glue
     from tidemark.operate.target import Target
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 ASSET_KEY = re.compile(r"/([0-9a-f]{64}\.py)$")
 ToStart: TypeAlias = tuple[str, str | None]
 """What a command starts: `job`, `workflow` or `trigger`, and its name; None for the only one."""
+Observe: TypeAlias = "Callable[[JobRun | None], None]"
 
 
 def assembly_of_stage(where: Where) -> "Assembly":
@@ -52,11 +54,14 @@ def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator[
 
 
 @contextmanager
-def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Target"]:
+def open_target(
+    where: Where, to_start: ToStart | None = None, observe: Observe = lambda _: None
+) -> Iterator["Target"]:
     """Yield what a command is to work on: a stage, or the home of this machine.
 
     A command that starts runs names what it starts, a kind and a name: here that is brought up to
     the code on disk first. On AWS the deployed code runs; a warning says where that differs.
+    ``observe`` gets the runs that this command waits for at the end, as `glue_here` says.
     """
     if where.stage is not None:
         from tidemark.operate.account import Account
@@ -75,7 +80,7 @@ def open_target(where: Where, to_start: ToStart | None = None) -> Iterator["Targ
     from tidemark.operate.home import HomeTarget
 
     with ExitStack() as stack:
-        served: AbstractContextManager[Glue] = _glue_here(where, to_start)
+        served: AbstractContextManager[Glue] = _glue_here(where, to_start, observe)
         if to_start is not None:  # before anything is read: it deploys
             served = nullcontext(stack.enter_context(served))
         yield HomeTarget(
@@ -102,12 +107,12 @@ def _folder_of(where: Where, stack: ExitStack) -> Path:
 
 
 @contextmanager
-def _glue_here(where: Where, to_start: ToStart | None) -> Iterator["Glue"]:
+def _glue_here(where: Where, to_start: ToStart | None, observe: Observe) -> Iterator["Glue"]:
     from tidemark.cli.code_on_disk import deploy_what_changed
     from tidemark.cli.here import glue_here
 
     before_runs = partial(deploy_what_changed, where, *to_start) if to_start else None
-    with glue_here(before_runs) as glue:
+    with glue_here(before_runs, observe) as glue:
         yield glue
 
 

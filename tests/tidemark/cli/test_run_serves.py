@@ -21,6 +21,13 @@ from tidemark.local_state.home import Home
 pytestmark = pytest.mark.stress  # starts many processes
 
 WAITS = "import pathlib, time\nwhile not pathlib.Path({!r}).exists(): time.sleep(0.01)\n"
+FAILS_ONCE = """
+import pathlib
+tried = pathlib.Path({!r})
+if not tried.exists():
+    tried.touch()
+    raise ValueError("no rows yet")
+"""
 SHELL = {"Name": "pythonshell", "PythonVersion": "3.9"}
 
 
@@ -164,12 +171,44 @@ def test_a_trigger_that_is_fired_in_a_home_that_no_one_serves_is_waited_for(
     fired = tidemark("trigger", start)
     runs = json.loads(tidemark("runs", "--format", "json").stdout)
 
-    assert (fired.exit_code, fired.stdout) == (0, f"trigger {start} has fired: one\n")
+    first, *lines = fired.stdout.splitlines()
+    assert (fired.exit_code, first) == (0, f"trigger {start} has fired: one"), fired.output
+    assert [line.partition(" in ")[0] for line in lines] == [
+        "  one  started",
+        "✓ one  SUCCEEDED",
+        "  two  started",
+        "✓ two  SUCCEEDED",
+    ]
     assert [(it["job"], it["state"]) for it in runs] == [
         ("two", "SUCCEEDED"),
         ("one", "SUCCEEDED"),
         ("one", "SUCCEEDED"),
     ]
+
+
+def test_a_fired_job_that_fails_is_shown_with_its_cause_and_ends_with_one(home: Path) -> None:
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+        port.job("load", "raise ValueError('no rows')")
+        port.glue.create_trigger(Name="start", Type="ON_DEMAND", Actions=[{"JobName": "load"}])
+
+    fired = tidemark("trigger", "start")
+
+    assert fired.exit_code == 1, fired.output
+    assert "✗ load FAILED: ValueError: no rows" in fired.stdout
+
+
+def test_a_fired_job_whose_retry_succeeds_ends_with_zero(home: Path, tmp_path: Path) -> None:
+    with serving(Home.open(home)) as (url, engine):
+        port = Port(Home.open(home), url, engine)
+        port.job("load", FAILS_ONCE.format(str(tmp_path / "tried")), MaxRetries=1)
+        port.glue.create_trigger(Name="start", Type="ON_DEMAND", Actions=[{"JobName": "load"}])
+
+    fired = tidemark("trigger", "start")
+
+    assert fired.exit_code == 0, fired.output
+    assert "✗ load FAILED" in fired.stdout
+    assert "✓ load  SUCCEEDED" in fired.stdout
 
 
 def test_a_resuming_command_that_is_killed_leaves_nothing_open(
