@@ -22,6 +22,7 @@ from tidemark.local_state.machine.secrets_in_text import without_secrets
 MAX_LENGTH = 600
 SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
 OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their messages are for the operator
+OF_PY4J = "An error occurred while calling"  # the stack may be missing, for lack of memory
 # Python reports these when its JVM is gone. Clients of servers name the server that refused.
 JVM_IS_GONE = re.compile(
     r"Py4JNetworkError|Answer from Java side is empty|Error while (sending|receiving|obtaining)"
@@ -34,6 +35,7 @@ SPARK_IS_STOPPED = re.compile(
     r"SparkContext (was|has been) (shut down|shutdown)|stopped SparkContext|SparkContext is stopped"
     r"|JVM is shutting down|Shutdown in progress"
 )
+OF_CALL = re.compile(rf"^Py4JError|^Py4JJavaError: {OF_PY4J}")  # the JVM has not told more
 PYTHON_WORKER_DIED = re.compile(r"Python worker (exited|crashed|failed)|^EOFError$")
 LOST_TASK = re.compile(r"most recent failure: .*?\(TID \d+\) \([^)]*\): (.+)")
 JAVA_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
@@ -106,7 +108,7 @@ def cause_in_message(name: str, text: str) -> str:
     if found := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
         return _cut(found[-1])
     java = JAVA_ERROR.findall(text) + JAVA_CAUSE.findall(text)
-    if java and "\tat " in text:
+    if java and ("\tat " in text or text.startswith(OF_PY4J)):
         telling = [line for line in java if ": " in line]
         return _cut(_without_task((telling or java)[-1]))
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -179,7 +181,7 @@ def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
     if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
         if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):
             return replace(failure, remedy=killed_remedy(kills))
-        if failure.cause.startswith("Py4JError") and (line := memory_line(log)):
+        if OF_CALL.search(failure.cause) and (line := memory_line(log)):
             return Failure(_cut(line), failure.where)
         return failure
     if line := memory_line(log):

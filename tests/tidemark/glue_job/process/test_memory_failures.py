@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.glue_job.process.failures import Failure, RemedyPlaces, with_remedy, without_result
+from tidemark.glue_job.process.failures import (
+    Failure,
+    RemedyPlaces,
+    cause_in_message,
+    with_remedy,
+    without_result,
+)
 
 PLACES = RemedyPlaces(Path("/home/lake"), "/venv/bin/python")
 MEMORY = "spark.driver.memory"
@@ -65,6 +71,36 @@ CAUSES = [
     ("OSError: [Errno 12] Cannot allocate memory", "in Python"),
     ("SparkException: Python worker exited unexpectedly (crashed)", "lack of memory"),
 ]  # fmt: skip
+
+# What Py4J raises for an error of the JVM, which may have no room left for a stack.
+OF_PY4J = [
+    "{call}\n: {error}\n",
+    "{call}\n: {error}\n\tat java.base/java.util.Arrays.copyOf(Arrays.java:3537)\n",
+    "{call}\n: org.apache.spark.SparkException: Exception thrown in awaitResult: \n"
+    "\tat org.apache.spark.util.SparkThreadUtils$.awaitResult(S.scala:56)\nCaused by: {error}\n",
+    "{call}\n: java.util.concurrent.ExecutionException: {error}\nCaused by: {error}\n",
+]
+
+
+@pytest.mark.parametrize("text", OF_PY4J)
+@pytest.mark.parametrize("method", ["collectToPython", "getResult", "showString"])
+def test_an_error_of_the_jvm_is_named_with_and_without_its_stack(text, method):
+    error = "java.lang.OutOfMemoryError: Java heap space"
+    raised = text.format(call=f"An error occurred while calling o59.{method}.", error=error)
+
+    line = with_remedy(
+        Failure(cause_in_message("Py4JJavaError", raised), "h.py, line 3"), "", PLACES, None
+    )
+
+    assert line.startswith(f"{error} (h.py, line 3); ")
+    assert f"--conf {MEMORY}=4g" in line
+    assert "the default is 1g" in line
+
+
+def test_a_call_of_which_the_jvm_could_tell_nothing_is_named_by_its_log():
+    cause = cause_in_message("Py4JJavaError", "An error occurred while calling o59.collect.\n")
+
+    assert MEMORY in with_remedy(Failure(cause, ""), HEAP_LOG, PLACES, None)
 
 
 @pytest.mark.parametrize("cause", ENDS)
