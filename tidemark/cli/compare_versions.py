@@ -85,12 +85,12 @@ def compare_versions(
         raise UsageError(f"--keep {keep} exists; name a new folder")
     home = Home.from_environment()
     console = Console(stderr=True)
-    prepare_sparks((old, new))
     with scratch_of(home, keep) as scratch:
         start, scripts = _start(console, what, arguments, workflow, app, context, scratch)
         writes = database_writes(scripts)
         if not with_databases:
             refuse_shared(writes, os.environ)
+        prepare_sparks((old, new))  # takes minutes, so it comes after what can be refused
         found = compare.compare_versions(
             home,
             start,

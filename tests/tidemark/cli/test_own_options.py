@@ -7,6 +7,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from tidemark.cli import engines
 from tidemark.cli.main import main
 
 JOB = "import sys\nfrom awsglue.utils import getResolvedOptions\n"
@@ -35,6 +36,28 @@ def test_an_option_after_a_script_that_does_not_name_it_is_refused(
     output = " ".join(result.output.split())
     assert re.search(rf"{misplaced} stands after .*tidemark {command} {misplaced} …", output)
     assert not list(home.glob("runs/*"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("load", "--format", "json"),
+        ("load.py", "--format", "json"),
+        ("missing.py",),
+        ("--app", "cdk.out", "load.py"),
+        ("writes.py",),
+        ("--app", "nowhere", "load"),
+    ],
+)
+def test_arguments_are_refused_before_a_spark_is_installed(home, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(engines, "installed_spark", lambda version: pytest.fail(version))
+    (tmp_path / "load.py").write_text(JOB, encoding="utf-8")
+    (tmp_path / "writes.py").write_text('frame.write.jdbc("jdbc:a", "t")\n', encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["compare-versions", *words])
+
+    assert result.exit_code == 2, result.output
 
 
 def test_an_option_that_the_script_names_goes_to_it_with_a_note(home, tmp_path):
