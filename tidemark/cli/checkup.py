@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.local_state.home import DEFAULT_HOME, check_home, folder_of_home
+from tidemark.local_state.machine.disk import existing
 
 OK, NOTE, MISSING = "ok", "note", "missing"
 LITTLE_BYTES = 2 * 1024**3  # of disk and of memory: a run of Spark needs about so much
@@ -51,8 +53,10 @@ def findings(project: Path) -> Iterator[Finding]:
     needed = MISSING if has_app else NOTE
     yield _asked("node", _node, needed, "pip install 'tidemark-glue[cdk]'")
     yield _package("aws_cdk", "aws-cdk-lib", needed, "pip install 'tidemark-glue[cdk]'")
-    yield _asked("report", _report, NOTE, _report_cure())
-    yield disk_finding(project, _free_bytes(project))
+    yield _report()
+    yield _home()
+    home = existing(Path(os.environ.get("TIDEMARK_HOME") or project / DEFAULT_HOME).absolute())
+    yield disk_finding(home, _free_bytes(home))
     yield memory_finding(available_bytes(_meminfo()))
     yield editor_finding(project, Path(__file__).parents[1])
 
@@ -117,18 +121,32 @@ def _node() -> str:
     return find_node(os.environ.get("JSII_NODE"))
 
 
-def _report() -> str:
-    from tidemark.report.drawing import find_packages
+def _report() -> Finding:
+    from tidemark.report.drawing import INSTALL_SOME, find_packages, missing_packages
 
+    missing, cures = [], []
     if find_spec("jinja2") is None:
-        raise UsageError("the package jinja2 is not installed")
-    return f"the packages that draw are in {find_packages() / 'node_modules'}"
+        missing.append("the package jinja2 is not installed")
+        cures.append("pip install 'tidemark-glue[report]'")
+    if names := missing_packages():
+        missing.append(f"not installed from npm: {', '.join(names)}")
+        cures.append(f"{INSTALL_SOME} {' '.join(names)}")
+    if missing:
+        return Finding("report", NOTE, "; ".join(missing), " && ".join(cures))
+    return _asked(
+        "report", lambda: f"what draws is in {find_packages() / 'node_modules'}", NOTE, ""
+    )
 
 
-def _report_cure() -> str:
-    from tidemark.report.drawing import INSTALL
-
-    return f"pip install 'tidemark-glue[report]' && {INSTALL}"
+def _home() -> Finding:
+    """Return whether commands that run something can keep their state."""
+    try:
+        root = folder_of_home()
+        check_home(root)
+    except UsageError as error:
+        found, _, cure = str(error).partition("; ")
+        return Finding("home", MISSING, found, cure)
+    return Finding("home", OK, f"state is kept in {root}")
 
 
 def _free_bytes(folder: Path) -> int:

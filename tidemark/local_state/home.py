@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
-from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
+from tidemark.local_state.machine.disk import existing, full_disk_line, has_room, is_full
 from tidemark.local_state.store.read_only import copy_to_look_at, empty_folder, is_read_only
 from tidemark.local_state.store.restored import finish_restore, has_unfinished_restore
 
@@ -118,18 +118,7 @@ class Home:
         A command that `only_looks` gets a copy of one that it may not write, and an empty one for
         one that does not exist.
         """
-        if named := os.environ.get("TIDEMARK_HOME"):
-            return cls._for_command(Path(named))
-        if project := _project_above(Path.cwd()):
-            raise UsageError(
-                f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
-                "run tidemark in the folder of the project, or set TIDEMARK_HOME"
-            )
-        return cls._for_command(Path(DEFAULT_HOME))
-
-    @classmethod
-    def _for_command(cls, root: Path) -> "Home":
-        root = root.absolute()
+        root = folder_of_home()
         if ONLY_LOOKS.get() and not os.path.lexists(root):
             return replace(cls.open(empty_folder()), copy_of=root)  # nothing is there, nor will be
         if ONLY_LOOKS.get() and (root / MARKER).exists():
@@ -165,31 +154,20 @@ class Home:
                 raise DiskFullError(
                     f"{full_disk_line(home.root)}; nothing was changed: make room, then run again"
                 ) from error
-            raise UsageError(
-                f"cannot write the state folder {home.root}: {error.strerror}; make it writable or "
-                "set TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark "
-                "status`, and `tidemark local backup FILE` work without"
-            ) from error
+            raise _not_writable(home.root, error) from error
         return home
 
     def _claim(self) -> None:
+        _refuse_foreign(self.root)
         marker = self.root / MARKER
         if not marker.exists():
-            # A lake may be laid out before the first command: `mkdir -p .tidemark/lake/landing`.
-            if self.root.is_dir() and {entry.name for entry in self.root.iterdir()} - {"lake"}:
-                raise UsageError(
-                    f"{self.root} is not empty and not a state folder of Tidemark (no file "
-                    f"{MARKER!r} in it); set TIDEMARK_HOME to an empty or a new folder"
-                )
             self.root.mkdir(mode=ONLY_ITS_OWNER, parents=True, exist_ok=True)
             marker.write_text(MARKER_CONTENT, encoding="utf-8")
             (self.root / GIT_IGNORES).write_text("*\n", encoding="utf-8")
         _restrict_access(self.root)
         for folder in (self.lake, self.runs, self.dynamodb, self.derby):
             folder.mkdir(exist_ok=True)
-        if not os.access(self.root, os.W_OK):
-            number = EROFS if os.statvfs(self.root).f_flag & os.ST_RDONLY else EACCES
-            raise OSError(number, os.strerror(number), str(self.root))
+        _check_writable(self.root)
 
     @property
     def shown(self) -> Path:
@@ -362,6 +340,60 @@ def _lock(lock: TextIO) -> bool:
             time.sleep(0.01)
         else:
             return True
+
+
+def folder_of_home() -> Path:
+    """Return the folder that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
+
+    Raises:
+        UsageError: the current folder is within a project, which has its state elsewhere.
+    """
+    if named := os.environ.get("TIDEMARK_HOME"):
+        return Path(named).absolute()
+    if project := _project_above(Path.cwd()):
+        raise UsageError(
+            f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
+            "run tidemark in the folder of the project, or set TIDEMARK_HOME"
+        )
+    return Path(DEFAULT_HOME).absolute()
+
+
+def check_home(root: Path) -> None:
+    """Change nothing, and raise what `Home.open` would raise of a folder.
+
+    Raises:
+        UsageError: the folder has other content, or cannot be written.
+    """
+    try:
+        _refuse_foreign(root)
+        _check_writable(existing(root))
+    except OSError as error:
+        raise _not_writable(root, error) from error
+
+
+def _refuse_foreign(root: Path) -> None:
+    # A lake may be laid out before the first command: `mkdir -p .tidemark/lake/landing`.
+    if (root / MARKER).exists() or not root.is_dir():
+        return
+    if {entry.name for entry in root.iterdir()} - {"lake"}:
+        raise UsageError(
+            f"{root} is not empty and not a state folder of Tidemark (no file {MARKER!r} in it); "
+            "set TIDEMARK_HOME to an empty or a new folder"
+        )
+
+
+def _check_writable(folder: Path) -> None:
+    if not os.access(folder, os.W_OK):
+        number = EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else EACCES
+        raise OSError(number, os.strerror(number), str(folder))
+
+
+def _not_writable(root: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"cannot write the state folder {root}: {error.strerror}; make it writable or set "
+        "TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark status`, "
+        "and `tidemark local backup FILE` work without"
+    )
 
 
 def _project_above(folder: Path) -> Path | None:

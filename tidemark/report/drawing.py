@@ -12,7 +12,8 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.local_state.machine.node_packages import check_owner, project_folders
 
 PACKAGES = ("@hpcc-js/wasm-graphviz", "vega", "vega-lite")
-INSTALL = f"npm install --save-dev {' '.join(PACKAGES)}"
+INSTALL_SOME = "npm install --save-dev"
+INSTALL = f"{INSTALL_SOME} {' '.join(PACKAGES)}"
 PROGRAM = Path(__file__).with_name("draw.mjs")
 TIMEOUT_S = 300
 SHOWN = 400  # characters of Node's message about a failure
@@ -50,6 +51,15 @@ def without_pictures(
     """Return a sentence in the place of each picture, where nothing can draw."""
     sentence = f"<p>Not drawn: <code>{INSTALL}</code> installs what draws.</p>"
     return dict.fromkeys((*graphs, *charts), sentence)
+
+
+def missing_packages() -> list[str]:
+    """Return the packages that are not there, of the folder that has the most of them."""
+    lacks = [
+        [name for name in PACKAGES if not (folder / "node_modules" / name).is_dir()]
+        for folder in project_folders()
+    ]
+    return min(lacks, key=len)
 
 
 def find_packages() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,16 @@ from tidemark.cli.checkup import (
     python_finding,
 )
 from tidemark.errors import UsageError
+from tidemark.report import drawing
 
 GB = 1024**3
+
+
+def finding(name: str) -> dict[str, str]:
+    """Return one line of the command."""
+    found = json.loads(tidemark("doctor", "--format", "json").stdout)
+    one: dict[str, str] = next(it for it in found if it["name"] == name)
+    return one
 
 
 def test_a_machine_on_which_everything_is_there_is_healthy() -> None:
@@ -36,6 +45,7 @@ def test_a_machine_on_which_everything_is_there_is_healthy() -> None:
         "node",
         "aws-cdk",
         "report",
+        "home",
         "disk",
         "memory",
         "editor",
@@ -78,7 +88,54 @@ def test_the_cdk_is_needed_for_an_app_only(
     assert result.exit_code == exit_code, result.output
     assert "aws-cdk: the package aws-cdk-lib is not installed" in result.stdout
     assert "pip install 'tidemark-glue[cdk]'" in result.stdout
-    assert "! report: the package jinja2 is not installed\n" in result.stdout
+    lines = result.stdout.splitlines()
+    place = lines.index("! report: the package jinja2 is not installed")
+    assert lines[place + 1] == "    pip install 'tidemark-glue[report]'"
+
+
+def test_packages_of_npm_are_cured_by_npm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(drawing, "project_folders", lambda: iter([tmp_path, tmp_path / "other"]))
+    (tmp_path / "node_modules" / "vega").mkdir(parents=True)
+
+    report = finding("report")
+
+    assert report["state"] == "note"
+    assert "jinja2" not in report["found"]
+    assert report["cure"] == "npm install --save-dev @hpcc-js/wasm-graphviz vega-lite"
+
+
+def test_the_disk_is_that_of_the_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path
+) -> None:
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path / "elsewhere" / "home"))
+    monkeypatch.setattr(checkup, "_free_bytes", lambda folder: GB * (folder != tmp_path))
+
+    assert str(tmp_path) in finding("disk")["found"]
+    assert finding("disk")["state"] == "missing"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_state_folder_that_cannot_be_written_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("TIDEMARK_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda folder, mode: Path(folder) != tmp_path)
+
+    refused = finding("home")
+
+    assert refused["state"] == "missing"
+    assert str(tmp_path / ".tidemark") in refused["found"]
+    assert "TIDEMARK_HOME" in refused["cure"]
+
+
+def test_a_folder_that_is_not_a_home_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TIDEMARK_HOME", str(tmp_path))
+    (tmp_path / "notes.txt").touch()
+
+    assert finding("home")["state"] == "missing"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def is_full(error: BaseException) -> bool:
 def has_room(folder: Path) -> bool:
     """Return whether the disk of a folder still takes a small file; True if unknown."""
     try:
-        disk = os.statvfs(_existing(folder))
+        disk = os.statvfs(existing(folder))
     except OSError:
         return True
     has_inodes = disk.f_files == 0 or disk.f_favail > 0  # some file systems do not count them
@@ -27,7 +27,7 @@ def full_disk_line(folder: Path) -> str:
     """Return one sentence that names the full disk by a folder on it, with its free space."""
     text = f"the disk of {folder} is full"
     try:
-        disk = os.statvfs(_existing(folder))
+        disk = os.statvfs(existing(folder))
     except OSError:
         return text
     free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
@@ -44,6 +44,6 @@ def render_size(count: int) -> str:
     return f"{size:.1f} GB"
 
 
-def _existing(path: Path) -> Path:
-    """Return the path, or the nearest folder above it that exists."""
+def existing(path: Path) -> Path:
+    """Return a path, or the nearest folder above it that exists."""
     return next((folder for folder in (path, *path.parents) if folder.exists()), path)
