@@ -209,5 +209,10 @@ def _explain_deployed(job: str, uri: str | None, where: Where, output: str) -> N
 
 
 def console_for_tables() -> Console:
-    """Return a console whose tables are not folded if the output is not a terminal."""
-    return Console() if sys.stdout.isatty() else Console(width=180)
+    """Return a console whose tables are not folded if the output is not a terminal.
+
+    Where its reader leaves, such as `| head`, the command continues unseen.
+    """
+    from tidemark.cli.progress import RunConsole
+
+    return RunConsole() if sys.stdout.isatty() else RunConsole(width=180)

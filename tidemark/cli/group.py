@@ -10,6 +10,7 @@ from typing import Any, TextIO
 import click
 
 from tidemark.cli.error_lines import told_of
+from tidemark.cli.where import leave_output
 from tidemark.errors import TidemarkError
 
 SENTENCE = 200  # characters; a longer first sentence is cut
@@ -49,9 +50,7 @@ def _leave_unwritten() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        leave_output()
 
 
 class WholeWords(click.HelpFormatter):

@@ -1,6 +1,8 @@
 """Which Glue a command works on: this machine or a deployed stage; and whether it only looks."""
 
 import functools
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,14 +126,26 @@ def start_options(command: Command) -> Command:
     return look_options(click.option("--as-deployed", is_flag=True, help=AS_DEPLOYED_HELP)(command))
 
 
+def leave_output() -> None:
+    """Send what is still written to stdout nowhere: its reader has left, or its disk is full."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def only_looks(command: Command) -> Command:
-    """Return a command that looks at a copy of the home where that cannot be written."""
+    """Return a command that looks at a copy of the home where that cannot be written.
+
+    It ends where the reader of its output leaves, such as `| head`, who has seen enough.
+    """
 
     @functools.wraps(command)
     def looking(*args: Any, **kwargs: Any) -> None:
         token = ONLY_LOOKS.set(True)
         try:
             command(*args, **kwargs)
+        except BrokenPipeError:
+            leave_output()
         finally:
             ONLY_LOOKS.reset(token)
 
