@@ -1,10 +1,11 @@
-"""What messages say of names, run ids and counts; pure."""
+"""What messages say of names, run ids, counts and files; pure."""
 
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from errno import EACCES, EPERM, EROFS
 from types import MappingProxyType
 
-from tidemark.errors import UsageError
+from tidemark.errors import TidemarkError, UsageError
 
 PREFIX, RETRY = "jr_", "_attempt_"
 MAX_NAMES = 12  # that a message lists
@@ -41,6 +42,17 @@ def plural(number: int, noun: str) -> str:
     """Return a count of something: ``1 file``, ``2,000 files``."""
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
     return f"{number:,} {noun}{ending}"
+
+
+def not_written(place: object, error: OSError) -> TidemarkError:
+    """Return the error of files that were not written, after which nothing of them is left.
+
+    A place that may not be written is an error of usage; a full disk, for example, is not.
+    """
+    text = f"cannot write {place}: {error.strerror}; nothing was changed"
+    if error.errno in (EACCES, EPERM, EROFS):
+        return UsageError(f"{text}: make the folder writable, or work in another one")
+    return TidemarkError(text)
 
 
 def known_run(

@@ -16,6 +16,7 @@ from tidemark.errors import TidemarkError, UsageError
 from tidemark.model.assembly.cloud_assembly import read_assembly
 from tidemark.model.assembly.synthesis import synthesize
 from tidemark.model.assembly.template import read_deployment
+from tidemark.model.messages import not_written
 from tidemark.scaffold.new_job import NewJob, script_of, stack_with, unit_test_of
 
 REGION = "us-east-1"  # nothing here depends on it
@@ -126,9 +127,7 @@ def write_files(project: Path, files: Mapping[str, str]) -> None:
     except OSError as error:
         for left in made:
             left.unlink(missing_ok=True)
-        raise TidemarkError(
-            f"cannot write {error.filename}: {error.strerror}; nothing was changed"
-        ) from error
+        raise not_written(error.filename, error) from error
 
 
 def update_reviewed(project: Path, job: str) -> str | None:

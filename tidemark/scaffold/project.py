@@ -8,7 +8,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from tidemark.errors import TidemarkError, UsageError
+from tidemark.errors import UsageError
+from tidemark.model.messages import not_written
 from tidemark.scaffold.new_job import NewJob, script_of, unit_test_of
 from tidemark.scaffold.sample_files import sample_files, sample_root
 
@@ -100,9 +101,7 @@ def write_project(folder: Path, files: dict[str, str]) -> None:
             (folder / path).write_text(text, encoding="utf-8")
         except OSError as error:
             _empty(folder, is_to_go=not was_there)
-            raise TidemarkError(
-                f"cannot write {folder / path}: {error.strerror}; nothing of it is left"
-            ) from error
+            raise not_written(folder / path, error) from error
 
 
 def _empty(folder: Path, *, is_to_go: bool) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from errno import EACCES, ENOSPC, EROFS
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from tidemark.cli.main import main
 from tidemark.errors import TidemarkError
 from tidemark.scaffold.project import TEMPLATES, plan_project, write_project
 
@@ -33,6 +36,21 @@ def test_what_fails_halfway_leaves_nothing(tmp_path, monkeypatch, is_there):
     monkeypatch.undo()
     write_project(folder, FILES)
     assert (folder / "c/d/three.py").read_text() == "3"
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(EACCES, 2), (EROFS, 2), (ENOSPC, 1)])
+def test_a_folder_that_may_not_be_written_is_wrong_usage(tmp_path, monkeypatch, number, exit_code):
+    def refused(*args, **options):
+        raise OSError(number, "refused")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "mkdir", refused)
+
+    result = CliRunner().invoke(main, ["init", "shop"])
+
+    assert result.exit_code == exit_code
+    assert "cannot write shop/" in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_tools_leave_beside_the_templates_is_no_part_of_a_project():

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.messages import not_written
 
 
 def write_new(folder: Path, files: Mapping[str, str]) -> None:
@@ -30,9 +31,7 @@ def write_new(folder: Path, files: Mapping[str, str]) -> None:
     except OSError as error:
         for path_made in reversed(made):
             path_made.rmdir() if path_made.is_dir() else path_made.unlink()
-        raise TidemarkError(
-            f"cannot write {error.filename}: {error.strerror}; nothing of it is left"
-        ) from error
+        raise not_written(error.filename, error) from error
 
 
 def jobs_in(folder: Path) -> frozenset[str]:
