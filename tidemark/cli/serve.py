@@ -120,12 +120,14 @@ def _join(
                 f"process {found.pid} serves {home.root}; give {option} to that one, or set "
                 "TIDEMARK_HOME to another folder"
             )
-    other = (
-        ""
-        if options.port in (0, urlsplit(found.url).port)
-        else f"; nothing listens on port {options.port}"
-    )
-    click.echo(f"process {found.pid} serves {home.root} already, and is used{other}")
+    own_port = urlsplit(found.url).port
+    if options.port not in (0, own_port):
+        raise UsageError(
+            f"process {found.pid} serves {home.root} on port {own_port}, so nothing else serves it "
+            f"on port {options.port}: give --port {own_port}, or --port 0 for any; or stop that "
+            "process first, or set TIDEMARK_HOME to another folder"
+        )
+    click.echo(f"process {found.pid} serves {home.root} already, and is used")
     if assembly is not None:
         click.echo(deploy(found, assembly))
     print_variables(home, found.url, found.region)

@@ -24,9 +24,11 @@ def own_home(tmp_path, monkeypatch):
     return Home.open(tmp_path / "home")
 
 
-def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_assembly):
+@pytest.mark.parametrize("is_any", [True, False], ids=["any port", "the port"])
+def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_assembly, is_any):
     assembly = write_assembly({"one": ""})
     with serving(own_home) as (url, engine):
+        port = "0" if is_any else url.rpartition(":")[2]
         jobs = lambda: engine.ask(  # noqa: E731
             lambda glue: [one.name for one in list_entities(glue.store, Kind.JOB)]
         )
@@ -35,7 +37,7 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
         text = deploy(found, assembly)
         defined = jobs()
         write_assembly({"one": "", "two": ""})
-        words = ["local", "up", "--port", "1", "--jvms", "0", "--app", str(assembly)]
+        words = ["local", "up", "--port", port, "--jvms", "0", "--app", str(assembly)]
         second = CliRunner().invoke(main, words)
         refused = CliRunner().invoke(main, [*words, "--on-event", "true"])
         assert (second.exit_code, jobs()) == (0, ["one", "two"])
@@ -43,10 +45,19 @@ def test_a_second_command_joins_the_first_and_deploys_into_it(own_home, write_as
     assert (found.url, found.pid, mode) == (url, os.getpid(), 0o600)
     assert (defined, "1 job" in text) == (["one"], True)
     assert f"export AWS_ENDPOINT_URL={url}" in second.stdout
-    assert "nothing listens on port 1" in second.stdout
     assert (refused.exit_code, "--on-event" in refused.stderr) == (2, True)
     assert find_port(own_home) is None
     assert not (own_home.root / PORT_FILE).exists()
+
+
+def test_a_second_command_that_wants_another_port_is_refused(own_home):
+    with serving(own_home) as (url, _):
+        words = ["local", "up", "--port", "1", "--jvms", "0"]
+        refused = CliRunner().invoke(main, words)
+
+    assert refused.exit_code == 2
+    assert f"on port {url.rpartition(':')[2]}" in refused.stderr
+    assert "AWS_ENDPOINT_URL" not in refused.stdout
 
 
 def test_what_only_the_home_may_ask_is_refused_without_its_secret(own_home):
