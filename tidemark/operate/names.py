@@ -47,7 +47,8 @@ class Names:
             raise UsageError(
                 f"name the workflow with --workflow; allowed: {listed(self.workflows)}"
                 if self.workflows
-                else "there is no workflow; deploy an app with a Pipeline"
+                else "there is no workflow; `tidemark run` in the folder of an app with a Pipeline "
+                "defines one here, and `cdk deploy` on AWS; `tidemark init NAME` writes such an app"
             )
         return self.workflows[0]
 

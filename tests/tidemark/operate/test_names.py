@@ -80,7 +80,7 @@ def test_of_several_workflows_one_is_to_be_named():
         found.workflow(None)
     with pytest.raises(UsageError, match="did you mean hourly"):
         found.workflow("hurly")
-    with pytest.raises(UsageError, match="there is no workflow"):
+    with pytest.raises(UsageError, match=r"there is no workflow; `tidemark run`.*`tidemark init"):
         Names(("a",), ()).workflow(None)
 
 
