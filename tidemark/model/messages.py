@@ -67,10 +67,13 @@ def known_run(
     meant = ids_meant(text, known_ids)
     if len(meant) == 1:
         return meant[0]
+    if text and PREFIX.startswith(text):  # as every id begins
+        meant = known_ids
     if meant:
-        runs = _runs(meant, jobs)
+        begin = f"begin{'s' if len(meant) == 1 else ''} with {text!r}"
         raise UsageError(
-            f"{len(meant)} runs {whose} begin with {text!r}: {runs}; give more of the id; {where}"
+            f"{plural(len(meant), 'run')} {whose} {begin}: {_runs(meant, jobs)}; give more of the "
+            f"id; {where}"
         )
     if not known_ids:
         raise UsageError(f"there is no run {text!r} {whose}: nothing has run yet")

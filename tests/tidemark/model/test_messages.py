@@ -61,6 +61,8 @@ JOBS = {"jr_ab12": "load", "jr_ab34": "report", "jr_cd56": "load"}
     ("text", "said"),
     [
         ("jr_ab", "2 runs here begin with 'jr_ab': jr_ab12 of load, jr_ab34 of report; give more"),
+        ("jr_", "3 runs here begin with 'jr_': jr_ab12 of load, .*; give more of the id"),
+        ("j", "3 runs here begin with 'j'"),
         ("jr_cd57", "no run 'jr_cd57' here; the nearest: jr_cd56 of load; look there"),
         ("zzzzzzzzzz", "the nearest: jr_ab12 of load;"),
         ("", "no run '' here"),
@@ -70,8 +72,16 @@ def test_a_run_that_is_not_known_is_refused_with_the_nearest(text, said):
     with pytest.raises(UsageError, match=said):
         known_run(text, JOBS, "here", "look there", JOBS)
 
+
+def test_what_every_id_begins_with_means_no_run_even_if_there_is_one():
+    with pytest.raises(UsageError, match="1 run here begins with 'jr_': jr_ab12; give more"):
+        known_run("jr_", ["jr_ab12"], "here", "look there")
+
+
+@pytest.mark.parametrize("text", ["jr_1", "jr_"])
+def test_where_nothing_has_run_that_is_said(text):
     with pytest.raises(UsageError, match="nothing has run yet"):
-        known_run("jr_1", [], "here", "look there")
+        known_run(text, [], "here", "look there")
 
 
 def test_a_message_names_the_nearest_names_or_the_first_of_all():
