@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from errno import EACCES, ENOSPC, EROFS
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from click.testing import CliRunner
 
 from tidemark.cli.main import main
 from tidemark.errors import TidemarkError
-from tidemark.scaffold.project import TEMPLATES, plan_project, write_project
+from tidemark.scaffold.project import TEMPLATES, plan_project, plan_sample, write_project
 
 FILES = {"a/one.py": "1", "b.txt": "2", "c/d/three.py": "3"}
 
@@ -51,6 +53,38 @@ def test_a_folder_that_may_not_be_written_is_wrong_usage(tmp_path, monkeypatch, 
     assert result.exit_code == exit_code
     assert "cannot write shop/" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def takes(engines: str, node: tuple[int, int]) -> bool:
+    """Return whether a range of package.json, such as `^20.19.0 || >=23`, has a version."""
+    for part in engines.split("||"):
+        found = re.fullmatch(r"(\^|>=|)\s*(\d+)\.?(\d+|\*)?.*", part.strip())
+        assert found is not None, engines
+        least = (int(found[2]), int(found[3] or 0) if found[3] != "*" else 0)
+        if node >= least and (found[1] == ">=" or node[0] == least[0]):
+            return True
+    return False
+
+
+def test_the_node_that_a_new_project_names_is_the_oldest_that_its_packages_take():
+    root = Path(__file__).parents[3]
+    packages = json.loads((root / "package-lock.json").read_text())["packages"].values()
+    wanted = [one["engines"]["node"] for one in packages if "node" in one.get("engines", {})]
+    plan = plan_project("shop")
+    engines = json.loads(plan["package.json"])["engines"]["node"]
+    oldest = tuple(map(int, engines.removeprefix(">=").split(".")))
+
+    assert json.loads((root / "package.json").read_text())["engines"]["node"] == engines
+    assert all(takes(one, oldest) for one in wanted)
+    others = [one for one in wanted if one != engines]
+    assert not all(takes(one, (oldest[0], oldest[1] - 1)) for one in others)
+    number = engines.removeprefix(">=")
+    for text in (plan["README.md"], plan_sample("shop")["README.md"]):
+        assert f"Node {number} or newer" in text
+    ci = plan[".github/workflows/ci.yml"]
+    major = re.search(r'node-version: "(\d+)"', ci)
+    assert major is not None
+    assert int(major[1]) >= oldest[0]
 
 
 def test_what_tools_leave_beside_the_templates_is_no_part_of_a_project():
