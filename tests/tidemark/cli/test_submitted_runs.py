@@ -301,6 +301,6 @@ def test_a_run_that_committed_nothing_is_named_as_such_everywhere(
 
 
 def test_a_home_is_ignored_by_git(repository: Path, home: Path) -> None:
-    tidemark("runs")
+    tidemark("local", "bucket", "landing")
 
     assert (home / ".gitignore").read_text(encoding="utf-8") == "*\n"

@@ -162,7 +162,7 @@ def test_command_line_crawls_shows_syncs_and_drops(lake):
     assert (shown["Table"]["DatabaseName"], shown["PartitionsAreRegistered"]) == ("lake", True)
     assert [one["Values"] for one in shown["Partitions"]] == [["1"], ["2"]]
     assert (dropped.exit_code, (lake.lake / "raw/orders/day=1/a.json").exists()) == (0, True)
-    assert missing.exit_code == 1
+    assert missing.exit_code == 2
     assert "Database lake not found" in missing.output
 
 

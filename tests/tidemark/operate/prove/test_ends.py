@@ -103,6 +103,7 @@ def test_a_bucket_is_named_by_its_folder_in_a_lake_without_a_home(project):
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_a_job_of_an_app_that_has_not_run_is_tried_with_crashes(project, write_assembly):
     script = APPEND.replace("job.commit()", "pass")
     app = write_assembly({"load": script})
