@@ -172,7 +172,7 @@ def test_runs_are_meant_by_their_number_or_the_beginning_of_their_id(script, put
 
     assert f"is at the end of run {first} (version 3)" in rewound.output
     assert json.loads(shown.stdout)["JobBookmarkEntry"]["RunId"] == first
-    assert json.loads(explained.stdout)["RunId"] == first
+    assert json.loads(explained.stdout)["run_id"] == first
 
 
 def test_run_that_is_not_there_is_refused_before_any_question(script, put, home):

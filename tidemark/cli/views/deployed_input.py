@@ -8,12 +8,12 @@ from rich.console import RenderableType
 
 from tidemark.cli.views.bookmarks import contexts_table
 from tidemark.cli.views.listing import Sentence
+from tidemark.cli.views.report import moment_json
 from tidemark.cli.views.snapshots import snapshot_lines, snapshots_json
 from tidemark.cli.views.status import read_watermarks
 from tidemark.errors import EntityNotFoundError, UsageError
 from tidemark.local_state.bookmarks.files import FileVersion, with_one_scheme
 from tidemark.local_state.bookmarks.hidden import is_hidden
-from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.model.messages import plural
 from tidemark.operate.bookmark_states import Place, State, band_of, place_of, states_of
 from tidemark.operate.snapshot_reads import SnapshotRead, snapshot_reads
@@ -105,7 +105,7 @@ def input_json(found: DeployedInput) -> dict[str, Any]:
             "listed": [
                 {
                     "file": it.path,
-                    "modified": moment(it.modified_ms),
+                    "modified": moment_json(it.modified_ms),
                     "bytes": it.size,
                     "place": place.value,
                 }
@@ -115,7 +115,7 @@ def input_json(found: DeployedInput) -> dict[str, Any]:
         for uri, objects in found.objects.items()
     ]
     return {
-        "JobName": found.job,
+        "job": found.job,
         "contexts": found.states,
         "watermark": found.watermark or None,
         "sources": sources,

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from tidemark.cli.views.listing import Listing, Sentence
+from tidemark.cli.views.report import moment_json
 from tidemark.cli.views.snapshots import snapshots_json
 from tidemark.glue_job.readers.tables.explained_predicates import predicates_of
 from tidemark.local_state.bookmarks.explain import (
@@ -21,7 +22,6 @@ from tidemark.local_state.bookmarks.explain import (
     sources_of_run,
 )
 from tidemark.local_state.bookmarks.sources import S3Source
-from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
@@ -61,8 +61,8 @@ def explanation_json(
 ) -> dict[str, Any]:
     """Return the explanations as plain JSON values: every file with its reason."""
     return {
-        "JobName": job,
-        "RunId": run_id,
+        "job": job,
+        "run_id": run_id,
         "watermark": watermark or None,
         "sources": [_source_json(e) for e in explanations],
         "snapshots": snapshots_json(snapshots),
@@ -75,14 +75,14 @@ def _source_json(explanation: Explanation) -> dict[str, Any]:
         "transformation_ctx": explanation.opened.ctx,
         "source": dict(explanation.opened.source),
         "job_bookmark_option": explanation.opened.option,
-        "opened_at": moment(explanation.opened.opened_at_ms),
+        "opened_at": moment_json(explanation.opened.opened_at_ms),
         "files": len(read),
         "bytes": sum(file.size for file in read),
         "rows": explanation.rows or None,
         "listed": [
             {
                 "file": file.path,
-                "modified": moment(file.modified_ms),
+                "modified": moment_json(file.modified_ms),
                 "bytes": file.size,
                 "is_read": file.is_read,
                 "reason": file.reason.value,
