@@ -192,7 +192,7 @@ def _rewritten(
         effects_ = seen.get(flow.writer, ())
         if any(one.is_written and one.dataset == flow.written.dataset for one in effects_):
             key = (flow.read.dataset, flow.reader)
-            found[key] = f"{flow.writer} writes there again before: as many as that makes"
+            found[key] = f"{flow.writer} writes there first: how much is known only then"
     return found
 
 
