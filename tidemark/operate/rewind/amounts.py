@@ -63,7 +63,7 @@ def _unknown_reason(cut: Cut, missing: Sequence[str]) -> str:
 
 
 def _about(read: DatasetRead) -> str:
-    return "" if is_tracked(read) else "this is what Spark scanned, from which the watermark selects rows"
+    return "" if is_tracked(read) else "by its watermark: this is what Spark scanned to find them"
 
 
 def _reads(one: Checkpoint | None, cut: Cut, has_others: bool) -> list[DatasetRead]:
