@@ -63,6 +63,8 @@ def back_up(home: Home, file: Path, *, with_lake: bool) -> BackupFacts:
     unfinished = file.with_name(f"{file.name}.unfinished")
     with home.exclusive(), tempfile.TemporaryDirectory(dir=file.absolute().parent) as folder:
         parts = tuple(part for part in wanted if (home.root / part).exists())
+        if not parts:  # restored, it would delete what is there
+            raise UsageError(f"there is nothing in {home.shown} to back up; name it: TIDEMARK_HOME")
         absent = tuple(part for part in wanted if part not in parts)
         made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         facts = BackupFacts(parts, absent, made_at)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from tidemark.errors import TidemarkError, UsageError
 
 PREFIX, RETRY = "jr_", "_attempt_"
+JVM_GONE = "the job's JVM is gone"  # begins why a run failed, if nothing tells more
 MAX_NAMES = 12  # that a message lists
 MAX_RUNS = 5
 NEAR, MAX_COMPARED = 0.3, 500  # of ids

@@ -96,3 +96,12 @@ def test_no_backup_is_made_of_a_home_that_is_half_rewound(tmp_path: Path) -> Non
 
     with pytest.raises(TidemarkError, match="rewind 1 was interrupted and is half done"):
         back_up(home, tmp_path / "backup.tar.gz", with_lake=False)
+
+
+def test_no_backup_is_made_of_a_home_without_any_state(tmp_path: Path) -> None:
+    home = Home.open(tmp_path / "home")
+
+    with pytest.raises(TidemarkError, match=r"there is nothing in .*home to back up"):
+        back_up(home, tmp_path / "backup.tar.gz", with_lake=False)
+
+    assert not (tmp_path / "backup.tar.gz").exists()

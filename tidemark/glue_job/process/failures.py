@@ -18,6 +18,7 @@ from tidemark.glue_job.process.memory_failures import (
     memory_remedy,
 )
 from tidemark.local_state.machine.secrets_in_text import without_secrets
+from tidemark.model.messages import JVM_GONE
 
 MAX_LENGTH = 600
 SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
@@ -189,7 +190,7 @@ def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
     if not is_gone:
         return failure
     remedy = failure.remedy or gone_remedy(kills)
-    return Failure(f"the job's JVM is gone ({failure.cause})", failure.where, remedy)
+    return Failure(f"{JVM_GONE} ({failure.cause})", failure.where, remedy)
 
 
 def timed_out(minutes: float, script: str, log: str) -> str:

@@ -17,6 +17,7 @@ from tidemark.local_state.operations import (
     let_fail_once,
     record_operations,
 )
+from tidemark.model.messages import JVM_GONE
 from tidemark.operate.prove.baselines import (
     Baseline,
     arrive,
@@ -38,7 +39,6 @@ from tidemark.operate.versions.trial import Trial
 
 NONE_LOST = "no executor has written an object"
 NOTHING_WRITTEN = "the run has written nothing"
-JVM_GONE = "the job's JVM is gone"  # by the machine: the script runs well without
 STOPPED = "the budget ended while it ran, and it was stopped"
 
 
@@ -63,21 +63,24 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     """Carry an experiment out, in the home with a number."""
     began = time.monotonic()
     experiment, folder = wanted.experiment, bench.folder(f"{number}")
+    home, trials = Home(folder), list[Trial]()
     try:
         home, trials = _PREPARED[experiment.kind](bench, wanted, folder)
-    except (OutOfTimeError, TidemarkError) as error:  # the others go on
-        why_not = without_scratch(str(error), bench.scratch) or STOPPED
-        experiment = replace(experiment, not_tried=why_not)
-        return Outcome(experiment, Home(folder), (), time.monotonic() - began)
-    why_not = _why_not_compared(bench, wanted, home)
-    if lost_jvm := next((one.failure for one in trials if JVM_GONE in one.failure), ""):
-        why_not = without_scratch(lost_jvm, bench.scratch)
+    except OutOfTimeError:
+        why_not = STOPPED
+    except TidemarkError as error:  # the other experiments continue
+        why_not = without_scratch(str(error), bench.scratch)
+    else:
+        why_not = _why_not_compared(bench, wanted, home, trials)
     experiment = replace(experiment, not_tried=why_not)
     return Outcome(experiment, home, trials, time.monotonic() - began)
 
 
-def _why_not_compared(bench: Bench, wanted: Wanted, home: Home) -> str:
+def _why_not_compared(bench: Bench, wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:
     """Make the rows of a home ready to be compared; return why that cannot be."""
+    # The machine took the JVM away: the script has run well without any experiment.
+    if gone := next((one.failure for one in trials if JVM_GONE in one.failure), ""):
+        return without_scratch(gone, bench.scratch)
     if wanted.experiment.kind == "executors" and not has_lost(home):
         number = wanted.experiment.moment.number
         return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
