@@ -122,6 +122,7 @@ def _set_back(
 ) -> None:
     if not yes:
         click.confirm(question, abort=True, err=output == "json")
+    was_at = (target.bookmark_entry(job) or {}).get("RunId")
     entry = target.reset_bookmark(job, run)
     going = [run.run_id for run in target.runs([job]) if not run.is_final]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
@@ -129,7 +130,10 @@ def _set_back(
         click.echo(json.dumps({"JobBookmarkEntry": entry}, indent=2))
     else:
         click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
-        click.echo("data in targets is not changed: repeated input is written again")
+        if was_at and entry.get("RunId") == was_at:
+            click.echo("it was there before: the next run reads only what is new")
+        else:
+            click.echo("data in targets is not changed: repeated input is written again")
     if going:
         click.echo(
             f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "

@@ -179,17 +179,14 @@ def _moment(epoch_ms: int) -> str:
 
 
 def print_killed(console: Console, runs: Collection[Run]) -> None:
-    """Say which of some runs were killed with their command, if any."""
+    """Print a line for each of some runs that was killed with its command."""
     from tidemark.glue_service.workflows.recovery import KILLED
 
-    if killed := [run.job for run in runs if run.message == KILLED]:
-        console.print(
-            Text.assemble(
-                ("The last run was killed", "yellow"),
-                f" while {', '.join(killed)} ran; the next one continues from what was committed.",
-            ),
-            soft_wrap=True,
-        )
+    for run in runs:
+        if run.message == KILLED:
+            when = _moment(run.started_at_ms)
+            text = f"{run.job}, run of {when}: its next run continues from what was committed."
+            console.print(Text.assemble(("killed", "yellow"), f" {text}"), soft_wrap=True)
 
 
 def print_not_run(console: Console, found: "NotRun") -> None:

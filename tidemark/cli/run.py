@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tidemark.cli.bookmark import FORMAT, console_for_tables
+from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.executors import asking, executors_options
 from tidemark.cli.known_names import JOB, WORKFLOW
 from tidemark.cli.run_show import refuse_options, show
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from tidemark.glue_service.commands import App
     from tidemark.glue_service.served import ServedPort
+    from tidemark.glue_service.workflows.whole_run import WorkflowResult
     from tidemark.local_state.home import Home
     from tidemark.operate.clients import Glue
 
 FAILURE = 1
 CRAWLERS_HELP = "Run the jobs of a workflow that has crawlers; each counts as SUCCEEDED."
 LINEAGE_HELP = "Send an OpenLineage event of each job run that starts or ends there."
-JSON_HELP = "With --deployed: a table or lines for people, or JSON."
 WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has several."
 
 
@@ -97,8 +97,6 @@ def run(where: Where, **options: Any) -> None:
     request = Request(**options)
     if request.only is not None and request.begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")
-    if where.stage is None and request.output == "json":
-        raise UsageError("--format json goes with --deployed; here, `tidemark runs` has it")
     with asking(executors, master):
         code = _run(where, request)
     sys.exit(code)
@@ -117,7 +115,7 @@ def _run(where: Where, request: Request) -> int:
     from tidemark.glue_service.served import find_port
     from tidemark.local_state.home import Home
 
-    console, home = RunConsole(), Home.from_environment()
+    console, home = RunConsole(stderr=request.output == "json"), Home.from_environment()
     served = find_port(home)
     if served is None or served.is_of_command:
         return _run_here(home, console, where, request)
@@ -152,8 +150,9 @@ def _deployed_to(
     from tidemark.operate.clients import of_port
 
     name = chosen_workflow(app.deployment, request.workflow)
-    click.echo(f"process {served.pid} serves {home.root}, and runs this")
-    click.echo(deploy(served, app.folder))
+    is_of_json = request.output == "json"
+    click.echo(f"process {served.pid} serves {home.root}, and runs this", err=is_of_json)
+    click.echo(deploy(served, app.folder), err=is_of_json)
     with of_port(served.url, str(home.root), region(), access_key(home).arguments) as glue:
         yield glue, name
 
@@ -193,7 +192,7 @@ def _run_here(home: "Home", console: "Console", where: Where, request: Request) 
     """Run a workflow with this command's own engine, which reports each change at once."""
     # It can do what no operation of Glue can: start at a job, take crawlers as SUCCEEDED.
     from tidemark.cli.progress import JobProgress, print_not_run, print_outcome, print_recovered
-    from tidemark.glue_service.one_run import run_workflow
+    from tidemark.glue_service.one_run import chosen_workflow, run_workflow
     from tidemark.glue_service.runs.jvms.supply import jvms_of
     from tidemark.glue_service.workflows.selection import Selection
     from tidemark.report.lineage.emitter import lineage_to
@@ -221,4 +220,23 @@ def _run_here(home: "Home", console: "Console", where: Where, request: Request) 
                 lineage=tell,
             )
     print_outcome(console, result)
+    if request.output == "json":
+        _print_json(chosen_workflow(app.deployment, request.workflow), result, request)
     return 0 if result.is_success else FAILURE
+
+
+def _print_json(workflow: str, result: "WorkflowResult", request: Request) -> None:
+    """Print a workflow run as `resume` does; with --only the run of the job, as on AWS."""
+    from tidemark.cli.target import open_target
+    from tidemark.cli.views.runs import run_json, workflow_run_json
+    from tidemark.operate.workflow_runs import COMPLETED, WorkflowRun
+
+    last = {run.job_name: run.run_id for run in result.job_runs}  # a retry is after its run
+    with open_target(Where(None)) as target:
+        runs = [run for run in target.runs(list(last)) if run.run_id == last[run.job]]
+    if request.only is not None and runs:
+        shown = run_json(runs[0], has_rows=True)
+    else:
+        whole = WorkflowRun(workflow, result.run_id, COMPLETED, tuple(runs), result.blocked)
+        shown = workflow_run_json(whole, has_rows=True)
+    click.echo(json.dumps(shown, indent=2))

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -47,7 +48,14 @@ _format = click.option("--format", "output", type=FORMAT, default="table", help=
 @only_looks
 def runs(job: str | None, since: str | None, limit: int, where: Where, output: str) -> None:
     """Show the job runs of JOB, or of every job, newest first."""
-    from tidemark.cli.views.runs import moment, run_json, runs_listing, since_of, warning_lines
+    from tidemark.cli.views.runs import (
+        cause_lines,
+        moment,
+        run_json,
+        runs_listing,
+        since_of,
+        warning_lines,
+    )
 
     begin = since_of(since, datetime.now(UTC))
     with open_target(where) as target:
@@ -62,7 +70,7 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
         console = console_for_tables()
         listing = runs_listing(found, console.width, has_rows=target.has_rows)
         console.print(listing, soft_wrap=True)
-        for line in warning_lines(found, warnings or ()):
+        for line in (*cause_lines(found), *warning_lines(found, warnings or ())):
             console.print(line, soft_wrap=True)
     else:
         whose = f"{job} has no run" if job else "no job has a run"
@@ -269,7 +277,9 @@ def watch(
     for line in not_started_lines(found):
         console.print(line, soft_wrap=True)
     if output == "json":
-        click.echo(json.dumps(workflow_run_json(found), indent=2))
+        counted = replace(found, runs=tuple(map(changes.with_rows, found.runs)))
+        shown = workflow_run_json(counted, has_rows=where.stage is None)
+        click.echo(json.dumps(shown, indent=2))
     return 0 if found.is_success else 1
 
 

@@ -155,7 +155,10 @@ def test_rewind_makes_the_next_run_read_what_came_after_that_run(script, put, ho
     tidemark("submit", script, *ENABLE)
 
     result = tidemark("bookmark", "rewind", "ingest-orders", "--run", run_id(home, 1), "--yes")
+    again = tidemark("bookmark", "rewind", "ingest-orders", "--run", run_id(home, 1), "--yes")
 
+    assert "it was there before" in again.output
+    assert "it was there before" not in result.output
     assert f"is at the end of run {run_id(home, 1)} (version 3)" in result.output
     assert read(tidemark("submit", script, *ENABLE)) == [second]
 

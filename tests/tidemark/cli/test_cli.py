@@ -113,10 +113,13 @@ def test_a_failure_names_the_file_of_the_project_once(home, write_assembly) -> N
 def test_the_run_after_a_failed_one_starts_from_the_beginning(home, write_assembly) -> None:
     app = write_assembly({"first": "raise SystemExit(3)"})
     failed = tidemark("run", "--app", str(app))
+    causes = [tidemark("runs").output]
     (home / "lake" / "assets" / "first.py").write_text("print('fixed')", encoding="utf-8")
 
     fixed = tidemark("run", "--app", str(app))
 
+    causes.append(tidemark("runs").output)
+    assert ["SystemExit: 3" in one for one in causes] == [True, False]
     assert failed.exit_code == 1
     assert "SystemExit: 3" in failed.output
     assert fixed.exit_code == 0

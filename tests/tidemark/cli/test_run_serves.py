@@ -126,6 +126,27 @@ def test_a_killed_run_leaves_nothing_running_and_is_not_continued(
     assert (flow["Status"], states) == ("STOPPED", (["FAILED"], []))
 
 
+def test_a_run_and_its_resumption_are_the_same_json(
+    home: Path, write_assembly: WriteAssembly
+) -> None:
+    app = shells(write_assembly({"one": "", "two": "raise SystemExit(3)"}, {"two": ["one"]}))
+
+    run = tidemark("run", "--app", str(app), "--format", "json")
+    resumed = tidemark("resume", "--as-deployed", "--format", "json")
+    alone = tidemark("run", "--app", str(app), "--only", "one", "--format", "json")
+
+    assert (run.exit_code, resumed.exit_code, alone.exit_code) == (1, 1, 0)
+    first, second = json.loads(run.stdout), json.loads(resumed.stdout)
+    assert [(one["job"], one["state"]) for one in first["runs"]] == [
+        ("one", "SUCCEEDED"),
+        ("two", "FAILED"),
+    ]
+    assert first["is_success"] is False
+    assert first.keys() == second.keys()
+    assert first["runs"][1].keys() == second["runs"][-1].keys() == json.loads(alone.stdout).keys()
+    assert "two FAILED" in run.stderr
+
+
 def test_a_failed_run_is_resumed(home: Path, write_assembly: WriteAssembly) -> None:
     app = shells(write_assembly({"one": "", "two": "raise SystemExit(3)"}, {"two": ["one"]}))
     failed = tidemark("run", "--app", str(app))

@@ -98,7 +98,6 @@ def test_a_run_whose_engine_is_gone_is_not_running(home: Path) -> None:
 
 def test_stages_are_asked_with_deployed_only(home: Path) -> None:
     assert_one_clear_line(tidemark("runs", "--app", "cdk.out"), 2, "--deployed STAGE")
-    assert_one_clear_line(tidemark("run", "--format", "json"), 2, "--deployed")
 
 
 def test_a_reset_under_a_run_says_what_becomes_of_the_run(home: Path) -> None:

@@ -162,7 +162,7 @@ def test_status_shows_a_run_that_died_with_its_command_as_failed(home, write_ass
 
     assert "RUNNING" not in output
     assert "FAILED -" in output
-    assert "The last run was killed while one ran" in output
+    assert "killed one, run of 20" in output
 
 
 def test_reader_that_leaves_stops_no_run_and_leaves_its_warnings_to_be_shown(

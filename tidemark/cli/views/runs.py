@@ -80,6 +80,17 @@ def grouped(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
 
 
+def cause_lines(runs: Sequence[Run]) -> Iterator[str | Text]:
+    """Yield a line for each job whose newest run failed, with the cause; runs are newest first."""
+    newest = {run.job: run for run in reversed(runs)}
+    for run in newest.values():
+        if run.is_final and run.state != "SUCCEEDED" and run.message:
+            cause = run.message.splitlines()[0]
+            yield Text.assemble(
+                render_state(run.state), f" {run.job}, run of {moment(run.started_at)}: {cause}"
+            )
+
+
 def warning_lines(runs: Sequence[Run], warnings: Sequence[RunWarning]) -> Iterator[str | Text]:
     """Yield a line for each open warning of runs, the newest run first."""
     for run in runs:
@@ -116,15 +127,15 @@ def run_json(
     }
 
 
-def workflow_run_json(run: WorkflowRun) -> dict[str, Any]:
-    """Return a workflow run as plain JSON values."""
+def workflow_run_json(run: WorkflowRun, *, has_rows: bool = False) -> dict[str, Any]:
+    """Return a workflow run as plain JSON values, with the rows of its job runs where known."""
     return {
         "workflow": run.workflow,
         "run_id": run.run_id,
         "status": run.status,
         "is_success": run.is_success,
         "message": run.message or None,
-        "runs": [run_json(job_run) for job_run in run.runs],
+        "runs": [run_json(job_run, has_rows=has_rows) for job_run in run.runs],
         "not_started": {name: list(conditions) for name, conditions in run.waiting.items()},
     }
 
@@ -160,7 +171,7 @@ class Changes:
     ) -> None:
         """Have seen some runs; ``with_rows`` adds the rows of one, where they are known."""
         self._option = option
-        self._with_rows = with_rows
+        self.with_rows = with_rows
         self._states = {run.run_id: run.state for run in seen}
 
     def lines(self, runs: Sequence[Run]) -> list[Text]:
@@ -173,7 +184,7 @@ class Changes:
                 found.append(Text(f"  {run.job}  {_begun(run.state)}"))
             elif run.is_final and before != run.state:
                 logs = f"tidemark logs {run.job} --run {run.run_id[:11]}{self._option}"
-                found.append(render_end(self._with_rows(run), logs))
+                found.append(render_end(self.with_rows(run), logs))
         return found
 
 

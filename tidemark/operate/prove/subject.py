@@ -78,7 +78,7 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
         _scripts(app),
         two_at_once(app, job) if job else start,
         why_not_together(app, job),
-        app_start(app.folder, workflow, job, scratch),
+        app_start(app.folder, workflow, job, scratch, max_parallel=1),  # there is one JVM for it
         newest,
         _why_not_newer(versions, newest),
         app,

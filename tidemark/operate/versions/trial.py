@@ -68,8 +68,14 @@ def script_start(submission: Submission) -> Start:
     return start
 
 
-def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Path) -> Start:
-    """Return what runs a workflow of an app once, or only one of its jobs.
+def app_start(
+    assembly: Path,
+    workflow: str | None,
+    job: str | None,
+    scratch: Path,
+    max_parallel: int | None = None,
+) -> Start:
+    """Return what runs a workflow of an app once, or only one of its jobs, on one version.
 
     Raises:
         EntityNotFoundError: the app has no such job, or no workflow starts it.
@@ -81,7 +87,7 @@ def app_start(assembly: Path, workflow: str | None, job: str | None, scratch: Pa
     ) -> None:
         folder = scratch / f"assembly-{version}"
         app = load_app(assembly_of_version(assembly, version, folder, settings))
-        _run_app(app, home, chosen, job, jvms, observe)
+        _run_app(app, home, chosen, job, jvms, observe, max_parallel=max_parallel)
 
     return start
 
