@@ -162,10 +162,7 @@ def test_the_steps_of_the_document_are_those_of_the_bookmarked_job(copy_job):
     ("version", "step"),
     [
         *(("5.1", step) for step in documented_steps()),
-        *(
-            pytest.param("6.0", step, marks=() if "COMMIT" in step else pytest.mark.nightly)
-            for step in documented_steps()
-        ),
+        *(pytest.param("6.0", step, marks=pytest.mark.nightly) for step in documented_steps()),
     ],
     indirect=["version"],
 )

@@ -47,6 +47,7 @@ def test_the_job_of_the_page_is_skipped_by_the_data_that_it_reads(cdk, tmp_path)
     assert "--nothing_new_table" in arguments
 
 
+@pytest.mark.nightly
 def test_the_script_of_the_page_ends_its_run_in_the_first_lines(tmp_path):
     """As a job of Spark whose process starts no JVM."""
     arguments = {

@@ -43,6 +43,7 @@ def land(home):
     return land
 
 
+@pytest.mark.nightly
 def test_a_mapping_of_nested_json(submit, land, home):
     land(
         "landing/orders/a.json",
@@ -76,6 +77,7 @@ def test_a_join_with_functions(submit, land):
     assert "rows 2 errors 0" in shown
 
 
+@pytest.mark.nightly
 def test_nested_data_as_tables(submit, land):
     land(
         "landing/people/a.json",

@@ -344,6 +344,7 @@ def add_cancellation(stub, *codes):
     )
 
 
+@pytest.mark.nightly
 def test_sixteen_threads_lose_no_commit_and_leave_no_gap(lossy_client, table_name, job, rows):
     watermarks = Watermarks(table_name, lossy_client(THREADS), sleep=lambda _: time.sleep(0.001))
     start = threading.Barrier(THREADS)

@@ -105,6 +105,7 @@ def test_blocks_are_carried_along_when_the_job_is_renamed(watermarks, job):
     assert watermarks.committed_windows(f"{job}-2") == ids
 
 
+@pytest.mark.nightly
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -75,6 +75,7 @@ def test_added_watermark_is_read_back_through_every_reader(watermarks, job):
     assert watermarks.get_watermark_values(job)["latest_data"] == latest_data
 
 
+@pytest.mark.nightly
 def test_most_recent_run_is_right_after_each_of_200_random_run_ids(watermarks, job):
     for count, run_id in enumerate(run_ids(200)):
         add(watermarks, job, run_id, count=count)

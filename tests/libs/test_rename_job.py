@@ -301,6 +301,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.stress
 @given(steps=STEPS)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

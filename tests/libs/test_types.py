@@ -46,6 +46,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.nightly
 def test_every_mistake_is_found_and_nothing_else(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("\n".join([RIGHT, *WRONG]), encoding="utf-8")

@@ -236,6 +236,7 @@ def test_with_settle_no_row_is_lost_or_doubled(new_job, orders, clock, bounds):
     assert all(before == after for before, after in job.repeated)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "settle",
     [

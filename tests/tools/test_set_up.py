@@ -88,6 +88,7 @@ def test_where_uv_cannot_install_pip_does(tmp_path, monkeypatch, capsys):
     assert "no registry" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 @pytest.mark.stress
 def test_a_registry_that_npm_does_not_reach_is_an_error_with_what_to_do(tmp_path, monkeypatch):
     needs = {"private": True, "devDependencies": {"no-such-package-here": "1.0.0"}}

@@ -6,6 +6,7 @@ from rich.console import Console
 
 from tidemark.cli.progress import step
 from tidemark.errors import TidemarkError
+from tidemark.glue_job.process.class_archive.archive import is_of_another_release
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import Spark, installed_spark, pyspark_of
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
@@ -18,23 +19,30 @@ def prepared_spark(version: str) -> Spark:
     """
     console = Console(stderr=True)
     spark = installed_spark(version) or _made(version, console)
+    if is_of_another_release(find_java_home(), spark):
+        _keep_classes(spark, console)
     if warning := python_warning(version, spark):
         console.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     return spark
 
 
 def _made(version: str, console: Console) -> Spark:
-    from tidemark.glue_job.process.class_archive.make import make_archive
     from tidemark.local_state.sparks.make import make_environment
 
     with step(console, f"Installing Spark {pyspark_of(version)} for Glue {version}, once"):
         spark = make_environment(version)
+    _keep_classes(spark, console)
+    return spark
+
+
+def _keep_classes(spark: Spark, console: Console) -> None:
+    from tidemark.glue_job.process.class_archive.make import make_archive
+
     try:
         with step(console, "Keeping its classes for a faster start of jobs"):
             make_archive(find_java_home(), spark)
     except TidemarkError as error:
         console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
-    return spark
 
 
 def prepare_sparks(versions: Iterable[str]) -> None:

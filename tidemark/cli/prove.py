@@ -144,6 +144,7 @@ def prove(
             seed=seed,
             moments=moments,
         )
+        _prepare_newest(subject, kinds)
         base = home_of(home, scratch / "home", lake, subject.app)
         # `tidemark local up` has warm ones.
         with (
@@ -169,6 +170,14 @@ def prove(
         for line in lines_of(found):
             click.echo(line)
     sys.exit(found.exit_code)
+
+
+def _prepare_newest(subject: "Subject", kinds: Sequence[str]) -> None:
+    """Keep the classes of the newest version, if a run on it would start slower without them."""
+    from tidemark.cli.engines import prepare_sparks
+
+    if "versions" in kinds and not subject.not_newer:
+        prepare_sparks([subject.newest])
 
 
 def _refuse_shared(subject: "Subject") -> None:

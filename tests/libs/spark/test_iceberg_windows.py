@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,20 @@ ORDERS = 1  # each costs a dozen commits
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory):
-    """Return what the program has seen."""
-    folder = tmp_path_factory.mktemp("iceberg")
-    lines = run_with_iceberg(PROGRAM.read_text(encoding="utf-8"), folder, json.dumps(ORDERS))
-    return json.loads(lines[-1])
+    """Return what the first part of the program has seen: appends."""
+    first, following, _ = PROGRAM.read_text(encoding="utf-8").partition("# Schema and partitions")
+    assert following
+    return seen(f"{first}print(json.dumps(facts))", tmp_path_factory.mktemp("appends"))
+
+
+@pytest.fixture(scope="module")
+def all_facts(tmp_path_factory):
+    """Return what the whole program has seen."""
+    return seen(PROGRAM.read_text(encoding="utf-8"), tmp_path_factory.mktemp("iceberg"))
+
+
+def seen(program: str, folder: Path) -> dict[str, Any]:
+    return json.loads(run_with_iceberg(program, folder, json.dumps(ORDERS))[-1])
 
 
 def test_a_window_is_appended_once_by_whichever_attempt(facts):
@@ -92,29 +103,34 @@ def test_a_window_is_not_staged(facts, case):
     assert facts["not staged"] is True
 
 
-def test_a_merge_into_a_table_without_the_cursor_names_it(facts):
-    assert "the table has no column 'at'" in facts["a cursor that the table lacks"]
+@pytest.mark.nightly
+def test_a_merge_into_a_table_without_the_cursor_names_it(all_facts):
+    assert "the table has no column 'at'" in all_facts["a cursor that the table lacks"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", ["superseded append", "overtaken merge", "superseded merge"])
-def test_a_superseded_run_changes_nothing(facts, case):
-    assert facts[case].startswith("WatermarkSupersededError")
-    assert "nothing was changed" in facts[case]
-    assert "UNSET TBLPROPERTIES ('tidemark.windows." in facts[case]
-    assert facts["after the note was unset"] is True
+def test_a_superseded_run_changes_nothing(all_facts, case):
+    assert all_facts[case].startswith("WatermarkSupersededError")
+    assert "nothing was changed" in all_facts[case]
+    assert "UNSET TBLPROPERTIES ('tidemark.windows." in all_facts[case]
+    assert all_facts["after the note was unset"] is True
 
 
-def test_a_superseded_merge_brings_no_row_back_that_a_later_window_has_deleted(facts):
-    assert facts["after a later window"] == [[2, "other", 2], [3, "mine", 5], [4, "x", 10]]
+@pytest.mark.nightly
+def test_a_superseded_merge_brings_no_row_back_that_a_later_window_has_deleted(all_facts):
+    assert all_facts["after a later window"] == [[2, "other", 2], [3, "mine", 5], [4, "x", 10]]
 
 
-def test_a_window_is_merged_beside_another_writer(facts):
-    assert facts["beside another writer"] == [[1, "new", 5], [2, "other", 2], [3, "mine", 5]]
+@pytest.mark.nightly
+def test_a_window_is_merged_beside_another_writer(all_facts):
+    assert all_facts["beside another writer"] == [[1, "new", 5], [2, "other", 2], [3, "mine", 5]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", ["branches left", "branches after an error"])
-def test_no_branch_is_left(facts, case):
-    assert facts[case] == ["main"]
+def test_no_branch_is_left(all_facts, case):
+    assert all_facts[case] == ["main"]
 
 
 def test_an_attempt_that_finds_its_window_removes_the_branches_of_earlier_ones(facts):
@@ -122,19 +138,23 @@ def test_an_attempt_that_finds_its_window_removes_the_branches_of_earlier_ones(f
     assert facts["branches of earlier attempts"] == ["main"]
 
 
-def test_windows_are_merged_while_schema_and_partitions_evolve(facts):
-    assert facts["evolved"] == [[1, "A", 20, 2], [3, "c", 20, 6]]
+@pytest.mark.nightly
+def test_windows_are_merged_while_schema_and_partitions_evolve(all_facts):
+    assert all_facts["evolved"] == [[1, "A", 20, 2], [3, "c", 20, 6]]
 
 
-def test_an_error_of_the_merge_is_raised_as_it_is(facts):
-    assert "UNRESOLVED_COLUMN" in facts["a column that is wrong"]
+@pytest.mark.nightly
+def test_an_error_of_the_merge_is_raised_as_it_is(all_facts):
+    assert "UNRESOLVED_COLUMN" in all_facts["a column that is wrong"]
 
 
-def test_changes_in_any_order_end_in_the_last_state(facts):
-    assert facts["kept"] == [[[1, "c", 40, False], [3, "q", 5, False]]] * ORDERS
+@pytest.mark.nightly
+def test_changes_in_any_order_end_in_the_last_state(all_facts):
+    assert all_facts["kept"] == [[[1, "c", 40, False], [3, "q", 5, False]]] * ORDERS
 
 
-def test_changes_in_any_order_end_in_the_same_history(facts):
+@pytest.mark.nightly
+def test_changes_in_any_order_end_in_the_same_history(all_facts):
     versions = [
         [1, "a", 10, 20],
         [1, "b", 20, 30],
@@ -142,9 +162,10 @@ def test_changes_in_any_order_end_in_the_same_history(facts):
         [2, "y", 15, 18],
         [3, "q", 5, None],
     ]
-    assert facts["history"] == [versions] * ORDERS
+    assert all_facts["history"] == [versions] * ORDERS
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("case", "found"),
     [
@@ -159,19 +180,21 @@ def test_changes_in_any_order_end_in_the_same_history(facts):
         ("written to a branch", []),
     ],
 )
-def test_a_window_over_snapshots_reads_what_was_appended_after_the_last_one(facts, case, found):
-    assert facts[case] == found
+def test_a_window_over_snapshots_reads_what_was_appended_after_the_last_one(all_facts, case, found):
+    assert all_facts[case] == found
 
 
-def test_changed_and_deleted_rows_are_read_as_changes(facts):
-    assert facts["changes"] == [
+@pytest.mark.nightly
+def test_changed_and_deleted_rows_are_read_as_changes(all_facts):
+    assert all_facts["changes"] == [
         [1, "a", None, "DELETE"],
         [2, "B", None, "INSERT"],
         [2, "b", None, "DELETE"],
     ]
-    assert facts["changes by key"] == [[1, "a", None, "DELETE"], [2, "B", None, "INSERT"]]
+    assert all_facts["changes by key"] == [[1, "a", None, "DELETE"], [2, "B", None, "INSERT"]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("case", "error", "remedy"),
     [
@@ -188,23 +211,26 @@ def test_changed_and_deleted_rows_are_read_as_changes(facts):
         ("no cursor of snapshots", "WatermarkValueError", "newest_snapshot"),
     ],
 )
-def test_snapshots_that_do_not_continue_are_refused_by_name(facts, case, error, remedy):
-    assert facts[case].startswith(f"{error}: ")
-    assert remedy in facts[case]
+def test_snapshots_that_do_not_continue_are_refused_by_name(all_facts, case, error, remedy):
+    assert all_facts[case].startswith(f"{error}: ")
+    assert remedy in all_facts[case]
 
 
-def test_a_table_is_read_on_after_its_format_version_1(facts):
-    assert facts["after version 1"] == [[1], [2]]
-    assert facts["later than version 1"] == [[3]]
+@pytest.mark.nightly
+def test_a_table_is_read_on_after_its_format_version_1(all_facts):
+    assert all_facts["after version 1"] == [[1], [2]]
+    assert all_facts["later than version 1"] == [[3]]
 
 
-def test_changes_of_maps_are_told_by_their_entries(facts):
-    assert facts["changes of maps"] == [
+@pytest.mark.nightly
+def test_changes_of_maps_are_told_by_their_entries(all_facts):
+    assert all_facts["changes of maps"] == [
         [2, {"b": 3}, None, "INSERT"],
         [3, None, None, "DELETE"],
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("case", "error", "remedy"),
     [
@@ -213,14 +239,15 @@ def test_changes_of_maps_are_told_by_their_entries(facts):
         ("appended to a table of any schema", "IllegalArgumentException", "op"),
     ],
 )
-def test_columns_that_the_table_lacks_are_never_lost(facts, case, error, remedy):
-    assert facts[case].startswith(f"{error}: ")
-    assert remedy in facts[case]
+def test_columns_that_the_table_lacks_are_never_lost(all_facts, case, error, remedy):
+    assert all_facts[case].startswith(f"{error}: ")
+    assert remedy in all_facts[case]
 
 
-def test_a_window_over_everything_is_merged_and_supersedes_none(facts):
-    assert facts["whole"] == [[1, "a", 5], [2, "b", 5], [3, "c", 9]]
-    assert facts["whole leaves the notes"] is True
+@pytest.mark.nightly
+def test_a_window_over_everything_is_merged_and_supersedes_none(all_facts):
+    assert all_facts["whole"] == [[1, "a", 5], [2, "b", 5], [3, "c", 9]]
+    assert all_facts["whole leaves the notes"] is True
 
 
 REFUSED = (
@@ -242,20 +269,23 @@ def plan(facts, case):
     return plan_of(name, metadata, Snapshot.of(low) if low else None, None)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", REFUSED)
-def test_metadata_alone_tells_what_the_library_refuses(facts, case):
-    refused = plan(facts, case).refused
+def test_metadata_alone_tells_what_the_library_refuses(all_facts, case):
+    refused = plan(all_facts, case).refused
 
-    assert f"{type(refused).__name__}: {refused}" == facts[case]
+    assert f"{type(refused).__name__}: {refused}" == all_facts[case]
 
 
-def test_metadata_alone_tells_what_only_a_read_of_appends_refuses(facts):
-    found = plan(facts, "appends of changes")
+@pytest.mark.nightly
+def test_metadata_alone_tells_what_only_a_read_of_appends_refuses(all_facts):
+    found = plan(all_facts, "appends of changes")
 
     assert found.refused is None
-    assert f"SnapshotRewrittenError: {found.refused_appends}" == facts["appends of changes"]
+    assert f"SnapshotRewrittenError: {found.refused_appends}" == all_facts["appends of changes"]
     assert [
         [one.operation, str(one.added or None), str(one.deleted or None)] for one in found.commits
     ] == [
-        [operation, str(added), str(deleted)] for operation, added, deleted in facts["unread rows"]
+        [operation, str(added), str(deleted)]
+        for operation, added, deleted in all_facts["unread rows"]
     ]

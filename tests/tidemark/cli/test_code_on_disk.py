@@ -138,6 +138,7 @@ def test_resume_says_that_nothing_is_left_before_it_synthesizes(shop):
     assert "Synthesizing" not in resumed.output
 
 
+@pytest.mark.nightly
 def test_a_repaired_script_is_resumed(shop):
     shop.write("broken", end="raise ValueError('statuss')")
     assert tidemark("run").exit_code == 1
@@ -149,6 +150,7 @@ def test_a_repaired_script_is_resumed(shop):
     assert shop.told == ["broken dev", "repaired dev"]
 
 
+@pytest.mark.nightly
 def test_another_assembly_can_be_named(shop, tmp_path):
     assert tidemark("run").exit_code == 0
     shop.write("other")
@@ -179,6 +181,7 @@ def test_an_assembly_of_another_program_is_not_run_after_its_sources_changed(sho
     assert len(shop.told) == 3
 
 
+@pytest.mark.nightly
 def test_an_assembly_that_was_synthesized_again_is_deployed(shop):
     record = shop.folder / "cdk.out/tidemark-synthesis.json"
     assert tidemark("run").exit_code == 0

@@ -249,6 +249,7 @@ for command in (["submit", sys.argv[3]], ["run", *app], *looks, backup):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.stress
 @pytest.mark.skipif(not can_mount(), reason="a disk of its own needs root")
 def test_full_disk_is_named_by_every_command_that_needs_room(home, write_assembly, tmp_path):

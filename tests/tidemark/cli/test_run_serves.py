@@ -232,6 +232,7 @@ def test_a_fired_job_whose_retry_succeeds_ends_with_zero(home: Path, tmp_path: P
     assert "✓ load  SUCCEEDED" in fired.stdout
 
 
+@pytest.mark.nightly
 def test_a_resuming_command_that_is_killed_leaves_nothing_open(
     home: Path, write_assembly: WriteAssembly, tmp_path: Path
 ) -> None:

@@ -184,6 +184,7 @@ add_streaming_job("orders", script="job.py", checkpoint="s3://x/")
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.stress  # a type checker without a cache takes its time
 def test_a_type_checker_finds_them_too(tmp_path):
     head = "from tidemark.constructs import BookmarkOption, Pipeline\npipeline: Pipeline\n"

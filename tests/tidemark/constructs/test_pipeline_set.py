@@ -110,6 +110,7 @@ def test_a_pipeline_whose_stack_is_taken_is_refused(synthesize):
         synthesize(My_Orders=1)
 
 
+@pytest.mark.nightly
 def test_the_longest_pipeline_fits_into_a_stack(synthesize):
     templates = synthesize(long=50)
 
@@ -118,6 +119,7 @@ def test_the_longest_pipeline_fits_into_a_stack(synthesize):
     assert len(template) < 1_000_000
 
 
+@pytest.mark.nightly
 def test_a_pipeline_with_more_jobs_than_a_workflow_holds_is_refused(synthesize):
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         synthesize(long=51)

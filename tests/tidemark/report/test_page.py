@@ -165,6 +165,7 @@ def test_a_name_is_in_the_page_as_it_is() -> None:
     assert " ".join(NASTY.split()) in " ".join("".join(reading().texts).split())
 
 
+@pytest.mark.nightly
 def test_fifty_jobs_with_two_hundred_runs_each_are_less_than_a_megabyte() -> None:
     many = shop(50, 200)
 

@@ -145,6 +145,7 @@ def test_job_fails_that(name, script):
     assert told in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_run_that_has_read_everything_is_the_first_one(script, glue_job):
     run = glue_job(script(RIGHT["appends"]), bookmark="enable", **PATHS)
 

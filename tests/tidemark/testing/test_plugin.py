@@ -86,6 +86,7 @@ def test_session_that_uses_no_fixture_imports_nothing(pytester):
     pytester.runpytest_subprocess("-p", "no:hypothesispytest").assert_outcomes(passed=1)
 
 
+@pytest.mark.nightly
 def test_failures_show_the_script_and_a_breakpoint_in_one_stops_there(pytester, project):
     project({"broken": "raise ValueError('no such order')", "paused": PAUSED}, TESTS)
 

@@ -241,8 +241,10 @@ public class WarmJvm {
         while (entries.hasNext()) {
             Map.Entry entry = (Map.Entry) entries.next();
             Thread thread = (Thread) entry.getKey();
-            if (!threads.contains(thread) && !isOurs(thread, (StackTraceElement[]) entry.getValue())
-                    && !(thread.isDaemon() && thread.getName().matches(KEPT_THREADS))) {
+            StackTraceElement[] stack = (StackTraceElement[]) entry.getValue();
+            boolean isKept = thread.getName().matches(KEPT_THREADS) || isIdle(thread, stack);
+            if (!threads.contains(thread) && !isOurs(thread, stack)
+                    && !(thread.isDaemon() && isKept)) {
                 return thread.getName();
             }
         }
@@ -259,6 +261,17 @@ public class WarmJvm {
             isServer = isServer || stack[i].getClassName().startsWith("py4j.");
         }
         return isServer;
+    }
+
+    /** Tells whether a thread of an executor has no work, and ends if none comes in time. */
+    private static boolean isIdle(Thread thread, StackTraceElement[] stack) {
+        for (int i = 0; i < stack.length && thread.getState() == Thread.State.TIMED_WAITING; i++) {
+            if (stack[i].getMethodName().equals("getTask")
+                    && stack[i].getClassName().equals("java.util.concurrent.ThreadPoolExecutor")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String heap() {

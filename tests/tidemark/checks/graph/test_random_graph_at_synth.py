@@ -353,6 +353,7 @@ def test_every_rule_that_is_an_error_is_broken_below():
     }
 
 
+@pytest.mark.nightly
 @ROUNDS
 @given(plan=plans().filter(lambda plan: any(plan.values())), data=st.data())
 def test_a_random_graph_that_is_broken_in_any_way_is_refused(cdk, project, plan, data):

@@ -50,6 +50,7 @@ def carry_out(store, plan, how_many=None):
                 forget_ctx(store, step.job, step.ctx, step.places, step.keys, 2)
 
 
+@pytest.mark.nightly
 @settings(max_examples=40)
 @given(plan=st.permutations(HISTORY), broken_off=st.integers(0, 5), data=st.data())
 def test_a_plan_of_many_renames_ends_the_same_in_every_stage_and_after_every_kill(

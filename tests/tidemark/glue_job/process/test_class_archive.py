@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.glue_job.process.class_archive import archive
 from tidemark.glue_job.process.class_archive.archive import (
     NO_CONF,
     archive_options,
     archive_path,
     archive_prefix,
+    is_of_another_release,
 )
 from tidemark.glue_job.process.class_archive.make import archivable
 from tidemark.glue_job.process.spark import write_spark_conf
@@ -89,6 +91,18 @@ def test_each_build_of_java_has_an_archive_of_its_own(tmp_path):
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.9"', encoding="utf-8")
 
     assert archive_path(tmp_path) != before
+
+
+def test_an_archive_of_another_release_is_told_from_none(tmp_path, monkeypatch):
+    java, spark = find_java_home(), own_spark()
+    monkeypatch.setattr(archive, "FOLDER", tmp_path)
+    found = [is_of_another_release(java, spark)]
+    (tmp_path / f"{archive_prefix(java, spark)}0123456789abcdef.jsa").touch()
+    found.append(is_of_another_release(java, spark))
+    archive_path(java, spark).touch()
+    found.append(is_of_another_release(java, spark))
+
+    assert found == [False, True, False]
 
 
 def test_archives_of_two_versions_of_java_are_kept_beside_each_other(tmp_path):

@@ -174,6 +174,7 @@ def test_a_jar_of_iceberg_that_a_job_brings_is_beside_the_classes_for_aws(home, 
     assert jars == Jars((own,), (other,), "--extra-jars names ice.jar")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.rule("Arguments", source="ARG")
 @pytest.mark.parametrize("is_first", [pytest.param(False, marks=pytest.mark.nightly), True])

@@ -79,6 +79,7 @@ def read_range(s3, bucket, etag):
     return got["Body"].read()
 
 
+@pytest.mark.nightly
 def test_readers_see_an_object_of_one_writer_while_others_overwrite_it(port, s3, bucket):
     bodies = [os.urandom(1000) for _ in range(40)]
     known = {md5(body) for body in bodies}

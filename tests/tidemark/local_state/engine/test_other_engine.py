@@ -194,6 +194,7 @@ def test_a_dynamodb_that_went_back_to_an_earlier_state_is_refused(home, tmp_path
             items(home)
 
 
+@pytest.mark.nightly
 def test_a_home_that_finds_the_tables_of_another_is_told_so(home, other, tmp_path, capsys):
     put_one(Home.open(tmp_path / "first"))
     capsys.readouterr()

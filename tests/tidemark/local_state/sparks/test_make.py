@@ -130,6 +130,7 @@ def made_in(places: Path, uv_file: str, started: multiprocessing.Event) -> None:
     make.spark_for("6.0")
 
 
+@pytest.mark.nightly
 def test_what_a_killed_command_had_half_made_is_not_used_and_goes(places, uv):
     slow = uv("if '-r' in words: time.sleep(5)")
     started = multiprocessing.get_context("spawn").Event()
@@ -167,6 +168,7 @@ def test_two_commands_make_one(places, uv, tmp_path):
     assert count.read_text().split() == ["python", "venv", "pip", "pip"]
 
 
+@pytest.mark.nightly
 def test_an_environment_of_other_packages_is_replaced(places, uv):
     uv()
     old = places / f"{PYSPARK}-00000000-py3.11"

@@ -29,6 +29,12 @@ def archive_prefix(java_home: Path, spark: Spark) -> str:
     return f"spark-{spark.version}-java-{java_major(java_home / 'bin' / 'java')}-"
 
 
+def is_of_another_release(java_home: Path, spark: Spark) -> bool:
+    """Return whether there is an archive, but of another Tidemark or Java, which no JVM takes."""
+    kept = list(FOLDER.glob(f"{archive_prefix(java_home, spark)}*.jsa"))
+    return bool(kept) and archive_path(java_home, spark) not in kept
+
+
 def archive_options(java_home: Path, spark: Spark | None = None) -> list[str]:
     """Return the JVM options that use the archive; none without an archive for this Java."""
     archive = archive_path(java_home, spark)

@@ -51,7 +51,7 @@ def make_archive(java_home: Path, spark: Spark | None = None) -> Path:
             {},
         )
         for old in FOLDER.glob(f"{archive_prefix(java_home, spark)}*.jsa"):
-            old.unlink()
+            old.unlink(missing_ok=True)
         unfinished.replace(archive)
     return archive
 

@@ -89,6 +89,10 @@ frame = spark.range(36_000_000)  # 288 MB
 frame.persist(StorageLevel.MEMORY_AND_DISK)
 frame.count()
 """
+IDLE = """
+pool = jvm.org.apache.spark.util.ThreadUtils.newDaemonCachedThreadPool("idle")
+pool.execute(jvm.java.lang.Thread())
+"""
 LONG_CALL = """
 call = lambda: jvm.java.lang.Thread.sleep(600_000)
 threading.Thread(target=call, daemon=True).start()
@@ -101,6 +105,7 @@ sc.parallelize(range(2), 2).foreach(lambda _: os.kill(os.getpid(), signal.SIGKIL
 NASTY = {
     "state of Spark": (SPARK_STATE, "SUCCEEDED", True),
     "state of the JVM": (JVM_STATE, "SUCCEEDED", True),
+    "an idle thread of an executor": (IDLE, "SUCCEEDED", True),
     "cached data": (MEMORY, "SUCCEEDED", True),
     "an error in a task": ("spark.range(9).rdd.foreach(lambda _: 1 / 0)", "FAILED", True),
     "a killed Python worker, sys.exit": (
@@ -123,7 +128,7 @@ NASTY = {
     "an exit of the JVM": ("jvm.java.lang.System.exit(3)", "FAILED", False),
 }
 TOGETHER = {  # one plain run after them all is enough: what one of them leaves, no other removes
-    "states": ("state of Spark", "state of the JVM"),
+    "states": ("state of Spark", "state of the JVM", "an idle thread of an executor"),
     "work": (
         "cached data",
         "an error in a task",
