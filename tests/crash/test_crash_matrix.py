@@ -204,9 +204,8 @@ def test_a_ledger_of_days_and_kills_at_random_instants_balances(
     assert sorted(found) == sorted(landed), f"seed {seed}"
 
 
-@pytest.mark.parametrize(
-    "version", ["5.1", pytest.param("6.0", marks=pytest.mark.nightly)], indirect=True
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", VERSIONS, indirect=True)
 def test_the_steps_of_the_document_are_those_of_the_job(machine, job, s3, monkeypatch, tmp_path):
     land(s3, FIRST)
 

@@ -85,7 +85,7 @@ def outcome_of(act):
         return error
 
 
-@pytest.mark.parametrize("times", [1, 99])
+@pytest.mark.parametrize("times", [1, pytest.param(99, marks=pytest.mark.nightly)])
 def test_a_write_that_something_else_answered_is_not_taken_for_done(watermarks, job, broken, times):
     """The first request never arrived; the outcome is found out by sending it again."""
     window = watermarks.open_window(job, run_id="jr_1", cursor="id", high=1)

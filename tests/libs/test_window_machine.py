@@ -222,7 +222,7 @@ def machine(new_client, table_name):
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("examples", [12, pytest.param(60, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("examples", [6, pytest.param(60, marks=pytest.mark.nightly)])
 def test_random_runs_tile_the_cursor_whatever_happens(machine, examples):
     machine.TestCase.settings = settings(
         max_examples=examples,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.scenarios.story import differences
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 
 READ = {
     "first run": {"orders": [1, 2], "countries": [1], "events": [1, 2]},

@@ -115,7 +115,13 @@ def test_what_starts_runs_runs_the_code_on_disk_of_the_same_stage(shop, words):
     assert "jobs/load.py" in result.stderr
 
 
-@pytest.mark.parametrize("words", STARTS.values(), ids=STARTS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, id=name, marks=() if name == "resume" else pytest.mark.nightly)
+        for name, words in STARTS.items()
+    ],
+)
 def test_as_deployed_runs_the_old_code_and_says_what_has_changed(shop, words):
     assert tidemark("run").exit_code == 0
     shop.write("new")
@@ -165,7 +171,16 @@ def test_another_assembly_can_be_named(shop, tmp_path):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("file", ["jobs/load.py", "libs/words.py", "app.py", "cdk.json"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "jobs/load.py",
+        *(
+            pytest.param(file, marks=pytest.mark.nightly)
+            for file in ("libs/words.py", "app.py", "cdk.json")
+        ),
+    ],
+)
 def test_an_assembly_of_another_program_is_not_run_after_its_sources_changed(shop, file):
     assert tidemark("run").exit_code == 0
     (shop.folder / "cdk.out/tidemark-synthesis.json").unlink()  # as after `cdk synth`

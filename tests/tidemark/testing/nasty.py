@@ -99,7 +99,7 @@ NASTY = {
         False,
     ),
 }
-CORE = ("state of Python", "state of Spark", "state of the JVM", "os._exit by another name")
+CORE = ("state of Python", "os._exit by another name")
 
 PLAIN = """
 import json, locale, logging, os, sys, threading, warnings, decimal

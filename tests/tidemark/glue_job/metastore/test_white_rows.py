@@ -19,9 +19,9 @@ def table(sep, **options):
     }
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", pytest.param("\r", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("sep", ["\t", "\x01", " "])
-@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
+@pytest.mark.parametrize("name", ["a.tsv", pytest.param("a.tsv.gz", marks=pytest.mark.nightly)])
 def test_spark_reads_rows_without_a_value(glue_context, tmp_path, sep, end, name):
     lines = ["1{0}x{0}y", "{0}{0}", "2{0}x{0}", "{0}{0}y", "{0}{0}"]
     text = end.join(lines).format(sep) + end

@@ -261,7 +261,7 @@ def check_target(world: World, name: str, plan) -> None:
         VERDICTS[verdict] = VERDICTS.get(verdict, 0) + 1
 
 
-@pytest.mark.parametrize("examples", [25, pytest.param(1500, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("examples", [12, pytest.param(1500, marks=pytest.mark.nightly)])
 def test_after_a_rewind_every_mart_is_right_or_the_plan_has_said_that_it_is_not(dynamodb, examples):
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(story=stories())

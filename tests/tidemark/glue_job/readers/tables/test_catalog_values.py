@@ -349,7 +349,14 @@ def test_a_text_that_has_such_a_null_inside_is_not_named(define, read, s3, tmp_p
         ("decimal(10,2)", "-7", False),
     ],
 )
-@pytest.mark.parametrize("form", ["number", "text", "inside", "csv"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "number",
+        "csv",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("text", "inside")),
+    ],
+)
 def test_a_number_that_a_declared_decimal_rounds_is_named(
     define, read, s3, tmp_path, monkeypatch, form, kind, value, is_named
 ):
