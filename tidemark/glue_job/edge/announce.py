@@ -11,9 +11,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from tidemark.local_state.home import RUN_ID_VARIABLE, Home
 from tidemark.local_state.operations import Recorder, records_operations
+
+CALL_OF_JVM = "send_command"  # of Py4J
+WAITS = {"awaitTermination", "awaitAnyTermination", "processAllAvailable"}  # in the main thread
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,20 @@ def note_read(place: str) -> None:
 
 
 def line_of(script: str) -> int | None:
-    """Return the line of a script that runs now, in the main thread if it does."""
-    frames = sys._current_frames()
-    main = threading.main_thread().ident
-    for thread in sorted(frames, key=lambda thread: thread != main):
-        frame = frames[thread]
-        while frame is not None:
-            if frame.f_code.co_filename == script:
-                return frame.f_lineno
-            frame = frame.f_back  # type: ignore[assignment]
-    return None
+    """Return the line of a script that makes a change now, whichever thread it runs in.
+
+    It is that of the calling thread, if the script has called it; else of a thread that waits for
+    an answer of the JVM, but not for the end of a stream; else of the main thread, or of any.
+    """
+    own, main = threading.get_ident(), threading.main_thread().ident
+    found = []
+    for thread, top in sys._current_frames().items():
+        frame: FrameType | None = top
+        called = set[str]()
+        while frame is not None and frame.f_code.co_filename != script:
+            called.add(frame.f_code.co_name)
+            frame = frame.f_back
+        if frame is not None:
+            asks = CALL_OF_JVM in called and not called & WAITS
+            found.append(((thread != own, not asks, thread != main), frame.f_lineno))
+    return min(found)[1] if found else None
