@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.local_state.home import DEFAULT_HOME, check_home, folder_of_home
+from tidemark.local_state.home_folder import DEFAULT_HOME, check_home, folder_of_home
 from tidemark.local_state.machine.disk import existing
 
 OK, NOTE, MISSING = "ok", "note", "missing"

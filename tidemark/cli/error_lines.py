@@ -16,7 +16,7 @@ from tidemark.errors import (
     UsageError,
 )
 from tidemark.extras import not_installed
-from tidemark.local_state.home import DEFAULT_HOME
+from tidemark.local_state.home_folder import DEFAULT_HOME
 from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 
 FAILURE, USAGE, NOTHING_TRIED = 1, 2, 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from tidemark.local_state.home import DEFAULT_HOME
+from tidemark.local_state.home_folder import DEFAULT_HOME
 
 
 class KnownName(click.ParamType[str]):

@@ -234,7 +234,7 @@ def _subject(
     scratch: Path,
 ) -> "Subject":
     from tidemark.glue_service.commands import load_app
-    from tidemark.local_state.home import PROJECT_FILE
+    from tidemark.local_state.home_folder import PROJECT_FILE
     from tidemark.operate.prove.subject import app_subject, script_subject
 
     if not any((what, workflow, app, os.environ.get("CDK_APP"), Path(PROJECT_FILE).is_file())):

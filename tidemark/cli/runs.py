@@ -290,7 +290,7 @@ def changes_of(where: Where, seen: Sequence["Run"] = ()) -> "Changes":
     if where.stage is not None:
         return Changes(where.option, seen)
     from tidemark.local_state.home import Home
-    from tidemark.operate.home import with_rows
+    from tidemark.operate.home_runs import with_rows
 
     return Changes(where.option, seen, partial(with_rows, Home.from_environment()))
 

@@ -5,8 +5,6 @@ import fcntl
 import os
 import re
 import shutil
-import stat
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,12 +17,19 @@ from pathlib import Path
 from typing import TextIO
 
 from tidemark.errors import DiskFullError, EntityNotFoundError, UsageError
-from tidemark.local_state.machine.disk import existing, full_disk_line, has_room, is_full
+from tidemark.local_state.home_folder import (
+    MARKER,
+    ONLY_ITS_OWNER,
+    check_writable,
+    folder_of_home,
+    not_writable,
+    refuse_foreign,
+    restrict_access,
+)
+from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 from tidemark.local_state.store.read_only import copy_to_look_at, empty_folder, is_read_only
 from tidemark.local_state.store.restored import finish_restore, has_unfinished_restore
 
-PROJECT_FILE = "cdk.json"
-DEFAULT_HOME = ".tidemark"
 RUN_ID_VARIABLE = "TIDEMARK_JOB_RUN_ID"  # names the run in the environment of its process
 S3_SCHEMES = ("s3", "s3a", "s3n")
 BUCKET_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # also what S3 allowed before 2018
@@ -49,7 +54,6 @@ TABLES = f"dynamodb/{TABLES_FILE}"  # of DynamoDB, those of watermarks among the
 DATABASES = ("glue.sqlite", TABLES, OBJECTS_FILE)
 SERVICES = "services.jsonl"  # requests that changed SSM, Secrets Manager, SNS and SQS
 ONLY_LOOKS: ContextVar[bool] = ContextVar("only_looks", default=False)  # the command of now
-MARKER = "tidemark-home"
 REWIND_LOCK = "rewind-lock"
 JVMS_FOLDER = "jvms"  # of commands that run now
 JVM_POOL_FILE = "jvm-pool.json"  # with it commands find the pool of another
@@ -59,7 +63,6 @@ GIT_IGNORES = ".gitignore"  # all of the home: it has secrets, and no repository
 # Maybe: a reset keeps them.
 IN_USE = (MARKER, GIT_IGNORES, "lock", REWIND_LOCK, JVMS_FOLDER, JVM_POOL_FILE, KEY_FILE)
 LOCK_PATIENCE_S = 0.5  # longer than anybody holds the lock only to look
-ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
 MARKER_CONTENT = "State of local Tidemark runs. `tidemark local reset` empties this folder.\n"
 
 
@@ -78,25 +81,6 @@ def delete_entry(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
-
-
-@lru_cache
-def _restrict_access(root: Path) -> None:
-    """Remove the permissions of the group and of others in a home."""
-    if _is_private(root):
-        return
-    with contextlib.suppress(PermissionError):  # another user's folder: said below
-        root.chmod(ONLY_ITS_OWNER)
-    if not _is_private(root):
-        sys.stderr.write(
-            f"warning: other users of this machine may read the state folder {root}, with its data "
-            "and passwords: its file system keeps no modes, or it is another user's; set "
-            "TIDEMARK_HOME to your own folder on a file system with modes\n"
-        )
-
-
-def _is_private(folder: Path) -> bool:
-    return not stat.S_IMODE(folder.stat().st_mode) & 0o077
 
 
 @dataclass(frozen=True)
@@ -154,20 +138,20 @@ class Home:
                 raise DiskFullError(
                     f"{full_disk_line(home.root)}; nothing was changed: make room, then run again"
                 ) from error
-            raise _not_writable(home.root, error) from error
+            raise not_writable(home.root, error) from error
         return home
 
     def _claim(self) -> None:
-        _refuse_foreign(self.root)
+        refuse_foreign(self.root)
         marker = self.root / MARKER
         if not marker.exists():
             self.root.mkdir(mode=ONLY_ITS_OWNER, parents=True, exist_ok=True)
             marker.write_text(MARKER_CONTENT, encoding="utf-8")
             (self.root / GIT_IGNORES).write_text("*\n", encoding="utf-8")
-        _restrict_access(self.root)
+        restrict_access(self.root)
         for folder in (self.lake, self.runs, self.dynamodb, self.derby):
             folder.mkdir(exist_ok=True)
-        _check_writable(self.root)
+        check_writable(self.root)
 
     @property
     def shown(self) -> Path:
@@ -340,64 +324,3 @@ def _lock(lock: TextIO) -> bool:
             time.sleep(0.01)
         else:
             return True
-
-
-def folder_of_home() -> Path:
-    """Return the folder that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
-
-    Raises:
-        UsageError: the current folder is within a project, which has its state elsewhere.
-    """
-    if named := os.environ.get("TIDEMARK_HOME"):
-        return Path(named).absolute()
-    if project := _project_above(Path.cwd()):
-        raise UsageError(
-            f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
-            "run tidemark in the folder of the project, or set TIDEMARK_HOME"
-        )
-    return Path(DEFAULT_HOME).absolute()
-
-
-def check_home(root: Path) -> None:
-    """Change nothing, and raise what `Home.open` would raise of a folder.
-
-    Raises:
-        UsageError: the folder has other content, or cannot be written.
-    """
-    try:
-        _refuse_foreign(root)
-        _check_writable(existing(root))
-    except OSError as error:
-        raise _not_writable(root, error) from error
-
-
-def _refuse_foreign(root: Path) -> None:
-    # A lake may be laid out before the first command: `mkdir -p .tidemark/lake/landing`.
-    if (root / MARKER).exists() or not root.is_dir():
-        return
-    if {entry.name for entry in root.iterdir()} - {"lake"}:
-        raise UsageError(
-            f"{root} is not empty and not a state folder of Tidemark (no file {MARKER!r} in it); "
-            "set TIDEMARK_HOME to an empty or a new folder"
-        )
-
-
-def _check_writable(folder: Path) -> None:
-    if not os.access(folder, os.W_OK):
-        number = EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else EACCES
-        raise OSError(number, os.strerror(number), str(folder))
-
-
-def _not_writable(root: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot write the state folder {root}: {error.strerror}; make it writable or set "
-        "TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark status`, "
-        "and `tidemark local backup FILE` work without"
-    )
-
-
-def _project_above(folder: Path) -> Path | None:
-    """Return the project that a folder lies in, None if it is one itself or in none."""
-    if (folder / DEFAULT_HOME).is_dir() or (folder / PROJECT_FILE).is_file():
-        return None
-    return next((above for above in folder.parents if (above / PROJECT_FILE).is_file()), None)

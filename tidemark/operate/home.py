@@ -7,9 +7,8 @@ or stops something goes through a Glue that serves the home.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,7 @@ from tidemark.errors import EntityNotFoundError, TidemarkError, UsageError
 from tidemark.glue_service.commands import App, region
 from tidemark.glue_service.entities import Kind, list_entities
 from tidemark.glue_service.read_only_store import ReadOnlyStore
-from tidemark.glue_service.runs.job_runs import state_detail
-from tidemark.glue_service.runs.run_requests import RunRequest, run_requests
+from tidemark.glue_service.runs.run_requests import run_requests
 from tidemark.glue_service.runs.skip import REASON_FILE
 from tidemark.glue_service.submitted import find_job, submitted_jobs
 from tidemark.local_state.bookmarks.api import entry_of, reset_job_bookmark
@@ -43,7 +41,7 @@ from tidemark.local_state.store.checkpoints import (
     stored_checkpoints,
     uncommitted_checkpoints,
 )
-from tidemark.local_state.store.database import FINAL_STATES, JobRun, Store
+from tidemark.local_state.store.database import Store
 from tidemark.local_state.store.known_jobs import known_jobs, no_bookmark_reason
 from tidemark.local_state.store.stored_warnings import (
     RunWarning,
@@ -51,16 +49,15 @@ from tidemark.local_state.store.stored_warnings import (
     open_warnings,
     show_unseen,
 )
-from tidemark.model.assembly.arguments import ENABLE, is_filling
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.assembly.iceberg import METADATA
 from tidemark.model.checkpoints.checkpoint import (
-    NOTHING_COMMITTED,
     Checkpoint,
     DatasetWritten,
 )
 from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
+from tidemark.operate.home_runs import last_lines, run_of_record
 from tidemark.operate.job_runs import Run
 from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
@@ -71,8 +68,6 @@ from tidemark.operate.rewind.rewinds import Rewinds
 from tidemark.operate.run_facts import RunFacts
 from tidemark.operate.target import BookmarkHead, CommittedRun, RunNotes, Target
 from watermarks import WatermarkAdmin, WatermarkTableError
-
-LOGS, LOG_BYTES = ("stdout.log", "script-stderr.log", "stderr.log"), 65_536
 
 
 class HomeTarget(Target):
@@ -350,59 +345,3 @@ class HomeTarget(Target):
         """The rewinds of the home, recorded in its state."""
         store = self._stack.enter_context(Store(self.home.database))
         return HomeRewinds(self.home, store, self.watermarks)
-
-
-def run_of_record(run: JobRun, request: RunRequest, *, is_read_again: bool = False) -> Run:
-    """Return the record of a run here; the next run may read the same again."""
-    has_kept_nothing = is_read_again and run.state == "SUCCEEDED" and run.bookmark_option == ENABLE
-    of_range = "backfill" if run.state == "SUCCEEDED" and is_filling(request.arguments) else ""
-    ended = run.completed_at_ms if run.state in FINAL_STATES else None
-    return Run(
-        run_id=run.run_id,
-        job=run.job_name,
-        state=run.state,
-        started_at=_at(run.started_at_ms),
-        ended_at=None if ended is None else _at(ended),
-        message=run.error_message or "",
-        trigger=run.trigger_name or "",
-        detail=state_detail(run) or of_range or (NOTHING_COMMITTED if has_kept_nothing else ""),
-        workflow_run_id=run.workflow_run_id or "",
-        arguments=request.arguments,
-        rows_read=run.rows_read,
-        rows_written=run.rows_written,
-        jvm=run.jvm or "",
-    )
-
-
-def with_rows(home: Home, run: Run) -> Run:
-    """Return a run of a Glue that serves a home, with the rows that the home's state knows."""
-    with closing(ReadOnlyStore(home.database, is_held=home.is_held())) as store:
-        record = store.job_run(run.run_id)
-    if record is None:
-        return run
-    return replace(run, rows_read=record.rows_read, rows_written=record.rows_written)
-
-
-def last_lines(folder: Path, message: str, count: int) -> list[str]:
-    """Return the last lines that a run printed; of stderr, if it printed none, or the cause there.
-
-    The cause is there if the JVM wrote it and the script met only what followed from it.
-    """
-    log = folder / LOGS[-1]
-    is_cause_of_jvm = message and log.is_file() and message in _ends(log, count)
-    for name in LOGS[-1:] if is_cause_of_jvm else LOGS:
-        file = folder / name
-        if file.is_file() and (found := _ends(file, count)):
-            return found
-    return []
-
-
-def _ends(file: Path, count: int) -> list[str]:
-    with file.open("rb") as log:
-        log.seek(max(file.stat().st_size - LOG_BYTES, 0))
-        text = log.read().decode("utf-8", errors="replace")
-    return [line for line in text.splitlines() if line.strip()][-count:]
-
-
-def _at(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)

@@ -2,7 +2,7 @@
 
 from tidemark.glue_service.runs.run_requests import RunRequest
 from tidemark.local_state.store.database import JobRun
-from tidemark.operate.home import run_of_record
+from tidemark.operate.home_runs import run_of_record
 
 
 def test_a_run_that_filled_a_range_is_told_from_others() -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark.local_state.home import MARKER, Home
+from tidemark.local_state.home import Home
+from tidemark.local_state.home_folder import MARKER
 from tidemark.model.assembly.definitions import Deployment
 
 PROJECT_MARK = "cdk.json"

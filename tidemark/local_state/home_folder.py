@@ -1,0 +1,100 @@
+"""The folder of a home: which one it is, and whether it may be one."""
+
+import contextlib
+import os
+import stat
+import sys
+from errno import EACCES, EROFS
+from functools import lru_cache
+from pathlib import Path
+
+from tidemark.errors import UsageError
+from tidemark.local_state.machine.disk import existing
+
+PROJECT_FILE = "cdk.json"
+DEFAULT_HOME = ".tidemark"
+MARKER = "tidemark-home"
+ONLY_ITS_OWNER = 0o700  # passwords of connections and data are in a home
+
+
+def folder_of_home() -> Path:
+    """Return the folder that ``TIDEMARK_HOME`` names, else ``.tidemark`` in the current folder.
+
+    Raises:
+        UsageError: the current folder is within a project, which has its state elsewhere.
+    """
+    if named := os.environ.get("TIDEMARK_HOME"):
+        return Path(named).absolute()
+    if project := _project_above(Path.cwd()):
+        raise UsageError(
+            f"{Path.cwd()} is a folder of the project {project}, which has its state there; "
+            "run tidemark in the folder of the project, or set TIDEMARK_HOME"
+        )
+    return Path(DEFAULT_HOME).absolute()
+
+
+def _project_above(folder: Path) -> Path | None:
+    """Return the project that a folder lies in, None if it is one itself or in none."""
+    if (folder / DEFAULT_HOME).is_dir() or (folder / PROJECT_FILE).is_file():
+        return None
+    return next((above for above in folder.parents if (above / PROJECT_FILE).is_file()), None)
+
+
+def check_home(root: Path) -> None:
+    """Change nothing, and raise what `Home.open` would raise of a folder.
+
+    Raises:
+        UsageError: the folder has other content, or cannot be written.
+    """
+    try:
+        refuse_foreign(root)
+        check_writable(existing(root))
+    except OSError as error:
+        raise not_writable(root, error) from error
+
+
+def refuse_foreign(root: Path) -> None:
+    """Raise if a folder has other content than a home."""
+    # A lake may be laid out before the first command: `mkdir -p .tidemark/lake/landing`.
+    if (root / MARKER).exists() or not root.is_dir():
+        return
+    if {entry.name for entry in root.iterdir()} - {"lake"}:
+        raise UsageError(
+            f"{root} is not empty and not a state folder of Tidemark (no file {MARKER!r} in it); "
+            "set TIDEMARK_HOME to an empty or a new folder"
+        )
+
+
+def check_writable(folder: Path) -> None:
+    """Raise OSError if nothing can be written into a folder."""
+    if not os.access(folder, os.W_OK):
+        number = EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else EACCES
+        raise OSError(number, os.strerror(number), str(folder))
+
+
+def not_writable(root: Path, error: OSError) -> UsageError:
+    """Return the error for a home that cannot be written."""
+    return UsageError(
+        f"cannot write the state folder {root}: {error.strerror}; make it writable or set "
+        "TIDEMARK_HOME to a folder that is; commands that only look, such as `tidemark status`, "
+        "and `tidemark local backup FILE` work without"
+    )
+
+
+@lru_cache
+def restrict_access(root: Path) -> None:
+    """Remove the permissions of the group and of others in a home."""
+    if _is_private(root):
+        return
+    with contextlib.suppress(PermissionError):  # another user's folder: said below
+        root.chmod(ONLY_ITS_OWNER)
+    if not _is_private(root):
+        sys.stderr.write(
+            f"warning: other users of this machine may read the state folder {root}, with its data "
+            "and passwords: its file system keeps no modes, or it is another user's; set "
+            "TIDEMARK_HOME to your own folder on a file system with modes\n"
+        )
+
+
+def _is_private(folder: Path) -> bool:
+    return not stat.S_IMODE(folder.stat().st_mode) & 0o077
