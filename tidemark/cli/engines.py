@@ -6,7 +6,7 @@ from rich.console import Console
 
 from tidemark.cli.progress import step
 from tidemark.errors import TidemarkError
-from tidemark.glue_job.process.class_archive.archive import is_of_another_release
+from tidemark.glue_job.process.class_archive.archive import may_be_renewed
 from tidemark.local_state.machine.java import find_java_home
 from tidemark.local_state.sparks.installed import Spark, installed_spark, pyspark_of
 from tidemark.model.assembly.glue_versions import GLUE_VERSIONS
@@ -19,7 +19,7 @@ def prepared_spark(version: str) -> Spark:
     """
     console = Console(stderr=True)
     spark = installed_spark(version) or _made(version, console)
-    if is_of_another_release(find_java_home(), spark):
+    if may_be_renewed(find_java_home(), spark):
         _keep_classes(spark, console)
     if warning := python_warning(version, spark):
         console.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)

@@ -14,7 +14,7 @@ from tidemark.glue_job.process.class_archive.archive import (
     archive_options,
     archive_path,
     archive_prefix,
-    is_of_another_release,
+    may_be_renewed,
 )
 from tidemark.glue_job.process.class_archive.make import archivable
 from tidemark.glue_job.process.spark import write_spark_conf
@@ -96,11 +96,11 @@ def test_each_build_of_java_has_an_archive_of_its_own(tmp_path):
 def test_an_archive_of_another_release_is_told_from_none(tmp_path, monkeypatch):
     java, spark = find_java_home(), own_spark()
     monkeypatch.setattr(archive, "FOLDER", tmp_path)
-    found = [is_of_another_release(java, spark)]
+    found = [may_be_renewed(java, spark)]
     (tmp_path / f"{archive_prefix(java, spark)}0123456789abcdef.jsa").touch()
-    found.append(is_of_another_release(java, spark))
+    found.append(may_be_renewed(java, spark))
     archive_path(java, spark).touch()
-    found.append(is_of_another_release(java, spark))
+    found.append(may_be_renewed(java, spark))
 
     assert found == [False, True, False]
 

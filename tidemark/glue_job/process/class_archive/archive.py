@@ -1,6 +1,7 @@
 """Locates the class archive, and the options with which a JVM uses it."""
 
 import hashlib
+import os
 from pathlib import Path
 
 from tidemark.glue_job.process.lake_fs.jar import jar_name
@@ -29,10 +30,11 @@ def archive_prefix(java_home: Path, spark: Spark) -> str:
     return f"spark-{spark.version}-java-{java_major(java_home / 'bin' / 'java')}-"
 
 
-def is_of_another_release(java_home: Path, spark: Spark) -> bool:
-    """Return whether there is an archive, but of another Tidemark or Java, which no JVM takes."""
+def may_be_renewed(java_home: Path, spark: Spark) -> bool:
+    """Return whether an archive is of another Tidemark or Java, so that no JVM takes it."""
     kept = list(FOLDER.glob(f"{archive_prefix(java_home, spark)}*.jsa"))
-    return bool(kept) and archive_path(java_home, spark) not in kept
+    is_old = bool(kept) and archive_path(java_home, spark) not in kept
+    return is_old and os.access(FOLDER, os.W_OK)
 
 
 def archive_options(java_home: Path, spark: Spark | None = None) -> list[str]:
