@@ -4,7 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.local_state.operations import BOOKMARK, COPY, DELETE, PUT, Operation
-from tidemark.operate.prove.changes import is_hidden, is_of, is_state, is_write, place_of
+from tidemark.operate.prove.changes import (
+    commits_batch,
+    is_hidden,
+    is_of,
+    is_state,
+    is_write,
+    place_of,
+)
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.judged import Verdict
 
@@ -164,7 +171,8 @@ def cause_of(
 def _as_note(operation: Operation, target: str, marks: Collection[str]) -> Operation:
     """Return an operation as a note if it changes what runs read, beside the target."""
     is_change = operation.kind in (PUT, COPY, DELETE) and not is_of(operation, target)
-    if target and is_change and operation.places[-1] in marks:
+    is_mark = bool(target) and operation.places[-1] in marks
+    if is_change and (is_mark or commits_batch(operation)):
         return replace(operation, kind=BOOKMARK)
     return operation
 

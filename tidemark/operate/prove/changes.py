@@ -102,9 +102,12 @@ def messages_taken(operations: Iterable[Operation]) -> str:
 
 def micro_batches(operations: Iterable[Operation]) -> int:
     """Return how many micro-batches of streaming queries the runs have committed."""
-    return len(
-        {one.places[-1] for one in operations if one.places and OF_BATCH.search(one.places[-1])}
-    )
+    return len({one.places[-1] for one in operations if commits_batch(one)})
+
+
+def commits_batch(operation: Operation) -> bool:
+    """Return whether an operation notes that a micro-batch of a streaming query is done."""
+    return bool(operation.places and OF_BATCH.search(operation.places[-1]))
 
 
 def are_hidden(one: Operation, following: Operation) -> bool:

@@ -35,6 +35,14 @@ def test_a_write_that_no_commit_has_noted_is_at_fault():
     assert "write_window" in cause.remedy
 
 
+def test_the_batch_of_a_stream_is_noted_by_its_checkpoint():
+    done = Operation(2, "jr_1", "copy", ("s3://lake/x", "s3://lake/check/commits/0"), "job.py", 12)
+
+    cause = cause_of(crash(1), "doubled", [put(1, 10), done, commit(3, 13)], "s3://lake/out/")
+
+    assert "line 12 had not yet noted" in cause.text
+
+
 def test_a_commit_before_the_write_is_at_fault():
     cause = cause_of(crash(1), "lost", COMMIT_FIRST)
 
