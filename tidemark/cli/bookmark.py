@@ -11,7 +11,7 @@ from tidemark.cli.known_names import JOB, RUN
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import EntityNotFoundError, UsageError
-from tidemark.model.messages import known, known_run
+from tidemark.model.messages import known, known_run, plural
 
 if TYPE_CHECKING:
     from tidemark.operate.target import Target
@@ -123,6 +123,8 @@ def _set_back(
     if not yes:
         click.confirm(question, abort=True, err=output == "json")
     was_at = (target.bookmark_entry(job) or {}).get("RunId")
+    listed = [one.run_id for one in target.committed_runs(job)]
+    later = listed.index(run) if run in listed else 0
     entry = target.reset_bookmark(job, run)
     going = [run.run_id for run in target.runs([job]) if not run.is_final]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
@@ -133,7 +135,8 @@ def _set_back(
         if was_at and entry.get("RunId") == was_at:
             click.echo("it was there before: the next run reads only what is new")
         else:
-            click.echo("data in targets is not changed: repeated input is written again")
+            again = f"what {plural(later, 'later run')} read" if later else "repeated input"
+            click.echo(f"data in targets is not changed: {again} is written again")
     if going:
         click.echo(
             f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "

@@ -41,7 +41,7 @@ def listed(names: Iterable[str], most: int = MAX_NAMES) -> str:
 
 def plural(number: int, noun: str) -> str:
     """Return a count of something: ``1 file``, ``2,000 files``."""
-    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    ending = "" if number == 1 else "es" if noun.endswith(("s", "sh")) else "s"
     return f"{number:,} {noun}{ending}"
 
 

@@ -12,6 +12,7 @@ from tidemark.operate.job_runs import Run, run_of
 from tidemark.operate.names import WORKFLOW
 
 OPEN, COMPLETED = ("RUNNING", "STOPPING"), "COMPLETED"
+MAX_EARLIER = 6
 JOB_NODE, CRAWLER_NODE, TRIGGER_NODE = "JOB", "CRAWLER", "TRIGGER"
 
 
@@ -169,13 +170,13 @@ def to_resume(
     if wrong := [job for job in jobs if job not in started]:
         raise UsageError(
             f"the workflow run {run.run_id} has not started {', '.join(wrong)}; allowed: "
-            f"{', '.join(started) or 'none'}"
+            f"{', '.join(started) or 'none'}{_earlier(glue, run)}"
         )
     chosen = list(jobs) or [name for name, found in started.items() if found.state != "SUCCEEDED"]
     if not chosen:
         raise UsageError(
             f"every job that workflow run {run.run_id} started SUCCEEDED: there is nothing to "
-            "resume; --from JOB runs one again, with what follows it"
+            f"resume; --from JOB runs one again, with what follows it{_earlier(glue, run)}"
         )
     return run, chosen
 
@@ -188,6 +189,18 @@ def resume(
     nodes = [run.nodes[name] for name in chosen]
     answer = glue.glue.resume_workflow_run(Name=workflow, RunId=run.run_id, NodeIds=nodes)
     return str(answer["RunId"]), chosen, run
+
+
+def _earlier(glue: Glue, run: WorkflowRun) -> str:
+    """Return how to resume an earlier run, after one that ran a part of the workflow alone."""
+    runs = glue.glue.get_workflow_runs(Name=run.workflow, MaxResults=25)["Runs"]
+    newest = sorted(runs, key=lambda one: one["StartedOn"], reverse=True)[:MAX_EARLIER]
+    for member in [one for one in newest if one["WorkflowRunId"] != run.run_id]:
+        earlier = read_workflow_run(glue, run.workflow, member["WorkflowRunId"])
+        left = [f"{one.job} {one.state}" for one in earlier.runs if one.state != "SUCCEEDED"]
+        if left and earlier.status == COMPLETED:
+            return f"; --run {earlier.run_id} resumes the earlier run that has {', '.join(left)}"
+    return ""
 
 
 def _run_to_resume(glue: Glue, workflow: str, begin: str | None) -> WorkflowRun:

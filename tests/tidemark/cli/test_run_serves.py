@@ -134,7 +134,9 @@ def test_a_run_and_its_resumption_are_the_same_json(
     run = tidemark("run", "--app", str(app), "--format", "json")
     resumed = tidemark("resume", "--as-deployed", "--format", "json")
     alone = tidemark("run", "--app", str(app), "--only", "one", "--format", "json")
+    nothing = tidemark("resume", "--as-deployed")
 
+    assert_one_clear_line(nothing, 2, "resumes the earlier run that has two FAILED")
     assert (run.exit_code, resumed.exit_code, alone.exit_code) == (1, 1, 0)
     first, second = json.loads(run.stdout), json.loads(resumed.stdout)
     assert [(one["job"], one["state"]) for one in first["runs"]] == [

@@ -87,7 +87,7 @@ def test_the_lines_name_each_cause_once_and_fold_what_was_not_tried(proof):
 
     assert sum("job.py line 7 has written rows" in line for line in lines) == 1
     assert [line for line in lines if "the budget" in line] == [
-        "- not tried 5 experiments: the budget"
+        "- not tried 5 experiments (parts 5): the budget"
     ]
     elsewhere = "- not tried the rows of jdbc:postgresql://db/shop (job.py line 9): a database"
     assert any(line.startswith(elsewhere) for line in lines)

@@ -82,9 +82,11 @@ def grouped(number: int | None) -> str:
 
 def cause_lines(runs: Sequence[Run]) -> Iterator[str | Text]:
     """Yield a line for each job whose newest run failed, with the cause; runs are newest first."""
-    newest = {run.job: run for run in reversed(runs)}
-    for run in newest.values():
-        if run.is_final and run.state != "SUCCEEDED" and run.message:
+    seen = set[str]()
+    for run in runs:
+        is_newest = run.job not in seen
+        seen.add(run.job)
+        if is_newest and run.is_final and run.state != "SUCCEEDED" and run.message:
             cause = run.message.splitlines()[0]
             yield Text.assemble(
                 render_state(run.state), f" {run.job}, run of {moment(run.started_at)}: {cause}"

@@ -3,7 +3,14 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.local_state.operations import BOOKMARK, COPY, DELETE, PUT, Operation
+from tidemark.local_state.operations import (
+    BOOKMARK,
+    COPY,
+    DELETE,
+    ITEMS,
+    PUT,
+    Operation,
+)
 from tidemark.operate.prove.changes import (
     commits_batch,
     is_hidden,
@@ -37,6 +44,10 @@ REPEATABLE = (
     "write so that a repeat replaces what the first attempt wrote: write_window or append_window "
     "of the library watermarks, merge_window with a key, or mode('overwrite') of the partitions "
     "that the run makes"
+)
+OF_ITEMS = (
+    "put the whole item with its final values; or add to it only under a condition on what it has "
+    "counted, such as the id of a file or a window that it keeps, so that a repeat changes nothing"
 )
 ONLY_NEW = (
     "read only what is new: a bookmark (--job-bookmark-option job-bookmark-enable, job.init, a "
@@ -105,7 +116,8 @@ WHY: dict[object, tuple[str, str]] = {
     ("meanwhile", "lost"): (
         "the run notes as read what arrived after it had read",
         "take the high mark before the rows are read, and read up to it: windows do, with "
-        "high=newest(rows), and so do bookmarks",
+        "high=newest(rows), and so do bookmarks; a job that moves or deletes its input lists it "
+        "once, and moves only what it has read",
     ),
     ("parts", "changed"): (
         "{place} writes what depends on which rows arrive together",
@@ -275,6 +287,8 @@ def _of_run(
 
 
 def _at(operation: Operation, text: str, remedy: str) -> Cause:
+    if operation.kind == ITEMS and remedy.startswith((REPEATABLE, BY_KEY)):
+        remedy = OF_ITEMS
     return Cause(text, remedy, operation.script, operation.line)
 
 

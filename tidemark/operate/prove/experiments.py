@@ -7,8 +7,23 @@ from itertools import zip_longest
 from typing import Literal, get_args
 
 from tidemark.local_state.lost_executor import Moment
-from tidemark.local_state.operations import COPY, JDBC, PUT, RENAME, WITHHELD, Operation
-from tidemark.operate.prove.changes import are_hidden, described, is_state, is_write, place_of
+from tidemark.local_state.operations import (
+    COPY,
+    DELETE,
+    JDBC,
+    PUT,
+    RENAME,
+    WITHHELD,
+    Operation,
+)
+from tidemark.operate.prove.changes import (
+    are_hidden,
+    described,
+    is_hidden,
+    is_state,
+    is_write,
+    place_of,
+)
 
 Kind = Literal[
     "crash",
@@ -221,7 +236,9 @@ def crashes(
 
     def place(one: Experiment) -> tuple[int, bool, int]:
         around = [by_number[at] for at in (one.after, one.after + 1) if at in by_number]
-        return -_telling(operations, one.after), not any(map(is_state, around)), one.after
+        deletes = _begins_to_delete(by_number.get(one.after - 1), by_number[one.after])
+        is_first = deletes or any(map(is_state, around))
+        return -_telling(operations, one.after), not is_first, one.after
 
     return sorted(titled, key=place)
 
@@ -230,11 +247,18 @@ def _telling(operations: Sequence[Operation], after: int) -> int:
     """Return how much a crash after an operation tells: where kinds or lines change, the most."""
     by_number = {one.number: one for one in operations}
     here, following = by_number[after], by_number.get(after + 1)
-    if following is None:
+    if following is None or _begins_to_delete(by_number.get(after - 1), here):
         return EDGE
     if is_state(here) != is_state(following) or place_of(here) != place_of(following):
         return EDGE
     return 2 if here.kind != following.kind else 1
+
+
+def _begins_to_delete(before: Operation | None, here: Operation) -> bool:
+    """Return whether a line begins to delete what readers see: rows of earlier runs, it may be."""
+    if here.kind != DELETE or is_hidden(here):
+        return False
+    return before is None or before.kind != DELETE or place_of(before) != place_of(here)
 
 
 def in_parts(files: Sequence[str], count: int = MAX_PARTS) -> list[list[str]]:

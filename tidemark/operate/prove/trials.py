@@ -120,6 +120,7 @@ def _error(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial
 
 def _again(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
     home = linked_home(wanted.of.outcome.home, folder)
+    record_operations(home)
     return home, [bench.run(home)]
 
 

@@ -39,7 +39,9 @@ def lines_of(proof: Proof) -> Iterator[str]:
             reason = f": {finding.reason}" if finding.reason else ""
             yield f"{MARKS[finding.verdict]} {finding.verdict:9} {finding.experiment.title}{reason}"
     for reason, count in _reasons_of_many(proof).items():
-        yield f"{MARKS['not tried']} not tried {plural(count, 'experiment')}: {reason}"
+        kinds = Counter(one.experiment.kind for one in proof.findings if one.reason == reason)
+        told = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
+        yield f"{MARKS['not tried']} not tried {plural(count, 'experiment')} ({told}): {reason}"
     withheld = [f"the rows of {place}: {ELSEWHERE}" for place in proof.withheld]
     clocks = [f"another day: {place} reads the clock" for place in proof.clocks]
     yield from (f"{MARKS['not tried']} not tried {text}" for text in (*withheld, *clocks))
@@ -52,6 +54,9 @@ def lines_of(proof: Proof) -> Iterator[str]:
     counts = [(verdict, sum(one.verdict == verdict for one in proof.findings)) for verdict in MARKS]
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
     yield f"{plural(len(proof.findings), 'experiment')}: {told} ({proof.seconds:.0f} s)"
+    crashes = [one for one in proof.findings if one.experiment.kind == "crash"]
+    if left := sum(one.verdict == "not tried" for one in crashes):
+        yield f"{left} of {plural(len(crashes), 'crash')} not tried: what they do is not known"
 
 
 def _reasons_of_many(proof: Proof) -> dict[str, int]:

@@ -43,6 +43,14 @@ def test_the_batch_of_a_stream_is_noted_by_its_checkpoint():
     assert "line 12 had not yet noted" in cause.text
 
 
+def test_an_item_that_is_added_to_has_a_remedy_of_its_own():
+    added = Operation(1, "jr_1", "items", ("dynamodb:counts",), "job.py", 8)
+
+    cause = cause_of(crash(1), "changed", [added, commit(2, 9)], "dynamodb:counts")
+
+    assert "condition on what it has counted" in cause.remedy
+
+
 def test_a_commit_before_the_write_is_at_fault():
     cause = cause_of(crash(1), "lost", COMMIT_FIRST)
 

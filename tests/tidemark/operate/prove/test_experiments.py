@@ -152,6 +152,18 @@ def test_what_cannot_be_tried_says_why(files, not_tried):
     assert found.keys() == not_tried
 
 
+def test_a_crash_after_a_line_has_begun_to_delete_comes_before_those_of_its_writes():
+    run = [
+        Operation(1, "jr_1", "put", ("s3://lake/other/a",), "job.py", 5),
+        Operation(2, "jr_1", "delete", (f"{OUT}a",), "job.py", 7),
+        Operation(3, "jr_1", "delete", (f"{OUT}b",), "job.py", 7),
+        Operation(4, "jr_1", "put", (f"{OUT}c",), "job.py", 7),
+        Operation(5, "jr_1", "bookmark", ("",), "job.py", 8),
+    ]
+
+    assert [one.after for one in crashes(run)] == [2, 4, 5, 1, 3]
+
+
 @pytest.mark.parametrize(
     ("operation", "state"),
     [
