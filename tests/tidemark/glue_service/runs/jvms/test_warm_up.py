@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tidemark.glue_service.entities import Entity, Kind, put_entity
+from tidemark.glue_service.runs.jvms import warm_up as warm_up_module
 from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.runs.jvms.warm_up import pool_for_home, versions_to_warm, warm_up
 from tidemark.local_state.home import Home
-from tidemark.local_state.sparks.installed import own_glue_version
+from tidemark.local_state.sparks.installed import own_glue_version, pyspark_of
 from tidemark.local_state.store.database import Store
 
 OWN = own_glue_version()
@@ -34,12 +35,22 @@ def define(home, *versions, command="glueetl"):
         (["4.0", "3.0"], [OWN, OWN]),
     ],
 )
-def test_jvms_are_warmed_of_each_spark_by_turns(tmp_path, versions, warmed):
+def test_jvms_are_warmed_of_each_spark_by_turns(monkeypatch, tmp_path, versions, warmed):
+    monkeypatch.setattr(warm_up_module, "installed_spark", pyspark_of)  # all are installed
     home = Home.open(tmp_path / "home")
     define(home, *versions)
     define(home, "5.1", command="pythonshell")
 
     assert versions_to_warm(home, 2) == warmed
+
+
+def test_no_jvm_is_warmed_of_a_spark_that_is_not_installed(monkeypatch, tmp_path):
+    own = {OWN: pyspark_of(OWN)}
+    monkeypatch.setattr(warm_up_module, "installed_spark", own.get)
+    home = Home.open(tmp_path / "home")
+    define(home, "5.1", "6.0")
+
+    assert versions_to_warm(home, 2) == [OWN, OWN]
 
 
 @pytest.mark.spark
