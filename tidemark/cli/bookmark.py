@@ -21,6 +21,7 @@ JSON_HELP = "Print a table for people, or JSON."
 RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
 MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 FORMAT = click.Choice(["table", "json"])
+REPEATED = "data in targets is not changed: repeated input is written again"
 
 
 @click.group()
@@ -117,14 +118,25 @@ def _run_of(target: "Target", job: str, text: str) -> str:
     return listed[int(text) - 1]
 
 
+def _told_of(target: "Target", job: str, run: str) -> str:
+    """Return what becomes of data if the bookmark goes back to a run."""
+    if (target.bookmark_entry(job) or {}).get("RunId") == run:
+        return "it was there before: the next run reads only what is new"
+    listed = [one.run_id for one in target.committed_runs(job)]
+    later = listed.index(run) if run in listed else 0
+    if not later:
+        return REPEATED
+    return (
+        f"data in targets is not changed: what {plural(later, 'later run')} read is written again"
+    )
+
+
 def _set_back(
     target: "Target", job: str, run: str | None, yes: bool, question: str, output: str
 ) -> None:
     if not yes:
         click.confirm(question, abort=True, err=output == "json")
-    was_at = (target.bookmark_entry(job) or {}).get("RunId")
-    listed = [one.run_id for one in target.committed_runs(job)]
-    later = listed.index(run) if run in listed else 0
+    told = _told_of(target, job, run) if run and output != "json" else REPEATED
     entry = target.reset_bookmark(job, run)
     going = [run.run_id for run in target.runs([job]) if not run.is_final]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
@@ -132,11 +144,7 @@ def _set_back(
         click.echo(json.dumps({"JobBookmarkEntry": entry}, indent=2))
     else:
         click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
-        if was_at and entry.get("RunId") == was_at:
-            click.echo("it was there before: the next run reads only what is new")
-        else:
-            again = f"what {plural(later, 'later run')} read" if later else "repeated input"
-            click.echo(f"data in targets is not changed: {again} is written again")
+        click.echo(told)
     if going:
         click.echo(
             f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "

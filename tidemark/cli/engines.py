@@ -41,7 +41,7 @@ def _keep_classes(spark: Spark, console: Console) -> None:
     try:
         with step(console, "Keeping its classes for a faster start of jobs"):
             make_archive(find_java_home(), spark)
-    except TidemarkError as error:
+    except (TidemarkError, OSError) as error:  # a full disk, for example: the runs do not need it
         console.print(f"Jobs will start slower: {error}", markup=False, highlight=False)
 
 

@@ -12,7 +12,7 @@ from tidemark.operate.job_runs import Run, run_of
 from tidemark.operate.names import WORKFLOW
 
 OPEN, COMPLETED = ("RUNNING", "STOPPING"), "COMPLETED"
-MAX_EARLIER = 6
+MAX_EARLIER = 6  # runs that are asked for what they have left
 JOB_NODE, CRAWLER_NODE, TRIGGER_NODE = "JOB", "CRAWLER", "TRIGGER"
 
 
@@ -192,14 +192,22 @@ def resume(
 
 
 def _earlier(glue: Glue, run: WorkflowRun) -> str:
-    """Return how to resume an earlier run, after one that ran a part of the workflow alone."""
+    """Return how to resume an earlier run whose unsuccessful jobs no later run is of.
+
+    A run of a part of the workflow has only that in its graph.
+    """
     runs = glue.glue.get_workflow_runs(Name=run.workflow, MaxResults=25)["Runs"]
-    newest = sorted(runs, key=lambda one: one["StartedOn"], reverse=True)[:MAX_EARLIER]
-    for member in [one for one in newest if one["WorkflowRunId"] != run.run_id]:
-        earlier = read_workflow_run(glue, run.workflow, member["WorkflowRunId"])
-        left = [f"{one.job} {one.state}" for one in earlier.runs if one.state != "SUCCEEDED"]
+    ordered = sorted(runs, key=lambda one: one["StartedOn"], reverse=True)
+    ids = [str(one["WorkflowRunId"]) for one in ordered]
+    before = ids[ids.index(run.run_id) + 1 :] if run.run_id in ids else []
+    later = set(run.nodes)
+    for run_id in before[:MAX_EARLIER]:
+        earlier = read_workflow_run(glue, run.workflow, run_id)
+        left = [one for one in earlier.runs if one.state != "SUCCEEDED" and one.job not in later]
         if left and earlier.status == COMPLETED:
-            return f"; --run {earlier.run_id} resumes the earlier run that has {', '.join(left)}"
+            told = ", ".join(f"{one.job} {one.state}" for one in left)
+            return f"; --run {run_id} resumes the earlier run that has {told}"
+        later |= set(earlier.nodes)
     return ""
 
 

@@ -148,6 +148,12 @@ def test_a_run_and_its_resumption_are_the_same_json(
     assert first["runs"][1].keys() == second["runs"][-1].keys() == json.loads(alone.stdout).keys()
     assert "two FAILED" in run.stderr
 
+    (home / "lake" / "assets" / "two.py").write_text("", encoding="utf-8")
+    assert tidemark("resume", "--as-deployed", "--run", second["run_id"]).exit_code == 0
+    superseded = tidemark("resume", "--as-deployed")  # by a run of the whole
+    assert_one_clear_line(superseded, 2, "there is nothing to resume")
+    assert "earlier run" not in superseded.stderr
+
 
 def test_a_failed_run_is_resumed(home: Path, write_assembly: WriteAssembly) -> None:
     app = shells(write_assembly({"one": "", "two": "raise SystemExit(3)"}, {"two": ["one"]}))

@@ -118,10 +118,8 @@ def _finding(
     if verdict not in ("equal", "not tried"):
         target = next((one.target for one in counting if one.verdict == verdict), "")
         around = baseline.around(experiment, target)
-        if experiment.kind in (
-            "parts",
-            "again",
-        ):  # a run that finds a target may do what the first did not
+        # A run that finds a target may do what the first one did not: delete it, for example.
+        if experiment.kind in ("parts", "again"):
             around += [one for one in read_operations(outcome.home) if is_of(one, target)]
         has_ended = bool(outcome.trials and outcome.trials[0].failure)
         cause = cause_of(
