@@ -19,7 +19,7 @@ from tidemark.local_state.machine.processes import inherited
 from tidemark.local_state.sparks.installed import Spark
 
 MARK_TIMEOUT_S = 30.0
-MAX_RUNS = 100
+MAX_RUNS = 500  # by then one needs 0.7 GB instead of 0.5
 
 
 class NoJvmError(TidemarkError):
