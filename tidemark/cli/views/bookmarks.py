@@ -59,9 +59,8 @@ def runs_table(runs: Sequence[CommittedRun]) -> Listing:
             moment(run.at_ms),
             run.state or "-",
             grouped(run.rows_read),
-            "-" if run.number is None else str(run.number),
         )
         for place, run in enumerate(runs, start=1)
     ]
-    headings = ("#", "run id", "committed", "state", "rows in", "run")
+    headings = ("#", "run id", "committed", "state", "rows in")
     return Listing(headings, rows, "\nRuns to rewind to, by # or run id")

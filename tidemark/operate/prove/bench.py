@@ -58,6 +58,7 @@ class Bench:
         base: the home before the runs.
         is_over: stops the runs of all threads once it is set.
         deadline: when the budget ends, which stops runs, on the clock of `time.monotonic`.
+        reserve: how many seconds before the deadline runs are stopped.
     """
 
     subject: Subject
@@ -66,6 +67,7 @@ class Bench:
     base: Home
     is_over: threading.Event = field(default_factory=threading.Event)
     deadline: float | None = None
+    reserve: float = 0.0
 
     def observe(self, _: JobRun | None = None) -> None:
         """Raise if all is over; jobs of the proof's own call this."""
@@ -75,7 +77,7 @@ class Bench:
     def observe_run(self, _: JobRun | None = None) -> None:
         """Raise if all is over, or if the budget is; runs of what is proved call this."""
         self.observe()
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        if self.deadline is not None and time.monotonic() > self.deadline - self.reserve:
             raise OutOfTimeError
 
     def run(self, home: Home, start: Start | None = None, version: str = "") -> Trial:

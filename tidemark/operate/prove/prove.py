@@ -37,6 +37,7 @@ from tidemark.operate.prove.homes import unannounced, without_scratch
 from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.trials import STOPPED, Wanted
 
+FOR_COMPARISON = 0.15  # of the budget
 LONGEST = ("executors", "versions")  # they have JVMs of their own
 FROM_PARTS = ("parts", *OF_CHANGES)  # kinds that need runs over the files in parts
 
@@ -61,6 +62,8 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
                 "between runs: what a run that died has left there cannot be told; prove the job "
                 "with the list of its work in a file or a table instead"
             )
+        if wish.budget_s is not None:
+            bench = replace(bench, reserve=FOR_COMPARISON * wish.budget_s)
         queue = Queue(bench, threads, began, say)
         moments = drawn_moments(first.operations, draws, wish.moments)
         early = at_once(len(first.sources), _impossible(bench, first), moments)

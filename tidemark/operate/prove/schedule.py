@@ -13,7 +13,7 @@ from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.trials import Wanted, carry_out
 
 AT_ONCE = 2
-START_WITHIN = 0.8  # of the budget: what ends takes some time, and so does the comparison
+START_WITHIN = 0.75  # of the budget: what ends takes some time, and so does the comparison
 Say = Callable[[str, int, int], None]
 """Gets what is running, how many experiments are done, and how many there are."""
 
