@@ -2,7 +2,6 @@
 
 import json
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +11,7 @@ from tidemark.cli.known_names import JOB
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, look_options, only_looks, start_options
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.clock import now
 from tidemark.model.messages import plural
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def backfill(
         read_positions,
     )
 
-    unit, asked = parse_range(begin, end, datetime.now(UTC).date())
+    unit, asked = parse_range(begin, end, now().date())
     parts_of(asked, parts, unit)  # refuses what cannot be before anything is asked
     with open_target(where, None if dry_run else ("job", job)) as target:
         found = read_job(target, job)
@@ -143,7 +143,7 @@ def _asked_of_gaps(
     """Return the range that `gaps` shows: the given one, else the known one."""
     from tidemark.operate.backfill.ranges import parse_range
 
-    today = datetime.now(UTC).date()
+    today = now().date()
     extent = known.evidence.extent()
     if begin is not None and end is not None and (extent or is_declared):
         unit, asked = parse_range(begin, end, today)

@@ -1,13 +1,12 @@
 """`tidemark lineage`: OpenLineage events of runs that have ended, here and on AWS."""
 
-from datetime import UTC, datetime
-
 import click
 
 from tidemark.cli.runs import SINCE_HELP
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, where_options
 from tidemark.errors import TidemarkError, UsageError
+from tidemark.model.clock import now
 from tidemark.model.messages import plural
 
 JOB_HELP = "Only of the runs of this job; may be given several times."
@@ -33,7 +32,7 @@ def lineage(place: str, jobs: tuple[str, ...], since: str | None, where: Where) 
     destination = destination_of(place, lambda _: None)
     if destination is None:  # never: the place is given
         raise UsageError(f"{place!r} is not a place for events")
-    begin = since_of(since, datetime.now(UTC))
+    begin = since_of(since, now())
     with open_target(where) as target:
         names = [target.job(job) for job in jobs] or target.names.jobs
         ended = [run for run in target.runs(names, begin) if run.ended_at]

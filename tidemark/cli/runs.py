@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from tidemark.cli.known_names import JOB, RUN, WORKFLOW
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, only_looks, start_options, where_options
 from tidemark.errors import UsageError
+from tidemark.model.clock import now, now_ms
 from tidemark.model.messages import RETRY
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def runs(job: str | None, since: str | None, limit: int, where: Where, output: s
         warning_lines,
     )
 
-    begin = since_of(since, datetime.now(UTC))
+    begin = since_of(since, now())
     with open_target(where) as target:
         jobs = [target.job(job)] if job is not None else target.names.jobs
         known = target.runs(jobs, begin, limit)
@@ -230,7 +230,6 @@ def trigger(name: str | None, where: Where, output: str) -> None:
 def _fire(name: str, where: Where, output: str) -> int:
     """Fire a trigger, show the runs that this command has itself, and return the exit code."""
     from tidemark.cli.progress import JobProgress, RunConsole
-    from tidemark.model.clock import now_ms
     from tidemark.operate.triggers import start_trigger
 
     begin_ms = now_ms()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
@@ -32,6 +31,7 @@ from tidemark.data_quality.rule_types import TYPES, checked
 from tidemark.data_quality.rules import AnyRule, Composite, Rule, leaves
 from tidemark.data_quality.table import Table, share
 from tidemark.errors import UnsupportedError, UsageError
+from tidemark.model.clock import now
 
 PASSED, FAILED = "Passed", "Failed"
 _TEXTS = "array<string>"
@@ -138,7 +138,7 @@ def evaluate(
     if options.by_row:
         _check_parts(rules)
     _check_clauses(frame, parts)
-    now, table = datetime.now(UTC), Table.of(frame.dtypes)
+    at, table = now(), Table.of(frame.dtypes)
     rows, found = frame, dict[Rule, Leaf]()
 
     def looked_at(rule: Rule, name: str) -> tuple[DataFrame, Leaf]:
@@ -147,7 +147,7 @@ def evaluate(
         if rule.kind == "CustomSql":
             with views(frame, others):
                 return queried(rule, rows, name)
-        return rows, leaf_of(rule, table, now)
+        return rows, leaf_of(rule, table, at)
 
     for place, rule in enumerate(parts):
         name = f"_dq_match_{place}"

@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import UTC, datetime
 
 OFFSET_VARIABLE = "TIDEMARK_CLOCK_OFFSET_MS"  # for tests: the offset of the clock
 
@@ -14,3 +15,8 @@ def is_moved() -> bool:
 def now_ms() -> int:
     """Return the time in epoch milliseconds."""
     return time.time_ns() // 1_000_000 + int(os.environ.get(OFFSET_VARIABLE) or 0)
+
+
+def now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.fromtimestamp(now_ms() / 1000, UTC)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.model.clock import OFFSET_VARIABLE, now_ms
+from tidemark.model.clock import OFFSET_VARIABLE, now, now_ms
 
 
 class GlueClock:
@@ -35,7 +35,7 @@ class GlueClock:
     @property
     def now(self) -> datetime:
         """The time, in UTC."""
-        return datetime.fromtimestamp(now_ms() / 1000, UTC)
+        return now()
 
     def set(self, moment: datetime | str) -> datetime:
         """Set the clock; return the time.

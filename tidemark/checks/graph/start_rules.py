@@ -1,12 +1,12 @@
 """Finds problems of the starts of a workflow: schedules together, events, batches."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from itertools import combinations
 
 from tidemark.checks.graph.event_loops import event_loops
 from tidemark.checks.graph.model import EventRule, Graph, Problem, Timer, Trigger
 from tidemark.errors import ScheduleError
+from tidemark.model.clock import now
 from tidemark.model.schedules.schedules import FINEST_MINUTES, Schedule, first_clash
 
 EVENT = "EVENT"
@@ -82,7 +82,7 @@ def _too_close(timers: list[Timer]) -> Iterator[Problem]:
             schedules = [Schedule(it.expression, it.time_zone) for it in (one, other)]
         except ScheduleError:
             continue  # another rule reports it
-        clash = first_clash(*schedules, since=datetime.now(UTC))
+        clash = first_clash(*schedules, since=now())
         if clash:
             yield Problem(
                 "schedules-too-close",

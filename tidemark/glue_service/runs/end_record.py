@@ -29,7 +29,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetRead,
     DatasetWritten,
 )
-from tidemark.model.checkpoints.writes import merged_writes
+from tidemark.model.checkpoints.merging import merged_writes
 
 ON_THEIR_WAY = re.compile(r"#.*tidemark_[0-9a-f]{32}_[0-9]+")
 LIBRARY = b"watermarks"  # imported by the script of a job that keeps watermarks

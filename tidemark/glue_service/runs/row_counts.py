@@ -10,7 +10,7 @@ from typing import Any
 from tidemark.glue_job.process.event_marks import OWN_QUERY, SOURCE_ROW
 from tidemark.glue_service.runs.spark_datasets import Scan, SparkDatasets
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
-from tidemark.model.checkpoints.writes import merged_writes
+from tidemark.model.checkpoints.merging import merged_writes
 
 PYTHON_ROWS = "Scan ExistingRDD"  # createDataFrame, by the script or by a reader of `awsglue`
 SCAN_ROWS_METRIC = "number of output rows"

@@ -25,7 +25,7 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
     WriteMode,
 )
-from tidemark.model.checkpoints.writes import merged_writes
+from tidemark.model.checkpoints.merging import merged_writes
 
 DATABASE = "jdbc:#"  # Spark names the scanned table, but not its database
 A_QUERY = f"{DATABASE}query"  # for a query Spark names neither

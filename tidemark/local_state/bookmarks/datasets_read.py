@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from tidemark.local_state.bookmarks.files import FileVersion
 from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import DatasetRead, Position
+from tidemark.model.checkpoints.merging import merged_reads
 
 _S3 = re.compile(r"s3[an]?://")
 _GLOB = re.compile(r"[*?\[{]")
@@ -102,28 +103,4 @@ def reads_of_run(store: Store, job_name: str, run_id: str) -> tuple[DatasetRead,
         "AND datasets IS NOT NULL ORDER BY rowid",
         (job_name, run_id),
     )
-    return merged(DatasetRead(**one) for row in rows for one in json.loads(row["datasets"]))
-
-
-def merged(reads: Iterable[DatasetRead]) -> tuple[DatasetRead, ...]:
-    """Return one read of each dataset per source: from the first to the last."""
-    found: dict[tuple[str, str], DatasetRead] = {}
-    for read in reads:
-        key = (read.dataset, read.source)
-        first = found.get(key)
-        found[key] = read if first is None else _joined(first, read)
-    return tuple(found.values())
-
-
-def _joined(first: DatasetRead, last: DatasetRead) -> DatasetRead:
-    return replace(
-        last,
-        files=_sum(first.files, last.files),
-        bytes=_sum(first.bytes, last.bytes),
-        rows=_sum(first.rows, last.rows),
-        before=first.before,
-    )
-
-
-def _sum(first: int | None, last: int | None) -> int | None:
-    return None if first is None or last is None else first + last
+    return merged_reads(DatasetRead(**one) for row in rows for one in json.loads(row["datasets"]))

@@ -14,6 +14,7 @@ from itertools import islice, pairwise, repeat
 from zoneinfo import ZoneInfo, available_timezones
 
 from tidemark.errors import ScheduleError, TooFineError, show
+from tidemark.model.clock import now
 from tidemark.model.schedules import cron
 from tidemark.model.schedules.cron import Cron, parse_cron
 
@@ -63,7 +64,7 @@ class Schedule:
         zone_of(self.time_zone)
         try:
             check_expression(self.expression)
-            if self.next_after(datetime.now(UTC)) is None:
+            if self.next_after(now()) is None:
                 raise ScheduleError(
                     f"no future time in {self.time_zone}; write days and years when it fires"
                 )

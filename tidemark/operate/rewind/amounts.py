@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.model.checkpoints.checkpoint import MERGE, Checkpoint, DatasetRead
+from tidemark.model.checkpoints.merging import total
 from tidemark.operate.rewind.cut import Cut
 from tidemark.operate.rewind.datasets import is_tracked
 from tidemark.operate.rewind.facts import Facts
@@ -91,15 +92,11 @@ def _added(sum_: Reread | None, read: DatasetRead, why: str) -> Reread:
     return Reread(
         read.dataset,
         read.source,
-        _sum(sum_.files, read.files),
-        _sum(sum_.rows, read.rows),
+        total(sum_.files, read.files),
+        total(sum_.rows, read.rows),
         why,
-        _sum(sum_.bytes, read.bytes),
+        total(sum_.bytes, read.bytes),
     )
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
 
 
 def _rewritten(one: Reread, why: str) -> Reread:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -37,6 +38,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten
+from tidemark.model.checkpoints.merging import merged_reads
 from tidemark.operate.run_facts import RunFacts
 from tidemark.report.lineage.names import (
     catalog_name,
@@ -91,7 +93,7 @@ def event_of(facts: RunFacts) -> RunEvent:
         eventTime=_time(at_ms),
         run=Run(run_uuid(facts.run_id), _run_facets(facts)),
         job=Job(_job_namespace(facts), facts.job_name, _job_facets(facts)),
-        inputs=[_input(facts, read) for read in _merged(facts.read)],
+        inputs=[_input(facts, read) for read in merged_reads(facts.read, attrgetter("dataset"))],
         outputs=[_output(facts, written) for written in facts.written],
         producer=producer,
     )
@@ -188,29 +190,6 @@ def _job_facets(facts: RunFacts) -> dict[str, JobFacet]:
             version=facts.code.get("script"),
         )
     return facets
-
-
-def _merged(reads: Iterable[DatasetRead]) -> list[DatasetRead]:
-    """Return one read for each dataset: a run may open one more than once."""
-    found: dict[str, DatasetRead] = {}
-    for read in reads:
-        before = found.get(read.dataset)
-        found[read.dataset] = read if before is None else _sum(before, read)
-    return list(found.values())
-
-
-def _sum(one: DatasetRead, other: DatasetRead) -> DatasetRead:
-    return DatasetRead(
-        one.dataset,
-        table=one.table or other.table,
-        files=_plus(one.files, other.files),
-        bytes=_plus(one.bytes, other.bytes),
-        rows=_plus(one.rows, other.rows),
-    )
-
-
-def _plus(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
 
 
 def _input(facts: RunFacts, read: DatasetRead) -> InputDataset:

@@ -8,7 +8,6 @@ from tidemark.local_state.bookmarks.datasets_read import (
     dataset_of_database,
     dataset_of_path,
     files_read,
-    merged,
     position_of,
     table_folder,
 )
@@ -17,6 +16,7 @@ from tidemark.local_state.bookmarks.sources import S3Source
 from tidemark.local_state.store.checkpoints import checkpoint_of_run, stored_checkpoints
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import BookmarkMove, DatasetRead
+from tidemark.model.checkpoints.merging import merged_reads
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_source_that_a_run_opens_again_after_a_commit_is_one():
     first = DatasetRead("s3://b/", "ctx", "", 1, 5, None, {"until_ms": 1}, {"until_ms": 2})
     again = DatasetRead("s3://b/", "ctx", "", 2, 5, None, {"until_ms": 2}, {"until_ms": 3})
 
-    assert merged([first, again]) == (
+    assert merged_reads([first, again]) == (
         DatasetRead("s3://b/", "ctx", "", 3, 10, None, {"until_ms": 1}, {"until_ms": 3}),
     )
 

@@ -1,6 +1,5 @@
 """GlueContext: the Spark session with Glue's readers and writers."""
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -43,6 +42,7 @@ from tidemark.glue_job.writers.purges import (
     purge_table_files,
 )
 from tidemark.glue_job.writers.sinks import Sink, catalog_sink, jdbc_conf_sink, options_sink
+from tidemark.model.clock import now_ms
 
 
 class GlueContext(SQLContext):
@@ -81,7 +81,7 @@ class GlueContext(SQLContext):
 
     def currentTimeMillis(self) -> int:
         """Return the time as milliseconds since 1970."""
-        return time.time_ns() // 1_000_000
+        return now_ms()
 
     def create_dynamic_frame_from_rdd(
         self,

@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
-from tidemark.model.checkpoints.writes import merged_writes
+from tidemark.model.checkpoints.merging import merged_writes
 
 
 @pytest.mark.parametrize(
