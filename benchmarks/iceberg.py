@@ -139,10 +139,8 @@ def _runner(folder: Path, home: Home, jvms: Jvms) -> Callable[..., tuple[str, fl
     def run(name: str, text: str, *numbers: int) -> tuple[str, float]:
         script = folder / f"{name}.py"
         script.write_text(text, encoding="utf-8")
-        arguments = [
-            *("--datalake-formats", "iceberg", "--conf", CONF, "--extra-py-files", library),
-            *("--numbers", ",".join(map(str, numbers))),
-        ]
+        arguments = ["--datalake-formats", "iceberg", "--conf", CONF, "--extra-py-files", library]
+        arguments += ["--numbers", ",".join(map(str, numbers))]
         start = time.monotonic()
         finished, _ = submit(read_submission(script, arguments), home, lambda _: None, jvms=jvms)
         seconds = time.monotonic() - start

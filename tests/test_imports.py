@@ -59,7 +59,7 @@ ALLOWED = {
     "tidemark/glue_job/site": "awsglue",
     # Wings of a job: nothing imports them but scripts, by the names that AWS chose.
     "tidemark/data_quality": "awsglue py4j pyspark tidemark/errors.py tidemark/glue_job "
-    "tidemark/local_state",
+    "tidemark/local_state tidemark/model/clock.py",
     "tidemark/studio": "awsglue pyspark tidemark/errors.py tidemark/glue_job",
     # A wing of the port: imported by name, when a service of it is asked for.
     "tidemark/emulated": "moto requests tidemark/errors.py tidemark/extras.py "
@@ -80,8 +80,8 @@ ALLOWED = {
     "tidemark/report": "tidemark/errors.py tidemark/extras.py tidemark/model tidemark/operate",
     "tidemark/report/prove_page.py": "tidemark/local_state/operations.py",
     "tidemark/report/lineage": "attr openlineage tidemark/local_state",
-    "tidemark/report/live": "markupsafe tidemark/glue_service/http/pages.py",
-    "tidemark/report/live/library.py": "tidemark/local_state/machine/node_packages.py",
+    "tidemark/report/live": "markupsafe tidemark/glue_service/http/pages.py "
+    "tidemark/local_state/machine/node_packages.py",
     "tidemark/report/windows.py": "botocore watermarks",
     "tidemark/report/drawing.py": "tidemark/app.py tidemark/local_state/machine/node_packages.py",
     "tidemark/report/page.py": "jinja2 markupsafe",
@@ -93,7 +93,11 @@ ALLOWED = {
     "tidemark/adopt/sources/template_file.py": "tidemark/extras.py yaml",
     "tidemark/adopt/sources/account.py": "boto3 botocore",
     "tidemark/adopt/sources/account_surroundings.py": "boto3 botocore",
-    "tidemark/cli": "boto3 botocore click rich tidemark watermarks",
+    # All rooms but those of scripts (data_quality, studio), of apps and of tests.
+    "tidemark/cli": "boto3 botocore click rich tidemark/adopt tidemark/app.py tidemark/checks "
+    "tidemark/emulated tidemark/errors.py tidemark/extras.py tidemark/glue_job "
+    "tidemark/glue_service tidemark/local_state tidemark/model tidemark/operate tidemark/report "
+    "tidemark/scaffold tidemark/__init__.py watermarks",
     "tidemark/scaffold": "tidemark/checks tidemark/errors.py tidemark/model",
     # The templates of jobs, their tests and their calls: they are for those folders.
     "tidemark/scaffold/templates": "aws_cdk awsglue boto3 constructs infra pyspark pytest "

@@ -87,7 +87,6 @@ ALLOWED = {
     ("tidemark/glue_job/cluster/standalone.py", STARTS): "Spark's master and workers, by a secret",
     ("tidemark/glue_job/cluster/of_run.py", CONNECTS): "the cluster of --master, to see it answer",
     ("tidemark/glue_job/edge/jvm.py", LISTENS): "JVMs of the run, by a folder of this user",
-    ("tidemark/glue_job/edge/losses.py", LISTENS): "on nothing: it asks who is at the other end",
     ("tidemark/glue_job/process/pool.py", CONNECTS): "the pool, by its secret",
     ("tidemark/glue_job/process/lake_fs/jar.py", LISTENS): "a JVM that compiles, by its token",
     ("tidemark/glue_job/process/lake_fs/jar.py", CONNECTS): "the same JVM",

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tidemark.glue_job.edge.losses import executor_at
+from tidemark.glue_job.edge.jvm import executor_at
 from tidemark.local_state.sparks.installed import own_spark
 from tidemark.testing import iceberg_arguments
 

@@ -8,8 +8,11 @@ from typing import Any
 from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge.service import deliver_entry, entry_fault
+from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, ServiceError
-from tidemark.glue_service.start_submitted import start_submitted, stop_submitted
+from tidemark.glue_service.runs.active import Start
+from tidemark.glue_service.runs.job_run_process import new_run_id
+from tidemark.glue_service.submission import Submission, job_of, request_of
 from tidemark.glue_service.submit_served import STOP, SUBMIT
 
 
@@ -41,9 +44,44 @@ def _put_event(engine: Engine, request: Any) -> Mapping[str, Any]:
     return {"EventId": event_id, "Rules": rules}
 
 
+def _start_submitted(engine: Engine, request: Any) -> Mapping[str, Any]:
+    """Start a run of a script for a command of the home."""
+    submission = _submission(request if isinstance(request, dict) else {})
+
+    def start(glue: LocalGlue) -> str:
+        asked = request_of(submission, new_run_id())
+        return glue.runner.start(Start(job_of(submission), asked)).run_id
+
+    return {"JobRunId": engine.ask(start)}
+
+
+def _stop_submitted(engine: Engine, request: Any) -> Mapping[str, Any]:
+    """Ask a run of a script to stop."""
+    run_id = request.get("JobRunId") if isinstance(request, dict) else None
+    return {"IsStopped": engine.ask(lambda glue: glue.runner.stop(str(run_id)))}
+
+
+def _submission(request: Mapping[str, Any]) -> Submission:
+    script, name = request.get("Script"), request.get("JobName")
+    arguments, version = request.get("Arguments"), request.get("GlueVersion")
+    copy, minutes = request.get("Copy", ""), request.get("Timeout")
+    if not (
+        isinstance(script, str)
+        and isinstance(name, str)
+        and isinstance(version, str)
+        and isinstance(arguments, dict)
+        and isinstance(copy, str)
+        and (minutes is None or isinstance(minutes, int))
+    ):
+        raise InvalidInputError(
+            f"a submission has Script, JobName, Arguments and GlueVersion, not {sorted(request)}"
+        )
+    return Submission(Path(script), name, arguments, version, copy, minutes)
+
+
 OPERATIONS: Mapping[str, Callable[[Engine, Any], Mapping[str, Any]]] = {
     "Deploy": _deploy,
     "PutEvent": _put_event,
-    SUBMIT: start_submitted,
-    STOP: stop_submitted,
+    SUBMIT: _start_submitted,
+    STOP: _stop_submitted,
 }

@@ -18,14 +18,15 @@ from tidemark.checks.lint.iceberg_rules import (
 )
 from tidemark.checks.lint.ignores import ignores_of, without_ignored
 from tidemark.checks.lint.local_rules import local_findings
-from tidemark.checks.lint.retry_rules import retry_findings, version_findings
 from tidemark.checks.lint.script import read_script
+from tidemark.checks.script.appends import appends_in
 from tidemark.checks.script.place import Place
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import DISABLE, ENABLE, bookmark_option
 from tidemark.model.assembly.cloud_assembly import Assembly, FileAsset
+from tidemark.model.assembly.definitions import SPARK, STREAMING
+from tidemark.model.assembly.glue_versions import AUTO, UNNAMED_GLUE_VERSION
 
-STREAMING = "gluestreaming"
 NOT_SOURCES = {"cdk.out", "node_modules", "site-packages"}
 
 
@@ -162,3 +163,29 @@ def _read(file: Path) -> str:
             f"cannot read the script {file}: {reason}; name scripts in UTF-8, one by one or as "
             "FOLDER/*.py"
         ) from error
+
+
+def version_findings(command: str, stated: str | None) -> Iterator[Finding]:
+    """Yield whether a Spark job names no version of Glue, so that AWS chooses.
+
+    Source: https://docs.aws.amazon.com/glue/latest/webapi/API_CreateJob.html
+    """
+    if stated is None and command in (SPARK, STREAMING):
+        text = (
+            f"the job names no GlueVersion: this job runs on Spark 4 (Glue {UNNAMED_GLUE_VERSION}) "
+            "from now on"
+        )
+        yield warning("glue-version-missing", Place(1, 1), text)
+
+
+def retry_findings(script: str, stated: str | None, max_retries: int) -> Iterator[Finding]:
+    """Yield the writes that add rows, of a job whose failed runs are tried again.
+
+    Source: https://docs.aws.amazon.com/glue/latest/dg/auto-version-upgrades-managing-auto-upgrade.html
+    """
+    if max_retries < 1:
+        return
+    why = "after a failed upgrade" if stated == AUTO else f"(MaxRetries is {max_retries})"
+    for one in appends_in(script):
+        text = f"{one.name} adds rows: a retry {why} can add its rows twice"
+        yield warning("retry-appends", one.place, text)

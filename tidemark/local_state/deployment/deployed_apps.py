@@ -49,13 +49,14 @@ class DeployedApp:
 def describe_app(assembly: Path, names: Sequence[str], now_ms: int) -> DeployedApp:
     """Return the record of an assembly that is deployed now."""
     folder = assembly.absolute()
-    synthesis = read_synthesis(folder)
+    digest = digest_of_assembly(folder)
+    synthesis = read_synthesis(folder, digest)
     project = synthesis.project if synthesis else ""
     if not project and (folder.parent / PROJECT_MARK).is_file():
         project = str(folder.parent)
     return DeployedApp(
         assembly=str(folder),
-        digest=digest_of_assembly(folder),
+        digest=digest,
         deployed_at_ms=now_ms,
         names=tuple(names),
         project=project,

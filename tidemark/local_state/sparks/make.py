@@ -98,10 +98,8 @@ def _unfinished(pyspark: str) -> str:
 
 def _install(uv: str, python: Path, folder: Path, requirements: Path) -> None:
     _run([uv, "venv", "--quiet", "--no-project", "--python", str(python), str(folder)])
-    install = (
-        *(uv, "pip", "install", "--quiet", "--python", str(folder / PYTHON_OF_ENVIRONMENT)),
-        *("--no-deps", "--no-build-isolation", "--require-hashes"),
-    )
+    install = [uv, "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    install += ["--require-hashes", "--python", str(folder / PYTHON_OF_ENVIRONMENT)]
     builders = folder / "builders.txt"
     builders.write_text(_lines_of(requirements.read_text(encoding="utf-8"), BUILDERS))
     _run([*install, "-r", str(builders)])
@@ -109,7 +107,7 @@ def _install(uv: str, python: Path, folder: Path, requirements: Path) -> None:
     for package in OWN_PACKAGES:
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
-            raise TidemarkError(f"the package {package} is not installed beside this command")
+            raise TidemarkError(f"the environment of this command has no package {package}")
         (_site_packages(folder) / package).symlink_to(spec.submodule_search_locations[0])
     _run([str(folder / PYTHON_OF_ENVIRONMENT), "-c", PROBE])
 

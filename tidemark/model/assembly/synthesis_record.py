@@ -41,11 +41,11 @@ def note_synthesis(folder: Path, synthesis: Synthesis) -> None:
     (folder / RECORD_FILE).write_text(json.dumps(document), encoding="utf-8")
 
 
-def read_synthesis(folder: Path) -> Synthesis | None:
-    """Return the project and context of an assembly; None if another program has written it."""
+def read_synthesis(folder: Path, digest: str) -> Synthesis | None:
+    """Return the project and context of an assembly; None if its digest is not that of the note."""
     try:
         document = json.loads((folder / RECORD_FILE).read_text(encoding="utf-8"))
-        if document["digest"] != digest_of_assembly(folder):
+        if document["digest"] != digest:
             return None
         return Synthesis(str(document["project"]), dict(document["context"]))
     except (OSError, ValueError, KeyError, TypeError):

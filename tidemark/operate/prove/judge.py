@@ -1,5 +1,6 @@
 """Compares what experiments have left with the baseline, by one job for all of them."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -12,7 +13,6 @@ from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.changes import is_below, pattern_of
-from tidemark.operate.prove.contents import distinct
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
 from tidemark.operate.prove.tables import dumped, dumped_others, folders_of_tables, iceberg_tables
@@ -22,6 +22,8 @@ MIN_SHARED = 2  # parts of a path: the bucket and a folder
 Place: TypeAlias = tuple[str, str]
 """A folder of the lake, and the format of its files."""
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
+Side: TypeAlias = Mapping[str, Any]
+"""A `folder`, the `files` of one format in it, and whether these are `all` of its files."""
 
 
 def judge(
@@ -216,3 +218,30 @@ def _rows(name: str, answer: dict[str, Any], number: int) -> TargetRows:
     side = dict(answer["sides"][number])
     side["key"] = tuple(side.pop("key", ()))
     return TargetRows(name, **side)
+
+
+def distinct(sides: Sequence[Side]) -> tuple[list[Side], list[int]]:
+    """Return the sides with different content, and for each side the place of its like there."""
+    digests: dict[tuple[int, int], str] = {}
+    places: dict[object, int] = {}
+    found, which = list[Side](), []
+    for side in sides:
+        content = _content(side, digests)
+        if content not in places:
+            places[content] = len(found)
+            found.append(side)
+        which.append(places[content])
+    return found, which
+
+
+def _content(side: Side, digests: dict[tuple[int, int], str]) -> tuple[object, ...]:
+    """Return the bytes of the files, each with its folder, which may hold values of partitions."""
+    below = []
+    for file in map(Path, side["files"]):
+        status = file.stat()
+        of_links = (status.st_dev, status.st_ino)  # homes share most of their files
+        if of_links not in digests:
+            with file.open("rb") as opened:
+                digests[of_links] = hashlib.file_digest(opened, "sha256").hexdigest()
+        below.append((file.parent.relative_to(side["folder"]).as_posix(), digests[of_links]))
+    return (side["all"], *sorted(below))

@@ -1,16 +1,26 @@
 """What is proved: a script, or a part of an app, and in which ways it can be run."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.glue_service.commands import App
+from tidemark.glue_service.deployments import define, prepare
+from tidemark.glue_service.engine import Engine
+from tidemark.glue_service.http.serving import Options, serving
+from tidemark.glue_service.runs.job_runs import start_job_run
+from tidemark.glue_service.runs.jvms.supply import Jvms
 from tidemark.glue_service.submission import Submission
 from tidemark.local_state.deployment.project_files import files_like
+from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.installed import installed_spark, own_glue_version
+from tidemark.local_state.store.database import FINAL_STATES
 from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_run
-from tidemark.operate.prove.together import two_at_once, why_not_together
-from tidemark.operate.versions.trial import Start, app_start, as_deployed, script_start
+from tidemark.operate.versions.trial import Observe, Start, app_start, as_deployed, script_start
+
+COUNT = 2
+LOOK_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -104,3 +114,45 @@ def _why_not_newer(versions: list[str], newest: str) -> str:
     if installed_spark(newest) is None:
         return f"Glue {newest} is not installed here: tidemark local engine add {newest}"
     return ""
+
+
+def why_not_together(app: App | None, job: str | None) -> str:
+    """Return why two runs cannot go on at once; empty if they can."""
+    if app is None:
+        return "a submitted script has a MaxConcurrentRuns of 1"
+    if job is None:
+        return "the runs of a workflow start one after the other; prove a job of it"
+    allowed = app.deployment.jobs[job].max_concurrent_runs
+    return "" if allowed >= COUNT else f"MaxConcurrentRuns of {job} is {allowed}"
+
+
+def two_at_once(app: App, job: str) -> Start:
+    """Return what starts two runs of a job at once, with the arguments of its trigger."""
+    actions = [it for one in app.deployment.triggers for it in one.actions if it.job_name == job]
+    arguments = dict(actions[0].arguments) if actions else {}
+
+    def start(
+        home: Home, version: str, jvms: Jvms, settings: Sequence[str], observe: Observe
+    ) -> None:
+        with serving(home, Options(jvms=jvms, is_of_command=True, max_parallel=COUNT)) as (
+            _,
+            engine,
+        ):
+            endpoint = engine.ask(lambda glue: glue.machine.dynamodb_endpoint)
+            deployment = prepare(app, home, endpoint)
+            engine.ask(lambda glue: define(glue, app, deployment))
+            request = {"JobName": job, "Arguments": arguments}
+            ids = [
+                engine.ask(lambda glue: start_job_run(glue, request))["JobRunId"]
+                for _ in range(COUNT)
+            ]
+            while any(not _has_ended(engine, run_id) for run_id in ids):
+                observe(None)
+                time.sleep(LOOK_S)
+
+    return start
+
+
+def _has_ended(engine: Engine, run_id: str) -> bool:
+    run = engine.ask(lambda glue: glue.store.job_run(run_id))
+    return run is not None and run.state in FINAL_STATES

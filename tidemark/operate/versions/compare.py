@@ -15,10 +15,10 @@ from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.local_state.sparks.make import spark_for
 from tidemark.local_state.store.database import JobRun
+from tidemark.operate.versions.causes import OLD_SETTINGS
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
-from tidemark.operate.versions.settings import find_settings
 from tidemark.operate.versions.states import States, compared_states, read_states
 from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
@@ -179,3 +179,30 @@ def _outcome(target: Target, answer: dict[str, object]) -> TargetOutcome:
     schema = fields.pop("schema", None)
     types = {name: tuple(pair) for name, pair in schema.items()} if isinstance(schema, dict) else {}
     return TargetOutcome(target.uri, format=target.format, schema=types or None, **fields)  # type: ignore[arg-type]
+
+
+def find_settings(
+    left_with: Callable[[Sequence[str]], int], differing: int, known: Sequence[str] = OLD_SETTINGS
+) -> tuple[str, ...]:
+    """Return the settings with which least differs, as few as are found; none if none helps.
+
+    Args:
+        left_with: runs the jobs with settings, and returns how much differs then.
+        differing: how much differs without any.
+        known: the settings, the one that explains most first.
+    """
+    left = {known[0]: left_with(known[:1])}
+    if left[known[0]] == 0:
+        return (known[0],)
+    least = min(left[known[0]], left_with(known))
+    if least >= differing:
+        return ()
+    for one in known:
+        if one not in left:
+            left[one] = left_with([one])
+        if left[one] <= least:
+            return (one,)
+    helpful = tuple(one for one in known if left[one] < differing)
+    if 1 < len(helpful) < len(known) and left_with(helpful) <= least:
+        return helpful
+    return tuple(known)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from tidemark.errors import EntityNotFoundError, TidemarkError
 from tidemark.glue_service.http.pages import PREFIX, ROOT, Start
-from tidemark.report.live.library import HINT, NAME, find_library
+from tidemark.local_state.machine.node_packages import check_owner, project_folders
 from tidemark.report.live.streams import Streams
 from tidemark.report.live.view import View
 from tidemark.report.page import environment, style
@@ -24,6 +24,10 @@ SCRIPT, EVENTS = "text/javascript; charset=utf-8", "text/event-stream; charset=u
 NOT_THE_PAGE = "open the address that `tidemark local up` has printed"
 Act: TypeAlias = Callable[[str, str], str]
 """Starts, resumes or stops what is named; returns what to say about it."""
+PACKAGE = "htmx.org"
+FILES = ("dist/htmx.min.js", "dist/ext/hx-sse.min.js")
+NAME = "htmx.js"
+HINT = f"`npm install --save-dev {PACKAGE}` in this folder lets this page update by itself"
 
 
 class LivePages:
@@ -142,3 +146,20 @@ def _answer(start: Start, status: int, kind: str, body: str | bytes) -> Iterable
     ]
     start(f"{status} {http.client.responses[status]}", headers)
     return [content]
+
+
+def find_library() -> bytes:
+    """Return the script of a page; empty if the project and Tidemark have no such package.
+
+    It is one script: htmx may look at the page before a second one has been loaded.
+
+    Raises:
+        UsageError: other users can write the package.
+    """
+    for folder in project_folders():
+        files = [folder / "node_modules" / PACKAGE / file for file in FILES]
+        if all(file.is_file() for file in files):
+            for file in files:
+                check_owner(file, folder, "the script of the live page")
+            return b"\n".join(file.read_bytes() for file in files)
+    return b""

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tidemark.checks.lint.linter import lint_source
-from tidemark.checks.lint.retry_rules import retry_findings, version_findings
+from tidemark.checks.lint.linter import lint_source, retry_findings, version_findings
 from tidemark.checks.script.appends import appends_in
 
 APPENDING = {

@@ -13,8 +13,7 @@ import pytest
 from tidemark.glue_job.edge import announce
 from tidemark.glue_job.edge.announce import Edge, announced, line_of
 from tidemark.glue_job.edge.hooks import _changes, _read
-from tidemark.glue_job.edge.jvm import JvmEdge
-from tidemark.glue_job.edge.losses import EXECUTOR
+from tidemark.glue_job.edge.jvm import EXECUTOR, JvmEdge
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import (
     Moment,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tidemark.errors import UsageError
-from tidemark.glue_service.eventbridge.inputs import message_of
+from tidemark.glue_service.eventbridge.bus import message_of
 
 EVENT = {
     "detail-type": "Closed",

@@ -9,7 +9,7 @@ import pytest
 from tidemark.errors import UsageError
 from tidemark.local_state.machine import node_packages
 from tidemark.report.drawing import PACKAGES, find_packages
-from tidemark.report.live.library import FILES, PACKAGE, find_library
+from tidemark.report.live.pages import FILES, PACKAGE, find_library
 
 
 @pytest.fixture

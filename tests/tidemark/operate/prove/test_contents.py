@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidemark.operate.prove.contents import distinct
+from tidemark.operate.prove.judge import distinct
 
 
 def side(folder: Path, files: dict[str, str]) -> dict[str, object]:

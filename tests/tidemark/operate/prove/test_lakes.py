@@ -12,7 +12,7 @@ from tidemark.cli.main import main
 from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.lakes import home_of
-from tidemark.operate.prove.together import why_not_together
+from tidemark.operate.prove.subject import why_not_together
 
 ABOUT_OWN = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
 

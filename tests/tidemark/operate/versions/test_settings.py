@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.operate.versions.settings import find_settings
+from tidemark.operate.versions.compare import find_settings
 
 KNOWN = ("a", "b", "c", "d")
 

@@ -20,7 +20,7 @@ from tidemark.glue_service.deployments import deploy_on_port
 from tidemark.glue_service.http import peers
 from tidemark.glue_service.http.serving import Options, is_private, serving
 from tidemark.local_state.home import Home
-from tidemark.report.live import library
+from tidemark.report.live import pages
 from tidemark.report.live.streams import MAX_STREAMS, Streams, event
 
 HTML = {"Accept": "text/html"}
@@ -219,10 +219,10 @@ def test_only_a_port_of_this_user_and_machine_has_pages() -> None:
 def test_without_its_library_a_page_loads_itself_again(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert library.find_library().startswith(b"var htmx") or b"htmx" in library.find_library()
-    monkeypatch.setattr(library, "PACKAGE", "missing.example")
+    assert pages.find_library().startswith(b"var htmx") or b"htmx" in pages.find_library()
+    monkeypatch.setattr(pages, "PACKAGE", "missing.example")
 
-    assert library.find_library() == b""
+    assert pages.find_library() == b""
 
 
 def test_streams_end_when_the_port_does_and_are_limited() -> None:
