@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 FAILURE = 1
 FROM_HELP = "The first day, such as 2013-01-01, or the first number."
 TO_HELP = "The last day or number; it is loaded too."
-GAPS_FROM_HELP = "The first day or number; where what is known begins, if not given."
-GAPS_TO_HELP = "The last day or number; where what is known ends, if not given."
+GAPS_FROM_HELP = "The first day or number; by default the first known one."
+GAPS_TO_HELP = "The last day or number; by default the last known one."
 PARTS_HELP = "In how many job runs; as many at once as the job allows."
 MISSING_HELP = "Run only what is missing or stale, as `tidemark gaps` lists it."
 _format = click.option("--format", "output", type=FORMAT, default="table", help=JSON_HELP)
@@ -151,8 +151,7 @@ def _asked_of_gaps(
         return unit, asked
     if extent is None and is_declared:
         raise UsageError(
-            f"nothing of {job} is loaded now, so nothing says where its days or numbers begin: "
-            "give both --from and --to"
+            f"{job} has no loaded data, so the range is not known: give both --from and --to"
         )
     if known.unit is None or extent is None:
         raise UsageError(

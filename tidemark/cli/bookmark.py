@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHANGED_HELP = "Print what was done in lines for people, or as JSON."
 JSON_HELP = "Print a table for people, or JSON."
-RUN_FORMS = "an id, the beginning of one, or a number # of `tidemark bookmark show`"
+RUN_FORMS = "an id, a prefix of one, or a number # of `tidemark bookmark show`"
 MAX_NUMBER_LENGTH = 7  # digits; one more, and they are what lists show of an id
 FORMAT = click.Choice(["table", "json"])
 REPEATED = "data in targets is not changed: repeated input is written again"
@@ -180,7 +180,7 @@ def explain(job: str, uri: str | None, run: str | None, where: Where, output: st
     if where.stage is not None:
         if run is not None:
             raise UsageError(
-                "AWS does not tell what a run has read from S3: leave out --run; `tidemark run "
+                "AWS does not report what a run has read from S3: leave out --run; `tidemark run "
                 f"show {run}{where.option}` shows what the run has recorded in its watermark table"
             )
         _explain_deployed(job, uri, where, output)

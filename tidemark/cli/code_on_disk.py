@@ -75,7 +75,7 @@ def _synthesize_again(
 def _deploy(folder: Path, deploy: Deploy | None, why: str = "") -> None:
     if deploy is None:
         raise UsageError(
-            f"a `tidemark run` of this home is at work and keeps the code that it began with{why}; "
+            f"a `tidemark run` of this home is running with the code that it started with{why}; "
             f"wait until it has ended, or give {AS_DEPLOYED} to run that code"
         )
     deploy(folder)

@@ -147,7 +147,7 @@ def lines_of(found: "Comparison") -> Iterator[str]:
         yield "no file was written, so no rows were compared"
     if found.settings is not None:
         words = " ".join(f"--conf {setting}" for setting in found.settings)
-        least = f"least differs on {found.new} with {words}"
+        least = f"the fewest differences on {found.new}: {words}"
         yield least if words else "no known setting brings the old result back"
     yield (
         f"{MARKS[found.verdict]} Glue {found.old} and {found.new}: {found.verdict} "

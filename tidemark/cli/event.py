@@ -42,8 +42,8 @@ def put(
     port = find_port(home)
     if port is None:
         raise UsageError(
-            f"no port serves {home.root}, and nothing would start; run `tidemark local up --port "
-            "4566 --app cdk.out` beside this"
+            f"no port serves {home.root}, so the event would start nothing; run `tidemark local up "
+            "--port 4566 --app cdk.out` in another terminal"
         )
     where = Where(None, as_deployed=as_deployed)
     may_deploy = None if port.is_of_command else partial(deploy, port)

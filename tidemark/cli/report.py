@@ -106,7 +106,7 @@ def with_gaps(report: "Report", target: "Target") -> "Report":
         try:
             gaps += [Gap(name, *it) for it in gaps_of(name, target)]
         except UsageError:  # it is missing, or its table is
-            unknown.append(f"The gaps of {name} cannot be told.")
+            unknown.append(f"The gaps of {name} are not known.")
     if len(names) > MAX_LEDGERS:
         unknown.append(f"Gaps are those of the first {MAX_LEDGERS} of {len(names)} jobs.")
     return replace(report, gaps=tuple(gaps), unknown=(*report.unknown, *unknown))

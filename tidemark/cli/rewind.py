@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.operate.target import Target
 
 TO_HELP = (
-    "Where to: a run, the beginning of its id is enough; previous, the run before the last one "
+    "Where to: a run, a prefix of its id is enough; previous, the run before the last one "
     "that read anything; a moment, 2026-11-20 or 2026-11-20T06:00 (UTC); or beginning."
 )
 UNDO_HELP = "Undo a rewind: the last one, or that of this number."

@@ -61,8 +61,8 @@ class Request:
             )
         if self.begin is not None:
             raise UsageError(
-                f"{who} runs the jobs, and there a workflow run begins at a job only by resuming "
-                f"an earlier run: `tidemark resume --from {self.begin}{option}`"
+                f"{who} runs the jobs, and there a workflow run can start at a job only by "
+                f"resuming an earlier run: `tidemark resume --from {self.begin}{option}`"
             )
 
 

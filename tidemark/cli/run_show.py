@@ -27,7 +27,7 @@ LOG_LINES = 10
 def show(run_id: str, where: Where, output: str) -> None:
     """Show what the job run ID has read, written and moved, its warnings, cost and last lines.
 
-    The beginning of an id is enough; `tidemark runs` lists them.
+    A prefix of an id is enough; `tidemark runs` lists them.
     """
     from tidemark.cli.views.run_details import RunDetails, details_json, details_parts
 

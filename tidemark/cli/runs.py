@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 WORKFLOW_HELP = "The workflow, named as its pipeline; needed if there are several."
-RUN_HELP = "The beginning of the id of the run; the last run if not given."
-STOP_HELP = "The beginning of the id of a run; by default all in progress."
+RUN_HELP = "The id of the run, or a prefix; by default the last run."
+STOP_HELP = "The id of a run, or a prefix; by default all in progress."
 SINCE_HELP = "Leave out what started before: 30m, 12h, 7d, or a date in UTC."
-RESUME_HELP = "Begin at this job, even if it SUCCEEDED; may be given several times."
+RESUME_HELP = "Start at this job, even if it SUCCEEDED; may be given several times."
 FOLLOW_HELP = "Print until the run ends; Ctrl-C ends the printing, not the run."
 LINES_FORMAT = click.Choice(["text", "json"])
 LINES_HELP = "Print the lines as they are, or each as an object of JSON."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TABLE = "glue-watermarks"
 TABLE_HELP = f"The DynamoDB table; that of --watermark_table of JOB if not given, else {TABLE}."
-RUN_HELP = "The run whose watermarks are to hold again; the beginning of its id is enough."
+RUN_HELP = "The run whose watermarks are to hold again; a prefix of its id is enough."
 SOURCE_HELP = "Of a job with several sources: which one."
 
 

@@ -83,7 +83,7 @@ class Turn:
             except (ValueError, TypeError, KeyError) as error:
                 raise UsageError(
                     f"{self._path} has at byte {self.place} a line that is not a request "
-                    f"({error}); take the line out, or move the file away to begin without its "
+                    f"({error}); take the line out, or move the file away to start without its "
                     "secrets, parameters and topics"
                 ) from error
             self.place += len(line)

@@ -138,7 +138,9 @@ def check_run(definition: Members, request: Members) -> None:
 def check_tags(tags: Iterable[str]) -> None:
     """Refuse tag keys that clients may not set or remove."""
     reserved = sorted(key for key in tags if key.lower().startswith(AWS_PREFIX))
-    _raise([f"the tag {key!r} begins with {AWS_PREFIX}, which only AWS may do" for key in reserved])
+    _raise(
+        [f"the tag {key!r} starts with {AWS_PREFIX}, which is reserved for AWS" for key in reserved]
+    )
 
 
 def _raise(faults: list[str]) -> None:

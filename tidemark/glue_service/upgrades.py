@@ -52,8 +52,8 @@ def get_job_upgrade_analysis(glue: LocalGlue, request: Definition) -> dict[str, 
     upgrade = get_entity(glue.store, Kind.JOB, name).definition.get(UPGRADE, {})
     if upgrade.get("AnalysisId") != wanted:
         raise NotFoundError(
-            f"Entity Not Found: job {name} has no upgrade analysis {wanted!r}; GetJob tells the "
-            f"one of a job whose GlueVersion is {AUTO}"
+            f"Entity Not Found: job {name} has no upgrade analysis {wanted!r}; GetJob "
+            f"returns one only for a job whose GlueVersion is {AUTO}"
         )
     return {
         "jobName": name,

@@ -81,8 +81,8 @@ class RunWarning(Enum):
         "the home, where s3://BUCKET/KEY is lake/BUCKET/KEY"
     )
     HIDDEN_FILES = (
-        "{}: left out for the name, as on AWS, where readers hide files and folders that start "
-        "with _ or . and the markers NAME_$folder$: rename files with data, or exclude them"
+        "{}: skipped because of its name, as on AWS, where readers hide files and folders that "
+        "start with _ or . and the markers NAME_$folder$: rename files with data, or exclude them"
     )
     NOT_LOOKED_AT = (
         "what the script did to its bookmark could not be checked ({}): the run is not affected; "
@@ -158,7 +158,7 @@ class RunWarning(Enum):
     )
     JDBC_LATE = (
         "{} came below the bookmark after a run had passed there: they were committed late, or the "
-        "table was emptied and loaded again; they are skipped, as on AWS, but for those that came "
+        "table was emptied and loaded again; they are skipped, as on AWS, except those that came "
         "while that run was reading: look for them in the target, and then rename the ctx or reset "
         "the bookmark, or read rows that commit late with watermarks"
     )

@@ -60,15 +60,15 @@ def replaced_error(name: str, read_to: Snapshot) -> TableReplacedError:
     """Return the error that the table has new contents under its UUID."""
     return TableReplacedError(
         f"the table {name} was replaced (CREATE OR REPLACE TABLE), and nothing of the snapshot "
-        f"{read_to.id}, up to which was read, is in it: {_AGAIN}"
+        f"{read_to.id}, the last one read, is in it: {_AGAIN}"
     )
 
 
 def expired_error(name: str, read_to: Snapshot) -> SnapshotExpiredError:
     """Return the error that a snapshot is not kept any more."""
     return SnapshotExpiredError(
-        f"the snapshot {read_to.id} of {name}, up to which was read, has expired, or one after "
-        f"it: what came after it cannot be told from what was before; {_AGAIN}, and keep snapshots "
+        f"the snapshot {read_to.id} of {name}, the last one read, has expired, or one after "
+        f"it: what came after it is not known; {_AGAIN}, and keep snapshots "
         "longer than the longest pause of the job (history.expire.max-snapshot-age-ms)"
     )
 

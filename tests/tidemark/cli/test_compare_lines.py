@@ -37,5 +37,5 @@ def test_arrays_in_another_order_are_named():
 def test_settings_are_not_said_to_bring_back_all():
     target = TargetOutcome("s3://b/t/", (2, 2), columns=("n",))
 
-    assert "least differs on 6.0 with --conf a=b" in shown(target, settings=("a=b",))
+    assert "the fewest differences on 6.0: --conf a=b" in shown(target, settings=("a=b",))
     assert "no known setting brings the old result back" in shown(target, settings=())

@@ -205,7 +205,7 @@ def test_a_range_is_filled_and_is_no_gap(target):
     planned = target.ask("backfill", "load", *days, "--dry-run")
     filled = target.ask("backfill", "load", *days, "--parts", "2", "--yes")
 
-    assert_one_clear_line_after(refused, 2, "load cannot be told a range")
+    assert_one_clear_line_after(refused, 2, "load takes no range")
     assert planned.exit_code == 0, planned.output
     assert filled.exit_code == 0, filled.output
     assert target.port.states("load") == ["SUCCEEDED", "SUCCEEDED"]

@@ -54,7 +54,7 @@ def version_of(job: Reading, do: str) -> str:
             "GlueVersion",
             why=f"it names none, and AWS creates such a job with {UNNAMED_GLUE_VERSION}, Spark 4, "
             "since August 2026; the job gets that",
-            do="set the one that `aws glue get-job` tells, if the job was made before",
+            do="set the one that `aws glue get-job` shows, if the job was made before",
         )
         return UNNAMED_GLUE_VERSION
     job.differ(

@@ -32,7 +32,7 @@ RULES: Mapping[str, str] = {
     "unknown-job": "A trigger names a job that this stage does not define.",
     "watched-and-started": "A trigger starts a job that it watches.",
     "inactive-trigger": "A trigger is created inactive, so it never fires.",
-    "active-on-demand": "An ON_DEMAND trigger is to be active, which CloudFormation refuses.",
+    "active-on-demand": "An ON_DEMAND trigger is declared active, which CloudFormation refuses.",
     "starts-nothing": "A trigger starts nothing, which Glue refuses.",
     "incomplete-condition": "A predicate lacks what Glue or CloudFormation wants.",
     "trigger-limit": "A trigger starts more than Glue allows.",

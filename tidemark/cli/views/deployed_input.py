@@ -23,7 +23,7 @@ from tidemark.report.gather import jobs_of
 
 NOTHING_READ = (-1, -1)
 UNTOLD = (
-    "An account does not tell which source reads which folder, what its exclusions, predicates and "
+    "AWS does not report which source reads which folder, what its exclusions, predicates and "
     "bounds leave out, nor the names of the objects of the band that were read."
 )
 
@@ -129,7 +129,7 @@ def input_lines(found: DeployedInput) -> Iterator[RenderableType]:
     if found.states:
         yield contexts_table(found.states)
     elif found.states is not None:
-        yield Sentence(f"the bookmark of {found.job} is at the beginning, or it has none")
+        yield Sentence(f"{found.job} has no bookmark, or it was reset")
     if found.watermark:
         yield Sentence(f"watermark of {found.job}: {found.watermark}")
     yield from snapshot_lines(found.job, found.snapshots)

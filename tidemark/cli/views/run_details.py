@@ -223,7 +223,7 @@ def _edge(position: Position) -> str:
 def _arguments(checkpoint: Checkpoint) -> Iterator[Sentence]:
     own = {n: v for n, v in checkpoint.arguments.items() if n not in GLUE_ARGUMENTS}
     if own:
-        yield Sentence(Text("\nArguments, beside those of Glue", style="bold"))
+        yield Sentence(Text("\nArguments, without Glue's own", style="bold"))
         yield from (Sentence(f"  {n} {value}") for n, value in own.items())
     if checkpoint.code:
         parts = [f"{n} {digest[:SHORT_DIGEST]}" for n, digest in checkpoint.code.items()]

@@ -68,7 +68,7 @@ class GlueArguments:
         auto_scale_within_microbatch: False scales streaming jobs between batches only.
         auto_upgrade_metadata_kms_key: full ARN of the symmetric KMS key, no alias, that encrypts
             what an automatic upgrade keeps of a job with AUTO; the job may use the key for that.
-        driver_variables: environment variables of the driver; names begin with CUSTOMER_.
+        driver_variables: environment variables of the driver; names start with CUSTOMER_.
         executor_variables: the same for the executors.
         other: arguments that are newer than this list, with their dashes: `--new-argument`.
 
@@ -180,11 +180,11 @@ MAPPINGS = {
         NO_SPACE,
         "names of Spark settings to strings without spaces or quotes, which Glue would cut",
     ),
-    "driver_variables": (VARIABLE, VALUE, "names that begin with CUSTOMER_ to strings in one line"),
+    "driver_variables": (VARIABLE, VALUE, "names that start with CUSTOMER_ to strings in one line"),
     "executor_variables": (
         VARIABLE,
         VALUE,
-        "names that begin with CUSTOMER_ to strings in one line",
+        "names that start with CUSTOMER_ to strings in one line",
     ),
     "other": (OTHER, ONE_LINE, "names with two dashes, --like-this, to strings in one line"),
 }

@@ -135,7 +135,7 @@ def _text(name: str, key: str, value: str | Dataset, declared: Sequence[Dataset]
             raise JobDefinitionError(
                 f"job '{name}' has the argument {key[2:]!r} with the value {value!r}, which "
                 "getResolvedOptions takes for no value; allowed: a string that is not empty and "
-                "does not begin with -; leave it out, or write it in another form"
+                "does not start with -; leave it out, or write it in another form"
             )
         size = len(value.encode())
         if "\0" in value or size > MAX_BYTES:

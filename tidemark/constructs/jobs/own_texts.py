@@ -48,7 +48,7 @@ def check_own_tags(of: str, tags: Mapping[str, str]) -> None:
     """
     allowed = (
         f"up to {MAX_TAGS} names of 1 to 128 and values of up to 256 letters, digits, spaces "
-        "and _.:/=+-@, no name that begins with aws: or tidemark:"
+        "and _.:/=+-@, no name that starts with aws: or tidemark:"
     )
     if len(tags) > MAX_TAGS:
         _refuse(of, "tags", tags, allowed)

@@ -119,9 +119,9 @@ class Alerting:
     def __post_init__(self) -> None:
         if self.topic is not None and self.topic.fifo:
             raise JobDefinitionError(
-                f"Alerting has the topic {self.topic!r}; allowed: a standard topic, no FIFO, to "
-                "which alarms cannot publish; write sns.Topic.from_topic_arn(...) for an "
-                "existing one"
+                f"Alerting has the topic {self.topic!r}; allowed: a standard topic "
+                "(alarms cannot publish to a FIFO topic); write sns.Topic.from_topic_arn(...) "
+                "for an existing one"
             )
         for number, one in enumerate(self.subscribers):
             if one in self.subscribers[:number]:

@@ -88,7 +88,7 @@ class SlackChannel(Construct):
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("chatbot.amazonaws.com"),
-            description="Of a channel of Slack that is only told: allows nothing",
+            description="Policy of a Slack channel that only gets notifications: allows nothing",
         )
         guardrail = iam.ManagedPolicy.from_aws_managed_policy_name(DENY_ALL)
         chatbot.CfnSlackChannelConfiguration(

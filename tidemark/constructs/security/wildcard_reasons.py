@@ -190,7 +190,7 @@ WILDCARDS = (
             "glue:UpdateTable",
         ),
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
-        "the tables of the crawler's database whose names begin with its prefix, if it has one, "
+        "the tables of the crawler's database whose names start with its prefix, if it has one, "
         "since only a crawl knows the names",
     ),
     Wildcard(
@@ -201,7 +201,7 @@ WILDCARDS = (
             "glue:DeleteTable",
         ),
         _arn("glue", r"table/[^*/]+/[^*/]*\*"),
-        "the tables of the crawler's database whose names begin with its prefix, if it has one, "
+        "the tables of the crawler's database whose names start with its prefix, if it has one, "
         "since the crawler is declared to delete those whose data is gone",
     ),
     Wildcard(

@@ -58,7 +58,7 @@ def target_type(word: str, found: T.DataType, what: str) -> T.DataType:
         return found
     if text in NESTED:
         if type_name(found) != text:
-            raise UsageError(f"{what} is to be a {text}, but it is {_described(found)}")
+            raise UsageError(f"{what} is mapped to a {text}, but it is {_described(found)}")
         return found
     if text in WORDS:
         return WORDS[text]
@@ -75,7 +75,7 @@ def _decimal(precision: str | None, scale: str | None, what: str) -> T.DecimalTy
     kind = T.DecimalType(int(precision), int(scale or 0))
     if not 0 < kind.precision <= 38 or kind.scale > kind.precision:
         raise UsageError(
-            f"{what} is to be a decimal({kind.precision},{kind.scale}); allowed are 1 to 38 "
+            f"{what} is mapped to a decimal({kind.precision},{kind.scale}); allowed are 1 to 38 "
             "digits, with at most as many decimals"
         )
     return kind
@@ -87,9 +87,9 @@ def _declared(word: str, what: str) -> T.DataType:
         if "<" in word:
             return _parse_datatype_string(re.sub(r"\blong\b", "bigint", word))
     except Exception as error:
-        raise UsageError(f"{what} is to be a {word!r}, which is not a type: {error}") from error
+        raise UsageError(f"{what} is mapped to {word!r}, which is not a type: {error}") from error
     raise UsageError(
-        f"{what} is to be a {word!r}, which is not a type; allowed are {', '.join(WORDS)}, "
+        f"{what} is mapped to {word!r}, which is not a type; allowed are {', '.join(WORDS)}, "
         "decimal(precision,scale), struct, array and map"
     )
 

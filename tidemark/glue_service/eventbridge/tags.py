@@ -48,7 +48,7 @@ def _put(glue: LocalGlue, rule: Entity, tags: Mapping[str, str], changed: set[st
     reserved = sorted(key for key in changed if key.lower().startswith(AWS_PREFIX))
     if reserved:
         raise ServiceError(
-            INVALID, f"the tag {reserved[0]!r} begins with {AWS_PREFIX}, of AWS only"
+            INVALID, f"the tag {reserved[0]!r} starts with {AWS_PREFIX}, which is reserved for AWS"
         )
     if len(tags) > MAX_TAGS:
         raise ServiceError(INVALID, f"{rule.name} would have {len(tags)} tags; at most {MAX_TAGS}")

@@ -16,5 +16,5 @@ SPECULATION = {
 def why_no_executors() -> str:
     """Return why no run of this machine can lose an executor; empty if one can."""
     if sys.platform != "linux":
-        return "only Linux tells which process changes the lake"
+        return "only Linux reports which process changes the lake"
     return too_small_for(EXECUTORS, memory_bytes())

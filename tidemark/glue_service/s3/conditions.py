@@ -42,7 +42,7 @@ def check_write(headers: Mapping[str, str], etag: str | None) -> None:
         raise _failed("If-None-Match", "there is an object of this key already")
     if match is not None:
         if etag is None:
-            raise S3Error("NoSuchKey", "If-Match names an object, but there is none")
+            raise S3Error("NoSuchKey", "If-Match is set, but the object does not exist")
         if not _names(match, etag):
             raise _failed("If-Match", f"If-Match is {match}, the ETag is {etag}")
 

@@ -34,7 +34,9 @@ def checked_tags(tags: list[tuple[str, str]], most: int = MAX_OF_OBJECT) -> dict
         raise S3Error("InvalidTag", "Cannot provide multiple Tags with the same key")
     for key, value in tags:
         if key.lower().startswith("aws:"):
-            raise S3Error("InvalidTag", f"the tag {key!r} begins with aws:, for AWS only")
+            raise S3Error(
+                "InvalidTag", f"the tag {key!r} starts with aws:, which is reserved for AWS"
+            )
         if not 1 <= len(key) <= MAX_TAG_KEY_LENGTH or len(value) > MAX_TAG_VALUE_LENGTH:
             raise S3Error(
                 "InvalidTag",

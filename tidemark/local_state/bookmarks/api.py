@@ -74,8 +74,8 @@ def _job_and_run(request: Mapping[str, Any]) -> tuple[str, str | None]:
     job_name, run_id = request.get("JobName"), request.get("RunId")
     if unknown or not job_name or not isinstance(job_name, str):
         raise UsageError(
-            f"the request has {sorted(request)}; it needs JobName, a non-empty text, and may have "
-            "RunId"
+            f"the request has {sorted(request)}; it needs JobName, a non-empty string, and may "
+            "have RunId"
         )
     if run_id is not None and not (isinstance(run_id, str) and run_id):
         raise UsageError(f"RunId is {run_id!r}; give the id of a job run, jr_..., or leave it out")

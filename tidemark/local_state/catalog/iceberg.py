@@ -100,7 +100,7 @@ def snapshot_before(metadata: Mapping[str, Any], undone: Collection[str]) -> str
             raise UsageError(f"snapshot {one['snapshot-id']} is of another run or writer")
     before = at_table[-1].get("parent-snapshot-id")
     if before is not None and at_table[-1] is line[-1]:
-        raise UsageError(f"snapshot {before}, to which the table would go back, has expired")
+        raise UsageError(f"snapshot {before}, the target of the rollback, has expired")
     return "" if before is None else str(before)
 
 

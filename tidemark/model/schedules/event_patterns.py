@@ -118,7 +118,8 @@ def _of_value(at: str, one: object) -> Iterator[str]:
         yield f"{at} has {dict(one)!r}; allowed: one of {', '.join(OPERANDS)}"
     elif not OPERANDS[operator][0](operand):
         allowed = OPERANDS[operator][1]
-        yield f"{at} has {dict(one)!r}: {operand!r} is nothing for {operator}; allowed: {allowed}"
+        why = f"{operand!r} is not an operand of {operator}; allowed: {allowed}"
+        yield f"{at} has {dict(one)!r}: {why}"
 
 
 def _is_number(value: object, most: float | None = MAX_NUMBER) -> bool:

@@ -52,10 +52,10 @@ class Fillable:
     most_runs: int = 1
 
     def check(self) -> None:
-        """Refuse a job whose runs cannot be told a range."""
+        """Refuse a job whose runs take no range."""
         if not self.is_declared:
             raise UsageError(
-                f"{self.name} cannot be told a range: add 'backfill_from': 'none' and "
+                f"{self.name} takes no range: add 'backfill_from': 'none' and "
                 "'backfill_to': 'none' to arguments= of its add_job, and let its script read them; "
                 f"{MANUAL} shows how"
             )

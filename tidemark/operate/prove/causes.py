@@ -58,7 +58,7 @@ BY_KEY = "merge by a key (merge_window), or drop duplicates when reading"
 NOT_ALL = (
     "a run that reads only what is new must not replace the whole target: append, overwrite only "
     "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key; "
-    "--ignore leaves out a stage, from which the same run writes on"
+    "--ignore leaves out a staging folder that the same run reads again"
 )
 OF_PARTITIONS = "{place} replaces each partition with what its run has read of it, which is less"
 WHOLE = (
@@ -120,7 +120,7 @@ WHY: dict[object, tuple[str, str]] = {
         "once, and moves only what it has read",
     ),
     ("parts", "changed"): (
-        "{place} writes what depends on which rows arrive together",
+        "what {place} writes depends on which rows arrive in one run",
         "compute it from all rows that belong together, or merge it into what is there",
     ),
     ("rewind", "lost"): (
@@ -165,7 +165,7 @@ def cause_of(
         return Cause("the newest version of Glue makes other rows, or fails", UPGRADE)
     if verdict == "fails":
         return Cause(
-            "the next run fails over what is there, and so will all that follow", TAKE_OVER
+            "the next run fails on the output that is there, and so will all later ones", TAKE_OVER
         )
     if experiment.kind == "parts" and not has_written:
         return Cause(*SKIPS)

@@ -81,7 +81,7 @@ class Proof:
         seed: drew the moments after the first; with it they are the same again.
         clocks: the lines that read the clock, which no experiment moves.
         withheld: the changes of databases that were not made, as places and lines.
-        is_anew: whether the jobs had read everything, and so began anew, with empty targets.
+        is_anew: whether the jobs had read everything, and so started over, with empty targets.
     """
 
     operations: Sequence[Operation]

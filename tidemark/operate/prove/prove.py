@@ -59,7 +59,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         if place := messages_taken(first.operations):
             raise NotProvedError(
                 f"{place} takes messages from a queue, and the SQS of this machine keeps none "
-                "between runs: what a run that died has left there cannot be told; prove the job "
+                "between runs: the messages that a dead run leaves are not known; prove the job "
                 "with the list of its work in a file or a table instead"
             )
         if wish.budget_s is not None:

@@ -63,7 +63,7 @@ def _newer(base: Home, outcome: Outcome, uris: set[str]) -> set[str]:
 
 
 def _of_large_folders(outcome: Outcome) -> set[str]:
-    """Return what was read, but for targets, scripts and sources with one file."""
+    """Return what was read, except targets, scripts and sources with one file."""
     puts = [one for one in read_operations(outcome.home) if one.kind in (PUT, COPY)]
     left_out = (f"s3://{SCRIPTS}/", *(f"{_root_of(one.places[-1])}/" for one in puts))
     folders = defaultdict(set)

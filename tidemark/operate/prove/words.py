@@ -21,7 +21,7 @@ MARKS = {
     "not tried": "-",
 }
 ANEW = (
-    "There was nothing new to read, so the proof began anew: on a copy without the bookmark, the "
+    "There was nothing new to read, so the proof started over: on a copy without the bookmark, the "
     "watermarks and the output of the jobs."
 )
 WHY_LEFT_OUT = "two equal runs differ there, or they number micro-batches"

@@ -91,7 +91,7 @@ def _check_has_state(facts: Facts, job: str, cuts: Sequence[Cut]) -> None:
     if not facts.checkpoints_of(job):
         raise UsageError(
             f"no run of job {job} has committed yet, so there is nothing to rewind: its next run "
-            "begins where it would begin then"
+            "would start at the same position"
         )
     raise UsageError(
         f"job {job} keeps neither bookmark nor watermark, so there is nothing to rewind: each of "

@@ -58,7 +58,7 @@ def _check_run(facts: Facts, jobs: Sequence[str], run_id: str) -> None:
 
 
 def resolve_run(facts: Facts, jobs: Sequence[str], text: str) -> str:
-    """Return the id of the run that an id or the beginning of one means; the last ones first."""
+    """Return the id of the run that an id or a prefix of one means; the last ones first."""
     of_moves = {m.run_id: t.job for t in facts.tracks for m in t.moves if m.run_id}
     found = {**of_moves, **{run.run_id: run.job for run in facts.runs}}
     ids = [one for one in reversed(found) if found[one] in jobs]

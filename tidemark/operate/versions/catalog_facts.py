@@ -33,7 +33,7 @@ RANDOM = ("window", "attempt")  # keys of partitions
 
 
 def database_states(store: Store) -> dict[str, State]:
-    """Return every database by its name, but for that which is always there."""
+    """Return every database by its name, except the one that is always there."""
     return {
         one.name: State(dict(_flat(one.definition)), one.location)
         for one in catalog_databases(store)

@@ -109,7 +109,7 @@ def _both(it: Experiment, homes: tuple[Home, Home]) -> tuple[Trial, Trial]:
 
 
 def _settings(it: Experiment, base: Home, old: Trial, differing: int) -> tuple[str, ...]:
-    """Return the settings with which least differs."""
+    """Return the settings with the fewest differences."""
 
     def left_with(settings: Sequence[str]) -> int:
         home = copy_of_copy(base, it.scratch / "home-of-settings")
@@ -184,7 +184,7 @@ def _outcome(target: Target, answer: dict[str, object]) -> TargetOutcome:
 def find_settings(
     left_with: Callable[[Sequence[str]], int], differing: int, known: Sequence[str] = OLD_SETTINGS
 ) -> tuple[str, ...]:
-    """Return the settings with which least differs, as few as are found; none if none helps.
+    """Return the settings with the fewest differences, as few as are found; none if none helps.
 
     Args:
         left_with: runs the jobs with settings, and returns how much differs then.

@@ -108,8 +108,8 @@ class Comparison:
         new_runs: likewise.
         targets: every place that one of them wrote, by its name.
         seconds: how long the runs of each version took.
-        settings: of Spark, with which least differs on the new version; None if none was looked
-            for, empty if none was found.
+        settings: of Spark that leave the fewest differences on the new version; None if none was
+            looked for, empty if none was found.
         states: every bookmark, watermark, database and table that one of them changed.
         not_compared: what the runs may have changed and both versions share, such as a database.
     """
@@ -185,7 +185,7 @@ class JobOutcome:
 
     @property
     def differences(self) -> list[str]:
-        """What differs, but for messages of failures: their texts belong to the versions."""
+        """What differs, except messages of failures: their texts belong to the versions."""
         if self.old is None or self.new is None:
             return ["it ran on one of them only"]
         found = []

@@ -234,7 +234,10 @@ def fifo_queue(declared):
         (lambda d: constructs.Https("https://me:hunter2@example.com/"), "a url with a password"),
         (lambda d: constructs.Https("https://hooks.slack.com/services/T/B/x"), "SlackChannel"),
         (lambda d: constructs.SqsQueue(fifo_queue(d)), "allowed: a standard queue, no FIFO"),
-        (lambda d: constructs.Alerting(topic=fifo_topic(d)), "allowed: a standard topic, no FIFO"),
+        (
+            lambda d: constructs.Alerting(topic=fifo_topic(d)),
+            "allowed: a standard topic (alarms cannot",
+        ),
         (
             lambda d: constructs.Alerting(subscribers=[constructs.Email("a@b.c")] * 2),
             "twice; name each once",

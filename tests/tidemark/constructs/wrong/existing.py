@@ -8,7 +8,7 @@ from tests.tidemark.constructs.wrong.world import cdk, dynamodb, kms, sns, sqs, 
 WRONG = {
     "al topic fifo": (
         lambda w: tc.Alerting(topic=sns.Topic(w.stack, "F", fifo=True)),
-        "allowed: a standard topic, no FIFO, to which alarms cannot",
+        "allowed: a standard topic (alarms cannot publish to a FIFO topic)",
     ),
     "al topic fifo import": (
         lambda w: w.pipeline(
@@ -19,7 +19,7 @@ WRONG = {
                 )
             ),
         ),
-        "allowed: a standard topic, no FIFO, to which alarms cannot",
+        "allowed: a standard topic (alarms cannot publish to a FIFO topic)",
     ),
     "al topic other region": (
         lambda w: w.given(

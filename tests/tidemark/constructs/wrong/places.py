@@ -109,19 +109,19 @@ WRONG = {
     ),
     "event numeric of texts": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"numeric": ["x"]}]}}),
-        "['x'] is nothing for numeric; allowed: a list like",
+        "['x'] is not an operand of numeric; allowed: a list like",
     ),
     "event numeric without a number": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"numeric": [">", "1"]}]}}),
-        "is nothing for numeric; allowed: a list like",
+        "is not an operand of numeric; allowed: a list like",
     ),
     "event numeric operator": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"numeric": ["=>", 1]}]}}),
-        "is nothing for numeric; allowed: a list like",
+        "is not an operand of numeric; allowed: a list like",
     ),
     "event exists text": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"exists": "yes"}]}}),
-        "'yes' is nothing for exists; allowed: true or false",
+        "'yes' is not an operand of exists; allowed: true or false",
     ),
     "event two filters in one": (
         lambda w: tc.OnEvent({"source": ["a"], "detail": {"n": [{"prefix": "x", "suffix": "y"}]}}),

@@ -190,7 +190,7 @@ def test_of_two_mappings_to_one_target_the_last_one_wins(rows_of):
     ("mapping", "text"),
     [
         (("a", "string", "a", "src-col-1-datatype"), "'src-col-1-datatype', which is not a type"),
-        (("a", "string", "a", "struct"), "is to be a struct, but it is string"),
+        (("a", "string", "a", "struct"), "is mapped to a struct, but it is string"),
         (("s", "struct", "a", "int"), r"is struct .* and cannot be converted to int"),
         (("c", "choice", "c", "double"), r"cannot be converted to double; .*\(ResolveChoice\)"),
         (("a", "string", "a", "decimal(40,2)"), "allowed are 1 to 38 digits"),

@@ -54,7 +54,7 @@ def test_tags_are_given_read_added_and_taken(port):
 
     assert tags() == {"c": "3"}
     for wrong, why in (
-        ([{"Key": "aws:a", "Value": "1"}], "of AWS only"),
+        ([{"Key": "aws:a", "Value": "1"}], "reserved for AWS"),
         ([{"Key": str(n), "Value": ""} for n in range(50)], "51 tags"),
     ):
         with pytest.raises(events.exceptions.ClientError, match=why):
