@@ -236,7 +236,7 @@ def fifo_queue(declared):
         (lambda d: constructs.SqsQueue(fifo_queue(d)), "allowed: a standard queue, no FIFO"),
         (
             lambda d: constructs.Alerting(topic=fifo_topic(d)),
-            "allowed: a standard topic (alarms cannot",
+            "a FIFO topic); write",
         ),
         (
             lambda d: constructs.Alerting(subscribers=[constructs.Email("a@b.c")] * 2),
