@@ -132,9 +132,25 @@ def changes_items(operation: Operation) -> bool:
 
 def read_opened(home: Home) -> list[tuple[str, str]]:
     """Return the objects that the JVMs of a home have read, as run ids and URIs, in order."""
+    return [(run_id, uri) for run_id, uri, _ in _opened(home)]
+
+
+def read_first(home: Home) -> set[str]:
+    """Return the objects that a run has read before it wrote them, if it did at all."""
+    written: dict[tuple[str, str], int] = {}
+    for one in read_operations(home):
+        if one.kind in (PUT, COPY):
+            written.setdefault((one.run_id, one.places[-1]), one.number)
+    return {
+        uri for run_id, uri, done in _opened(home) if done < written.get((run_id, uri), done + 1)
+    }
+
+
+def _opened(home: Home) -> list[tuple[str, str, int]]:
+    """Return run ids, URIs, and how many operations had been recorded when they were opened."""
     file = home.root / FOLDER / OPENED
     found = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return [(run_id, uri) for run_id, uri in map(json.loads, found)]
+    return [(run_id, uri, done) for run_id, uri, done in map(json.loads, found)]
 
 
 class Recorder:
@@ -152,7 +168,8 @@ class Recorder:
         if uri not in self._opened:
             self._opened.add(uri)
             with (self._folder / OPENED).open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps([self._run_id, uri])}\n")
+                done = _lines_in(self._folder / LOG)
+                file.write(f"{json.dumps([self._run_id, uri, done])}\n")
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -253,7 +253,7 @@ class _Page:
                     return ""  # it was deleted meanwhile
                 stat, etag = seen.stat, seen.record.etag
             else:
-                etag = etag_of_file(stat)
+                etag = etag_of_file(f"{self._folder}/{key}", stat)
         return (
             f"<Contents><Key>{self._written(key)}</Key>"
             f"<LastModified>{timestamp(stat.st_mtime_ns)}</LastModified>"

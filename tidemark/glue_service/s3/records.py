@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 
 TABLE = """
@@ -28,7 +29,9 @@ SELECT bucket, key, iif(key LIKE '%/', 0, mtime_ns), iif(key LIKE '%/', 0, size)
     etag, headers, tags FROM object
 """
 BUSY_TIMEOUT_S = 30
-EMPTY = hashlib.md5(usedforsecurity=False).hexdigest()  # ETag of a folder that a client put
+ONE_PART = 8 * 1024 * 1024  # bytes: boto3 and the AWS CLI upload what is larger in parts
+_md5 = partial(hashlib.md5, usedforsecurity=False)
+EMPTY = _md5().hexdigest()  # ETag of a folder that a client put
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,31 @@ class Record:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
-def etag_of_file(stat: os.stat_result) -> str:
-    """Return the ETag of a file that no S3 client wrote: from its time and size, not its content.
+def etag_of_file(path: str, stat: os.stat_result) -> str:
+    """Return the ETag of a file that no S3 client wrote: its MD5, as of an upload in one part.
 
-    It has a hyphen, like those of multipart uploads, so that no one takes it for an MD5.
+    A file that clients would upload in parts has one of its time and size, with a hyphen as theirs:
+    to list it must not take as long as to read it.
     """
-    text = f"{stat.st_mtime_ns} {stat.st_size} {stat.st_ino}"
-    return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}-1"
+    identity = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    return (_md5_of(path, *identity) if stat.st_size <= ONE_PART else "") or _of_identity(*identity)
+
+
+@lru_cache(maxsize=100_000)
+def _md5_of(path: str, mtime_ns: int, size: int, inode: int) -> str:
+    """Return the MD5 of a file; empty if it is not this one any more."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (100,000 of them)
+            now = os.fstat(file.fileno())
+            if (now.st_mtime_ns, now.st_size, now.st_ino) != (mtime_ns, size, inode):
+                return ""
+            return hashlib.file_digest(file, _md5).hexdigest()
+    except OSError:
+        return ""
+
+
+def _of_identity(mtime_ns: int, size: int, inode: int) -> str:
+    return f"{_md5(f'{mtime_ns} {size} {inode}'.encode()).hexdigest()}-1"
 
 
 def _identity(key: str, stat: os.stat_result) -> tuple[int, int]:

@@ -40,7 +40,7 @@ def see(lake: Lake, bucket: str, key: str) -> Seen:
         if key.endswith("/"):
             return Seen(path, stat, Record(EMPTY))
         if _is_same(stat, _stat_of(lake, bucket, key)[1]):  # else it was replaced meanwhile
-            return Seen(path, stat, Record(etag_of_file(stat)))
+            return Seen(path, stat, Record(etag_of_file(str(path), stat)))
 
 
 def open_object(lake: Lake, bucket: str, key: str) -> tuple[Seen, BinaryIO]:

@@ -65,6 +65,15 @@ WHOLE = (
     "a run that replaces a partition must read all of its rows, also those that earlier runs have "
     "read; else append, or merge by a key"
 )
+FROM_ONE_RUN = (
+    "{place} adds what its run makes of the rows that it has read, and other runs have read the "
+    "rows that belong to them"
+)
+BOTH_SIDES = (
+    "a join of two sources of which both are read by what is new finds only pairs that arrive in "
+    "one run: read the side that is looked up in full, without a transformation_ctx, or keep what "
+    "found no match for the next run"
+)
 STAGING = "/.spark-staging-"  # of an overwrite of partitions
 LATE = (
     "read files through a bookmark, which goes by the time of the file, or give the windows a "
@@ -80,10 +89,11 @@ TAKE_OVER = (
 )
 UPGRADE = "look at the columns and their causes: tidemark compare-versions"
 SKIPS = (
-    "the later run writes nothing to the target, though it has new files to read",
+    "the later run writes nothing at {place}, though it has new files to read",
     "let a run end early only if there is nothing new to read, such as no rows, and not because "
     "the target, or a part of it, is there",
 )
+NO_WRITE = Cause("the next run does not make what the first run made", REPEATABLE)
 WHY: dict[object, tuple[str, str]] = {
     ("again", "doubled"): (
         "the next run reads the same data again, and {place} adds them to the target",
@@ -168,7 +178,9 @@ def cause_of(
             "the next run fails on the output that is there, and so will all later ones", TAKE_OVER
         )
     if experiment.kind == "parts" and not has_written:
-        return Cause(*SKIPS)
+        written = _last(one for one in operations if is_write(one) and is_of(one, target))
+        text, remedy = SKIPS
+        return _at(written, text.format(place=place_of(written)), remedy) if written else NO_WRITE
     if experiment.kind == "error" and has_ended and not (verdict == "lost" and has_noted):
         like = replace(experiment, kind="crash", after=_moment(experiment, verdict, operations))
         return _of_crash(like, verdict, operations, target)
@@ -211,8 +223,11 @@ def _of_crash(
     done = [one for one in operations if one.number <= experiment.after]
     left = [one for one in operations if one.number > experiment.after]
     noted = _last(one for one in done if is_state(one))
-    to_write = next((one for one in left if is_write(one)), None)
-    if verdict in ("lost", "changed") and noted and to_write:
+    of_target = [one for one in left if is_write(one) and is_of(one, target)]
+    to_write = next(iter(of_target or filter(is_write, left)), None)
+    if verdict == "lost" and noted and to_write:
+        return _of_note(noted, to_write)
+    if verdict == "changed" and noted and to_write and not _is_unnoted(done, left, target):
         return _of_note(noted, to_write)
     deleted = _last(one for one in done if one.kind == DELETE and not is_hidden(one))
     if verdict in ("lost", "changed") and deleted and not noted:
@@ -222,6 +237,12 @@ def _of_crash(
         )
         return _at(deleted, text, IN_PLACE)
     return _of_what_is_left(verdict, operations, done, left, target)
+
+
+def _is_unnoted(done: Sequence[Operation], left: Sequence[Operation], target: str) -> bool:
+    """Return whether the last visible change is a write of the target that is noted later."""
+    seen = _last(one for one in done if not is_hidden(one))
+    return bool(seen and is_write(seen) and is_of(seen, target)) and any(map(is_state, left))
 
 
 def _of_what_is_left(
@@ -236,7 +257,7 @@ def _of_what_is_left(
     written = _last(of_target or [one for one in done if is_write(one)])
     to_note = next((one for one in left if is_state(one)), None)
     if written is None:
-        return Cause("the next run does not make what the first run made", REPEATABLE)
+        return NO_WRITE
     to_write = next((one for one in left if is_write(one) and is_of(one, target)), None)
     if verdict == "lost" and not of_target and to_write:  # a mark of its own, such as an object
         return _of_note(written, to_write)
@@ -257,11 +278,20 @@ def _of_what_is_left(
 
 
 def _of_note(noted: Operation, to_write: Operation) -> Cause:
+    place = place_of(noted)
+    if noted.places and noted.places[-1].startswith("s3://"):  # an object that runs read
+        what = f"changes or deletes {noted.places[-1]}, which tells a run what to read,"
+        remedy = f"do that after the last write: move {place} there"
+    else:
+        what, remedy = (
+            "notes that the rows are done",
+            f"commit after the last write: move {place} there",
+        )
     text = (
-        f"{place_of(noted)} notes that the rows are done before {place_of(to_write)} writes them: "
-        "the next run does not read them again"
+        f"{place} {what} before {place_of(to_write)} writes them: the next run does not read them "
+        "again"
     )
-    return _at(noted, text, f"commit after the last write, and move {place_of(noted)} there")
+    return _at(noted, text, remedy)
 
 
 def _of_run(
@@ -281,9 +311,18 @@ def _of_run(
         for one in operations
         if one.kind == DELETE and is_of(one, target) and not is_hidden(one)
     )
+    if remedy == NOT_ALL and not deleted and not _has_overwritten(operations, target):
+        text, remedy = FROM_ONE_RUN, BOTH_SIDES
     if verdict == "lost" and deleted and place_of(deleted) != place_of(written):
         return _at(deleted, f"{place_of(deleted)} deletes what earlier runs have written", NOT_ALL)
     return _at(written, text.format(place=place_of(written)), remedy)
+
+
+def _has_overwritten(operations: Sequence[Operation], target: str) -> bool:
+    """Return whether a target was changed other than by new objects."""
+    puts = [one for one in operations if one.kind in (PUT, COPY) and is_of(one, target)]
+    are_new = len({one.places[-1] for one in puts}) == len(puts)
+    return not (puts and are_new and target.startswith("s3://"))
 
 
 def _at(operation: Operation, text: str, remedy: str) -> Cause:

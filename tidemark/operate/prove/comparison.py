@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from tidemark.local_state.operations import read_operations
+from tidemark.local_state.operations import read_first, read_operations
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import cause_of
@@ -119,7 +119,7 @@ def _finding(
         target = next((one.target for one in counting if one.verdict == verdict), "")
         around = baseline.around(experiment, target)
         # A run that finds a target may do what the first one did not: delete it, for example.
-        if experiment.kind in ("parts", "again"):
+        if experiment.kind in ("parts", "again", "order", "meanwhile"):
             around += [one for one in read_operations(outcome.home) if is_of(one, target)]
         has_ended = bool(outcome.trials and outcome.trials[0].failure)
         cause = cause_of(
@@ -130,7 +130,7 @@ def _finding(
             has_ended=has_ended,
             has_noted=_has_noted(wanted, outcome),
             has_written=_has_written(outcome, target),
-            marks={uri for _, uri in baseline.opened},
+            marks=read_first(baseline.outcome.home),
         )
     only_adds = verdict == "doubled" or not any(one.lost for one in counting)
     if cause and only_adds and (cause.script, cause.line) in wish.accepted:

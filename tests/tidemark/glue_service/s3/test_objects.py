@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from tests.tidemark.glue_service.s3.conftest import code_of, keys_of, put
+from tidemark.glue_service.s3.records import ONE_PART
 
 
 def test_an_object_is_the_file_that_spark_sees(port, s3, bucket):
@@ -33,7 +34,27 @@ def test_an_object_is_the_file_that_spark_sees(port, s3, bucket):
     file.write_bytes(b"rewritten by Spark")
     rewritten = s3.head_object(Bucket=bucket, Key="in/a b.csv")
     assert (rewritten["ContentLength"], rewritten["Metadata"]) == (18, {})
-    assert rewritten["ETag"].endswith('-1"')
+    assert rewritten["ETag"] == f'"{hashlib.md5(b"rewritten by Spark").hexdigest()}"'  # noqa: S324
+
+
+def test_a_file_has_the_etag_of_its_bytes_and_a_large_one_that_of_its_time(s3, bucket, port):
+    folder = port.home.lake / bucket / "in"
+    folder.mkdir(parents=True)
+    (folder / "a").write_bytes(b"1")
+    (folder / "large").write_bytes(bytes(ONE_PART + 1))
+    (folder / "b").write_bytes(b"1")
+
+    listed = {
+        one["Key"]: one["ETag"]
+        for one in s3.list_objects_v2(Bucket=bucket, Prefix="in/")["Contents"]
+    }
+    (folder / "a").write_bytes(b"2")
+    changed = s3.head_object(Bucket=bucket, Key="in/a")["ETag"]
+
+    assert listed["in/a"] == listed["in/b"] == f'"{hashlib.md5(b"1").hexdigest()}"'  # noqa: S324
+    assert listed["in/large"] == s3.head_object(Bucket=bucket, Key="in/large")["ETag"]
+    assert listed["in/large"].endswith('-1"')
+    assert changed == f'"{hashlib.md5(b"2").hexdigest()}"'  # noqa: S324
 
 
 def test_a_range_and_the_end_of_an_object_are_read(s3, bucket):
