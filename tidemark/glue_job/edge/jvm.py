@@ -22,9 +22,10 @@ from typing import cast
 from tidemark.glue_job.edge.announce import Edge, line_of
 from tidemark.local_state.home import Home
 from tidemark.local_state.lost_executor import moment_of, note_lost
-from tidemark.local_state.operations import RefusedError
+from tidemark.local_state.operations import FOLDER, RefusedError
 
 SETTING = "tidemark.edge"  # the Hadoop property with the path of the socket
+MAX_FOLDER_LENGTH = 75  # bytes: the path of a socket has at most 107, on a Mac 103
 GO = b"go\n"
 ESCAPES = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
 EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -110,12 +111,22 @@ def _unescaped(word: str) -> str:
     return re.sub(r"\\[\\tnr]", lambda found: ESCAPES[found[0]], word)
 
 
+def _folder_of_socket(home: Home) -> Path:
+    """Return a new folder in that of the operations, which goes with the home if a run is killed.
+
+    Where that makes too long a path for a socket, it is in the machine's folder for such files.
+    """
+    folder = home.root / FOLDER
+    is_short = len(os.fsencode(folder)) <= MAX_FOLDER_LENGTH and folder.is_dir()
+    return Path(tempfile.mkdtemp(prefix="tidemark-edge-", dir=folder if is_short else None))
+
+
 class JvmEdge:
-    """A socket for the JVM of a run, in a folder of its own; the path of a socket must be short."""
+    """A socket for the JVM of a run, in a folder of its own."""
 
     def __init__(self, edge: Edge, home: Home) -> None:
         """Answer from now on, in threads of this process."""
-        self._folder = Path(tempfile.mkdtemp(prefix="tidemark-edge-"))
+        self._folder = _folder_of_socket(home)
         self.path = self._folder / "socket"
         self._server = _Server(str(self.path), _Connection)
         self._server.edge, self._server.losses = edge, Losses(home)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from tidemark.local_state.operations import read_first, read_operations
+from tidemark.operate.prove.archives import is_archive
 from tidemark.operate.prove.baselines import Baseline
 from tidemark.operate.prove.bench import Bench, Outcome
 from tidemark.operate.prove.causes import cause_of
@@ -107,6 +108,8 @@ def _finding(
     else:  # what a later job of a workflow reads, shows in what that job writes
         counting = [one for one in rows if not baseline.is_read_on(one.target)] or list(rows)
     counting = [one for one in counting if not wish.ignores(one.target)]
+    if experiment.kind == "twice":  # an archive has each delivery, whatever its name
+        counting = [one for one in counting if not is_archive(baseline, one.target)] or counting
     verdict = worst([one.verdict for one in counting])
     problem = next((one.problem for one in counting if one.problem), "")
     reason = without_scratch(outcome.failure or problem or "", bench.scratch)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,15 +11,16 @@ from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.bench import Bench, Outcome
-from tidemark.operate.prove.changes import is_below, pattern_of
 from tidemark.operate.prove.findings import Wish
 from tidemark.operate.prove.judged import TargetRows
-from tidemark.operate.prove.tables import dumped, dumped_others, folders_of_tables, iceberg_tables
-from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of, target_of
+from tidemark.operate.prove.places import sides_of_places
+from tidemark.operate.prove.tables import (
+    dumped,
+    dumped_others,
+    iceberg_tables,
+)
+from tidemark.operate.versions.targets import changed_targets, files_of
 
-MIN_SHARED = 2  # parts of a path: the bucket and a folder
-Place: TypeAlias = tuple[str, str]
-"""A folder of the lake, and the format of its files."""
 JUDGE_JOB = Path(__file__).with_name("judge_job.py")
 Side: TypeAlias = Mapping[str, Any]
 """A `folder`, the `files` of one format in it, and whether these are `all` of its files."""
@@ -50,7 +50,9 @@ def judge(
         batches: how many micro-batches the baseline has committed.
     """
     homes = [one.home for one in (baseline, *outcomes, control or baseline)]
-    asked = {**_places(bench, homes, names_vary=names_vary), **_tables(bench, homes)}
+    places = sides_of_places(bench.base, homes, names_vary=names_vary)
+    of_places = {uri: _asked(kind, sides) for uri, (kind, sides) in places.items()}
+    asked = {**of_places, **_tables(bench, homes)}
     for name, target in asked.items():
         numbers = numbering(target["sides"][0], batches)
         target["left_out"] = [*left_out.get(name, ()), *numbers, *wish.ignored]
@@ -94,81 +96,6 @@ def _check_key(key: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
             f"--key {','.join(key)}: no target has all of these columns; allowed are "
             f"{', '.join(known)}"
         )
-
-
-def _places(bench: Bench, homes: Sequence[Home], *, names_vary: bool) -> dict[str, dict[str, Any]]:
-    """Return the places of the lake that the baseline wrote, each with its files in all homes."""
-    found = [files_of(home.lake) for home in homes]
-    before, of_tables = files_of(bench.base.lake), tuple(folders_of_tables(homes[0]))
-    written, *others = [
-        [
-            (one.folder, one.format)
-            for one in changed_targets(before, files)
-            if not f"{one.folder}/".startswith(of_tables)
-        ]
-        for files in found
-    ]
-    found_by_others = [place for of_home in others for place in of_home]
-    targets = places_of(written, found_by_others, names_vary=names_vary)
-    return {
-        f"s3://{folder}/": _asked(
-            kind,
-            [
-                _side(home.lake, files, folder, kind)
-                for home, files in zip(homes, found, strict=True)
-            ],
-        )
-        for folder, kind in targets
-    }
-
-
-def places_of(
-    written: Sequence[Place], others: Sequence[Place], *, names_vary: bool
-) -> list[Place]:
-    """Return the folders to compare: those that the first run wrote, by folder and format.
-
-    Runs that write a folder each, named by their id or a time, write to the folder above. If that
-    is a bucket, or two equal runs write the same folders, they write to those whose names differ in
-    numbers alone, which a pattern names: others, such as for what is not done, are no targets.
-    """
-    found = dict.fromkeys(written)
-    for folder, kind in others:
-        if any(of == kind and is_below(f"{folder}/", f"{known}/") for known, of in found):
-            continue
-        same = [known for known, of in found if of == kind]
-        shared = max((_shared(folder, known) for known in same), key=len, default=[])
-        is_above = names_vary and len(shared) >= MIN_SHARED
-        root = "/".join(shared) if is_above else pattern_of(folder)
-        found = dict.fromkeys(
-            (root, kind) if of == kind and is_below(f"{known}/", f"{root}/") else (known, of)
-            for known, of in found
-        )
-    return list(found)
-
-
-def _shared(one: str, other: str) -> list[str]:
-    """Return the first parts that two folders have in common."""
-    pairs = zip(one.split("/"), other.split("/"), strict=False)
-    return [part for part, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
-
-
-def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
-    """Return a folder in a lake, its files of a format, and whether it has no others.
-
-    Where runs have written a folder each, the files are also told apart by these.
-    """
-    side = Target(folder, kind).within(lake, files)
-    if side["all"] and side["files"]:
-        return side
-    found = [path for path in sorted(files) if is_below(path, f"{folder}/")]
-    by_folder = dict[str, list[str]]()
-    for path in [one for one in found if target_of(one).format == kind]:
-        by_folder.setdefault(str(lake / target_of(path).folder), []).append(str(lake / path))
-    if not by_folder.keys() - {side["folder"]}:
-        return side
-    own = [file for of_folder in by_folder.values() for file in of_folder]
-    top = folder.partition("*")[0].rpartition("/")[0] if "*" in folder else folder
-    return {**side, "folder": str(lake / top), "files": own, "folders": by_folder, "all": False}
 
 
 def _tables(bench: Bench, homes: Sequence[Home]) -> dict[str, dict[str, Any]]:

@@ -123,7 +123,7 @@ def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -
     """Return the columns in which two equal runs differ."""
     if control is None or set(types_of(control)) != set(names):
         return []
-    sums = [measured(plain(frame, names), names) for frame in (base, control)]
+    sums = [measured(plain(frame, names, is_sorted=True), names) for frame in (base, control)]
     return differing_of(names, sums)
 
 
@@ -153,7 +153,7 @@ def counts_of(
         missing = [F.lit(None).alias(name) for name in names if name not in there]
         known = {*names, *left_out}
         more = [name for name in types_of(frame) if name not in known]
-        rows = plain(frame, [*there, *more]).select("*", *missing)
+        rows = plain(frame, [*there, *more], is_sorted=True).select("*", *missing)
         row = F.to_json(F.struct(*map(column_of, [*names, *more])), IN_FULL)
         counted.append(rows.select(row.alias(ROW), F.lit(number).alias(SIDE)))
     one = F.lit(1)
@@ -227,7 +227,7 @@ def found_key(base: DataFrame, names: list[str]) -> list[str]:
     candidates = [[name] for name in whole]
     candidates += [list(two) for two in combinations(whole[:MAX_OF_PAIRS], 2)]
     candidates = [columns for columns in candidates if len(columns) < len(names)]
-    rows = plain(base, names)
+    rows = plain(base, names, is_sorted=True)
     asked = [F.count(F.lit(1))]
     asked += [F.count_distinct(*map(column_of, columns)) for columns in candidates]
     total, *distinct = rows.agg(*asked).collect()[0]

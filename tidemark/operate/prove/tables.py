@@ -12,7 +12,7 @@ from tidemark.errors import TidemarkError
 from tidemark.glue_service.submission import Submission
 from tidemark.glue_service.submit import submit
 from tidemark.local_state.catalog.tables import catalog_tables
-from tidemark.local_state.home import Home
+from tidemark.local_state.home import S3_SCHEMES, Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.iceberg import CATALOG, FORMAT, METADATA, iceberg_settings
 from tidemark.operate.prove.bench import Bench
@@ -40,6 +40,14 @@ def folders_of_tables(home: Home) -> list[str]:
     with Store(home.database) as store:
         found = [one.location for one in catalog_tables(store) if one.is_iceberg]
     return [f"{home.local_path(uri).relative_to(home.lake).as_posix()}/" for uri in found]
+
+
+def table_locations(home: Home) -> list[str]:
+    """Return the folders of other tables of the Data Catalog in the lake, with a slash each."""
+    with Store(home.database) as store:
+        found = [one.location for one in catalog_tables(store) if not one.is_iceberg]
+    parts = [uri.partition("://") for uri in found]
+    return sorted(f"{path.rstrip('/')}/" for scheme, _, path in parts if scheme in S3_SCHEMES)
 
 
 @dataclass(frozen=True)

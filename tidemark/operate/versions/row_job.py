@@ -172,12 +172,12 @@ def count_of(frame: "DataFrame | None") -> "int | None":
     return None if frame is None else frame.count()
 
 
-def plain(frame: DataFrame, names: list[str]) -> DataFrame:
-    """Return some columns, nested ones as JSON: maps cannot be compared."""
+def plain(frame: DataFrame, names: list[str], *, is_sorted: bool = False) -> DataFrame:
+    """Return some columns, nested ones as JSON: maps cannot be compared; arrays sorted, or not."""
     types = {field.name: field.dataType for field in frame.schema}
     return frame.select(
         *(
-            F.to_json(ordered(column_of(name), types[name]), IN_FULL).alias(name)
+            F.to_json(ordered(column_of(name), types[name], is_sorted), IN_FULL).alias(name)
             if isinstance(types[name], NESTED)
             else column_of(name)
             for name in names
@@ -185,18 +185,24 @@ def plain(frame: DataFrame, names: list[str]) -> DataFrame:
     )
 
 
-def ordered(column: Column, kind: T.DataType) -> Column:
-    """Return a nested value with each map as the list of its entries in the order of their keys."""
-    if "map<" not in kind.simpleString():
+def ordered(column: Column, kind: T.DataType, is_sorted: bool = False) -> Column:
+    """Return a nested value with each map as the list of its entries in the order of their keys.
+
+    Arrays are sorted if that is asked for, and their elements have an order.
+    """
+    text = kind.simpleString()
+    is_sorted = is_sorted and "array<" in text and "variant" not in text
+    if "map<" not in text and not is_sorted:
         return column
     if isinstance(kind, T.ArrayType):
-        return F.transform(column, lambda one: ordered(one, kind.elementType))
+        found = F.transform(column, lambda one: ordered(one, kind.elementType, is_sorted))
+        return F.array_sort(found) if is_sorted else found
     if isinstance(kind, T.StructType):
-        fields = (ordered(column[it.name], it.dataType).alias(it.name) for it in kind)
+        fields = (ordered(column[it.name], it.dataType, is_sorted).alias(it.name) for it in kind)
         return F.when(column.isNotNull(), F.struct(*fields))
     if isinstance(kind, T.MapType):
         entry = T.StructType().add("key", kind.keyType).add("value", kind.valueType)
-        entries = F.transform(F.map_entries(column), lambda one: ordered(one, entry))
+        entries = F.transform(F.map_entries(column), lambda one: ordered(one, entry, is_sorted))
         return F.array_sort(entries)
     return column
 

@@ -349,4 +349,56 @@ for one in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
 """,
         "deeeddll",
     ),
+    # A full load into a folder of each run; readers find the last one by the Data Catalog.
+    case(
+        "published-by-the-catalog",
+        ALL
+        + """
+import boto3
+from time import time_ns
+place = f"s3://lake/orders/load-{time_ns()}/"
+rows.dropDuplicates(["id"]).write.parquet(place)
+api = boto3.client("glue")
+table = {
+    "Name": "orders",
+    "StorageDescriptor": {"Location": place, "Columns": [{"Name": "id", "Type": "int"}]},
+}
+try:
+    api.create_database(DatabaseInput={"Name": "lake"})
+    api.create_table(DatabaseName="lake", TableInput=table)
+except api.exceptions.AlreadyExistsException:
+    try:
+        api.create_table(DatabaseName="lake", TableInput=table)
+    except api.exceptions.AlreadyExistsException:
+        api.update_table(DatabaseName="lake", TableInput=table)
+""",
+        "eeeeee-",
+    ),
+    # The name of an object is the ETag of its input, and the input moves to an archive.
+    case(
+        "named-by-content",
+        HEAD
+        + """
+import boto3
+s3 = boto3.client("s3")
+for one in s3.list_objects_v2(Bucket="lake", Prefix="in/").get("Contents", []):
+    name = one["ETag"].strip('"')
+    body = s3.get_object(Bucket="lake", Key=one["Key"])["Body"].read()
+    lines = sorted(body.decode().splitlines(), reverse=True)
+    s3.put_object(Bucket="lake", Key=f"out/{name}.json", Body="\\n".join(lines).encode())
+    s3.copy_object(Bucket="lake", Key=f"done/{one['Key']}", CopySource=f"lake/{one['Key']}")
+    s3.delete_object(Bucket="lake", Key=one["Key"])
+""",
+        "eeeeee-",
+    ),
+    # A full load whose arrays have their elements in the order of the tasks.
+    case(
+        "arrays-in-any-order",
+        ALL
+        + """
+lists = rows.repartition(4).groupBy("customer").agg(F.collect_set("id").alias("ids"))
+lists.write.mode("overwrite").parquet(OUT)
+""",
+        "eeeeee-",
+    ),
 ]

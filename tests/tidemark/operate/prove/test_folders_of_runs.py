@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.operate.prove.judge import _side
+from tidemark.operate.prove.places import _side
 from tidemark.operate.versions.row_job import read, told
 from tidemark.operate.versions.targets import files_of
 

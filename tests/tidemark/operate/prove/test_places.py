@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.operate.prove.judge import places_of
+from tidemark.operate.prove.places import places_of
 
 
 @pytest.mark.parametrize(

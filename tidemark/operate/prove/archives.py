@@ -1,0 +1,33 @@
+"""Folders to which a job moves its input: each delivery lies there, also one that came twice."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from tidemark.local_state.operations import COPY, DELETE, PUT
+from tidemark.operate.prove.baselines import Baseline
+from tidemark.operate.prove.changes import is_of
+
+
+def is_archive(baseline: Baseline, target: str) -> bool:
+    """Return whether a run has moved its input to a target: files that are gone have its bytes."""
+    deleted = {one.places[-1] for one in baseline.operations if one.kind == DELETE}
+    moved = [uri for uri in baseline.sources if uri in deleted]
+    if not moved or not target.startswith("s3://"):
+        return False
+    put = {
+        one.places[-1]
+        for one in baseline.operations
+        if one.kind in (PUT, COPY) and is_of(one, target)
+    }
+    home = baseline.outcome.home
+    kept = _digests(home.local_path(uri) for uri in put if uri not in deleted)
+    return bool(kept) and kept <= _digests(baseline.base.local_path(uri) for uri in moved)
+
+
+def _digests(files: Iterable[Path]) -> set[str]:
+    found = set()
+    for file in [one for one in files if one.is_file()]:
+        with file.open("rb") as opened:
+            found.add(hashlib.file_digest(opened, "sha256").hexdigest())
+    return found

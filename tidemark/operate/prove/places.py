@@ -1,0 +1,113 @@
+"""The folders that runs have written, each with its files in the lakes of all experiments."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tidemark.local_state.home import Home
+from tidemark.operate.prove.changes import is_below, pattern_of
+from tidemark.operate.prove.tables import (
+    folders_of_tables,
+    table_locations,
+)
+from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of, target_of
+
+MIN_SHARED = 2  # parts of a path: the bucket and a folder
+Place: TypeAlias = tuple[str, str]
+"""A folder of the lake, and the format of its files."""
+
+
+def sides_of_places(
+    base: Home, homes: Sequence[Home], *, names_vary: bool
+) -> dict[str, tuple[str, list[dict[str, Any]]]]:
+    """Return the places of the lake that the baseline wrote, each with its files in all homes."""
+    found = [files_of(home.lake) for home in homes]
+    before, of_tables = files_of(base.lake), tuple(folders_of_tables(homes[0]))
+    written, *others = [
+        [
+            (one.folder, one.format)
+            for one in changed_targets(before, files)
+            if not f"{one.folder}/".startswith(of_tables)
+        ]
+        for files in found
+    ]
+    found_by_others = [place for of_home in others for place in of_home]
+    asked = {}
+    for folder, kind in places_of(written, found_by_others, names_vary=names_vary):
+        shown = _published(base, homes, found, folder)
+        sides = zip(homes, shown, strict=True)
+        of_homes = [_side(home.lake, files, folder, kind) for home, files in sides]
+        if shown is not found:  # the folder has more
+            of_homes = [{**side, "all": False} for side in of_homes]
+        asked[f"s3://{folder}/"] = (kind, of_homes)
+    return asked
+
+
+def _published(
+    base: Home, homes: Sequence[Home], found: Sequence[Files], folder: str
+) -> Sequence[Files]:
+    """Return the files of each home; where runs let a table show a folder below, only that."""
+    before, *after = [
+        [one for one in table_locations(home) if is_within(one, folder)] for home in (base, *homes)
+    ]
+    if not after[0] or after[0] == before:
+        return found
+    return [
+        {path: facts for path, facts in files.items() if path.startswith(tuple(places))}
+        for files, places in zip(found, after, strict=True)
+    ]
+
+
+def is_within(location: str, folder: str) -> bool:
+    """Return whether the location of a table is a folder below a target, or one of its pattern."""
+    return location != f"{folder}/" and is_below(location, f"{folder}/")
+
+
+def places_of(
+    written: Sequence[Place], others: Sequence[Place], *, names_vary: bool
+) -> list[Place]:
+    """Return the folders to compare: those that the first run wrote, by folder and format.
+
+    Runs that write a folder each, named by their id or a time, write to the folder above. If that
+    is a bucket, or two equal runs write the same folders, they write to those whose names differ in
+    numbers alone, which a pattern names: others, such as for what is not done, are no targets.
+    """
+    found = dict.fromkeys(written)
+    for folder, kind in others:
+        if any(of == kind and is_below(f"{folder}/", f"{known}/") for known, of in found):
+            continue
+        same = [known for known, of in found if of == kind]
+        shared = max((_shared(folder, known) for known in same), key=len, default=[])
+        is_above = names_vary and len(shared) >= MIN_SHARED
+        root = "/".join(shared) if is_above else pattern_of(folder)
+        found = dict.fromkeys(
+            (root, kind) if of == kind and is_below(f"{known}/", f"{root}/") else (known, of)
+            for known, of in found
+        )
+    return list(found)
+
+
+def _shared(one: str, other: str) -> list[str]:
+    """Return the first parts that two folders have in common."""
+    pairs = zip(one.split("/"), other.split("/"), strict=False)
+    return [part for part, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+
+
+def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
+    """Return a folder in a lake, its files of a format, and whether it has no others.
+
+    Where runs have written a folder each, the files are also told apart by these.
+    """
+    side = Target(folder, kind).within(lake, files)
+    if side["all"] and side["files"]:
+        return side
+    found = [path for path in sorted(files) if is_below(path, f"{folder}/")]
+    by_folder = dict[str, list[str]]()
+    for path in [one for one in found if target_of(one).format == kind]:
+        by_folder.setdefault(str(lake / target_of(path).folder), []).append(str(lake / path))
+    if not by_folder.keys() - {side["folder"]}:
+        return side
+    own = [file for of_folder in by_folder.values() for file in of_folder]
+    top = folder.partition("*")[0].rpartition("/")[0] if "*" in folder else folder
+    return {**side, "folder": str(lake / top), "files": own, "folders": by_folder, "all": False}
