@@ -45,7 +45,7 @@ retry does. A reader sees old and new rows; equal: what a write that nothing kil
 |---|---|---|---|
 """
 # The most telling kills are tried at every change, all of them every night.
-OF_EVERY_CHANGE = (
+ON_EVERY_CHANGE = (
     ("Parquet, append, S3-optimized committer", 1),
     ("JSON, append, FileOutputCommitter 1", 6),
     ("DynamicFrame, JSON", 1),
@@ -78,7 +78,7 @@ def lake(spark, spark_home, s3) -> Iterator[Lake]:
     spark.conf.unset(PER_FILE)
 
 
-@pytest.mark.parametrize(("name", "after"), OF_EVERY_CHANGE)
+@pytest.mark.parametrize(("name", "after"), ON_EVERY_CHANGE)
 def test_kill_in_the_middle_of_a_commit_leaves_what_the_document_says(lake, name, after):
     outcome, _ = lake.killed(WRITES[name], after)
 
@@ -86,7 +86,7 @@ def test_kill_in_the_middle_of_a_commit_leaves_what_the_document_says(lake, name
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("name", "after"), OF_EVERY_CHANGE[:2])
+@pytest.mark.parametrize(("name", "after"), ON_EVERY_CHANGE[:2])
 def test_jvm_that_is_killed_leaves_what_one_does_that_may_change_nothing(
     lake, spark_home, s3, jvms, name, after
 ):

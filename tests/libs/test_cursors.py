@@ -9,7 +9,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from watermarks import WatermarkValueError
-from watermarks.windows.cursors import ahead, behind, check_same_family, entry_of, is_before
+from watermarks.windows.cursors import (
+    check_same_family,
+    entry_of,
+    is_before,
+    value_after,
+    value_before,
+)
 
 NEW_YORK = ZoneInfo("America/New_York")
 SUMMER = datetime(2013, 11, 3, 1, 30, tzinfo=NEW_YORK)
@@ -22,7 +28,9 @@ def test_later_instant_with_the_earlier_wall_clock_is_later():
 
 
 def test_distance_behind_is_elapsed_time_and_keeps_the_zone():
-    moved = behind(datetime(2013, 11, 3, 3, 30, tzinfo=NEW_YORK), timedelta(hours=3), "lookback")
+    moved = value_before(
+        datetime(2013, 11, 3, 3, 30, tzinfo=NEW_YORK), timedelta(hours=3), "lookback"
+    )
 
     assert moved.astimezone(UTC) == datetime(2013, 11, 3, 5, 30, tzinfo=UTC)
     assert moved.tzinfo is NEW_YORK
@@ -37,7 +45,7 @@ def test_distance_behind_is_elapsed_time_and_keeps_the_zone():
     ],
 )
 def test_distance_behind_other_values(value, distance, expected):
-    assert behind(value, distance, "lookback") == expected
+    assert value_before(value, distance, "lookback") == expected
 
 
 @pytest.mark.parametrize(
@@ -45,12 +53,12 @@ def test_distance_behind_other_values(value, distance, expected):
 )
 def test_distance_that_does_not_fit_is_refused(value, distance):
     with pytest.raises(WatermarkValueError, match="lookback is"):
-        behind(value, distance, "lookback")
+        value_before(value, distance, "lookback")
 
 
 def test_distance_to_before_the_first_year_is_refused():
     with pytest.raises(WatermarkValueError, match="there is no year: give less"):
-        behind(date(1, 1, 5), timedelta(days=9), "lookback")
+        value_before(date(1, 1, 5), timedelta(days=9), "lookback")
 
 
 def test_name_of_several_watermarks_is_no_cursor():
@@ -72,13 +80,13 @@ def test_int_and_decimal_are_of_one_family():
     ],
 )
 def test_distance_ahead(value, distance, expected):
-    assert ahead(value, distance, "max_span") == expected
+    assert value_after(value, distance, "max_span") == expected
 
 
 @pytest.mark.parametrize(("value", "distance"), [(10, 0), (date(2013, 1, 3), timedelta(hours=5))])
 def test_distance_ahead_that_leads_nowhere_is_refused(value, distance):
     with pytest.raises(WatermarkValueError, match=r"max_span is .*, no step from"):
-        ahead(value, distance, "max_span")
+        value_after(value, distance, "max_span")
 
 
 @pytest.mark.parametrize("digits", [6, 28])
@@ -87,12 +95,14 @@ def test_numbers_are_exact_whatever_context_the_script_has_set(digits):
 
     with localcontext(prec=digits) as context:
         context.traps[Inexact] = True
-        assert behind(key, 1, "lookback") == Decimal("1000000000000000000000000000998.5")
-        assert behind(10**30 + 1, Decimal(1), "settle") == 10**30
-        assert behind(Decimal("12345678.99"), Decimal("0.01"), "settle") == Decimal("12345678.98")
+        assert value_before(key, 1, "lookback") == Decimal("1000000000000000000000000000998.5")
+        assert value_before(10**30 + 1, Decimal(1), "settle") == 10**30
+        assert value_before(Decimal("12345678.99"), Decimal("0.01"), "settle") == Decimal(
+            "12345678.98"
+        )
 
 
 @pytest.mark.parametrize("distance", [Decimal("NaN"), Decimal("Infinity")])
 def test_a_distance_that_is_no_number_is_refused(distance):
     with pytest.raises(WatermarkValueError, match="settle is Decimal"):
-        behind(5, distance, "settle")
+        value_before(5, distance, "settle")

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from tidemark.adopt.choosing import Chosen, choose
 from tidemark.adopt.data import broken_rules
+from tidemark.adopt.free_names import MAX_JOB_NAME, MAX_PIPELINE_NAME, free_name
 from tidemark.adopt.jobs.fields import FACT, SECRET, UNKNOWN
 from tidemark.adopt.jobs.job import rest
 from tidemark.adopt.model import Adoption, Difference, Found, LeftOut
-from tidemark.adopt.names import MAX_JOB_NAME, MAX_PIPELINE_NAME, free_name
 from tidemark.adopt.nodes import make_nodes
 from tidemark.adopt.order import ordered
 from tidemark.adopt.others import others_of

@@ -134,14 +134,16 @@ def _graph(jobs: Sequence[Node]) -> graph.Graph:
             workflow=WORKFLOW,
             starts=(_name(job),),
             logical=job.wait.logical,
-            conditions=tuple(graph.Condition(name_of[old], s) for old, s in job.wait.conditions),
+            conditions=tuple(
+                graph.GraphCondition(name_of[old], s) for old, s in job.wait.conditions
+            ),
         )
         for job in jobs
         if job.wait
     ]
     return graph.Graph(
         jobs=tuple(
-            graph.Job(
+            graph.GraphJob(
                 at=job.name,
                 name=job.name,
                 has_bookmark=job.bookmark == "ENABLE",
@@ -155,7 +157,7 @@ def _graph(jobs: Sequence[Node]) -> graph.Graph:
             if isinstance(job, AdoptedJob)
         ),
         crawlers=tuple(
-            graph.Job(
+            graph.GraphJob(
                 at=crawler.name,
                 name=_name(crawler),
                 reads=tuple(dict.fromkeys(place.uri for _, place in crawler.reads)),

@@ -17,7 +17,7 @@ from tidemark.model.messages import plural
 if TYPE_CHECKING:
     from tidemark.operate.backfill.evidence import Known
     from tidemark.operate.backfill.filling import Filling
-    from tidemark.operate.backfill.plan import Plan
+    from tidemark.operate.backfill.plan import BackfillPlan
     from tidemark.operate.backfill.ranges import Range, Unit
     from tidemark.operate.job_runs import Run
     from tidemark.operate.rewind.datasets import Flow
@@ -128,7 +128,7 @@ def backfill(
         progress = Progress(planned, where, output)
         arguments = arguments_of_trigger(target.glue, found.name)
         try:
-            filling = fill(target.glue, found, planned, arguments, room, progress.tell)
+            filling = fill(target.glue, found, planned, arguments, room, progress.report)
         except BaseException:
             progress.print_rest("stopped")
             raise
@@ -190,7 +190,7 @@ def _check_unit(job: str, known: "Unit | None", given: "Unit") -> None:
 class Progress:
     """Prints the runs of a backfill, and how it ended."""
 
-    def __init__(self, planned: "Plan", where: Where, output: str) -> None:
+    def __init__(self, planned: "BackfillPlan", where: Where, output: str) -> None:
         """Have seen no run."""
         from tidemark.cli.progress import RunConsole
 
@@ -200,7 +200,7 @@ class Progress:
         self._console = RunConsole(stderr=self._is_json)
         self._done: list[Range] = []
 
-    def tell(self, run: "Run", part: "Range") -> None:
+    def report(self, run: "Run", part: "Range") -> None:
         """Print that the run of a part has begun, or how it ended."""
         from tidemark.cli.views.backfill import run_line
 

@@ -118,7 +118,7 @@ def _run_of(target: "Target", job: str, text: str) -> str:
     return listed[int(text) - 1]
 
 
-def _told_of(target: "Target", job: str, run: str) -> str:
+def _consequence(target: "Target", job: str, run: str) -> str:
     """Return what becomes of data if the bookmark goes back to a run."""
     if (target.bookmark_entry(job) or {}).get("RunId") == run:
         return "it was there before: the next run reads only what is new"
@@ -136,7 +136,7 @@ def _set_back(
 ) -> None:
     if not yes:
         click.confirm(question, abort=True, err=output == "json")
-    told = _told_of(target, job, run) if run and output != "json" else REPEATED
+    consequence = _consequence(target, job, run) if run and output != "json" else REPEATED
     entry = target.reset_bookmark(job, run)
     going = [run.run_id for run in target.runs([job]) if not run.is_final]
     where = f"at the end of run {entry['RunId']}" if "RunId" in entry else "at the beginning"
@@ -144,7 +144,7 @@ def _set_back(
         click.echo(json.dumps({"JobBookmarkEntry": entry}, indent=2))
     else:
         click.echo(f"the bookmark of {job} is {where} (version {entry['Version']})")
-        click.echo(told)
+        click.echo(consequence)
     if going:
         click.echo(
             f"warning: {', '.join(going)} of {job} has not ended: it has read by the earlier "

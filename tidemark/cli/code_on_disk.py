@@ -89,7 +89,7 @@ class OldCode:
         self._home = home
         self._said: set[str] = set()
 
-    def tell(self, run: JobRun) -> None:
+    def report(self, run: JobRun) -> None:
         """Print which files have changed, once for each change."""
         for app in apps_with(deployed_apps(self._home), "job", run.job_name):
             text = render_changes(app, changed_sources(app))

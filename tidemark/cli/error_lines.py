@@ -21,17 +21,18 @@ from tidemark.local_state.machine.disk import full_disk_line, has_room, is_full
 
 FAILURE, USAGE, NOTHING_TRIED = 1, 2, 3
 RUNNERS = ("run", "submit")
-OF_GLUE = re.compile(r"\.? \(Service: AWSGlue; [^)]*\)")  # what scripts look for, and people do not
+# What scripts look for, and people do not.
+GLUE_SUFFIX = re.compile(r"\.? \(Service: AWSGlue; [^)]*\)")
 
 
-def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None:
+def exit_line(error: BaseException, command: str | None) -> tuple[str, int] | None:
     """Return the line and the exit code for an error of a command; None if it is not ours."""
     match error:
         case ModuleNotFoundError():
             missing = not_installed(error.name or "")
             return (f"error: {missing}", USAGE) if missing else None
         case UsageError() | InputError() | EntityNotFoundError():
-            return f"error: {OF_GLUE.sub('', str(error))}", USAGE
+            return f"error: {GLUE_SUFFIX.sub('', str(error))}", USAGE
         case NotProvedError():
             return f"error: {error}", NOTHING_TRIED
         case TidemarkError():
@@ -41,12 +42,12 @@ def told_of(error: BaseException, command: str | None) -> tuple[str, int] | None
         case OSError():
             return f"error: {os_error_message(error)}", FAILURE
         case click.Abort():
-            return _told_of_question(error)
+            return _unanswered_line(error)
     continuation = f"; `tidemark {command}` continues from what was committed"
     return f"stopped{continuation if command in RUNNERS else ''}", 128 + signal.SIGINT
 
 
-def _told_of_question(error: click.Abort) -> tuple[str, int] | None:
+def _unanswered_line(error: click.Abort) -> tuple[str, int] | None:
     """Return the same for a question without an answer; None for the answer no, which click tells.
 
     The line begins below the question.

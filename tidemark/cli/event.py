@@ -37,7 +37,7 @@ def put(
     from tidemark.glue_service.served import deploy, find_port, put_event
     from tidemark.local_state.home import Home
 
-    entry = {"Source": source, "DetailType": detail_type, "Detail": _text(detail)}
+    entry = {"Source": source, "DetailType": detail_type, "Detail": _detail_json(detail)}
     home = Home.from_environment()
     port = find_port(home)
     if port is None:
@@ -52,7 +52,7 @@ def put(
     click.echo(f"{event_id} matches {', '.join(rules) or 'no rule'}")
 
 
-def _text(detail: str) -> str:
+def _detail_json(detail: str) -> str:
     if not detail.startswith("@"):
         return _object(detail)
     try:

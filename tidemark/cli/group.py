@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import click
 
-from tidemark.cli.error_lines import told_of
+from tidemark.cli.error_lines import exit_line
 from tidemark.cli.where import leave_output
 from tidemark.errors import TidemarkError
 
@@ -37,12 +37,12 @@ class TidemarkGroup(click.Group):
             KeyboardInterrupt,
             click.Abort,
         ) as error:
-            told = told_of(error, ctx.invoked_subcommand)
-            if told is None:
+            ending = exit_line(error, ctx.invoked_subcommand)
+            if ending is None:
                 raise
-            click.echo(told[0], err=True)
+            click.echo(ending[0], err=True)
             _leave_unwritten()
-            sys.exit(told[1])
+            sys.exit(ending[1])
 
 
 def _leave_unwritten() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
-from tidemark.cli.rewind_request import PREVIOUS, Request, plan_of, read_facts
+from tidemark.cli.rewind_request import PREVIOUS, RewindRequest, plan_of, read_facts
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where
 from tidemark.errors import EntityNotFoundError, TidemarkError
@@ -122,7 +122,7 @@ def _rewind(target: "Target", job: str) -> str:
     from tidemark.cli.views.rewind import plan_lines
 
     facts, windows = read_facts(target, now_ms())
-    asked = Request(
+    asked = RewindRequest(
         jobs=(job,),
         to=PREVIOUS,
         undo=None,

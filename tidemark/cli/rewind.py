@@ -9,7 +9,14 @@ import click
 
 from tidemark.cli.bookmark import FORMAT, JSON_HELP, console_for_tables
 from tidemark.cli.known_names import JOB
-from tidemark.cli.rewind_request import LAST, Request, number_of, plan_of, read_facts, show_plan
+from tidemark.cli.rewind_request import (
+    LAST,
+    RewindRequest,
+    number_of,
+    plan_of,
+    read_facts,
+    show_plan,
+)
 from tidemark.cli.target import open_target
 from tidemark.cli.where import Where, app_options, only_looks
 from tidemark.errors import UnsupportedError, UsageError
@@ -50,13 +57,13 @@ def rewind(
     The plan says what is read again, what the jobs downstream of them will see, and which targets
     would have rows twice. It is carried out in one step, recorded, and can be undone.
     """
-    request = Request(jobs, to, undo, **options)
+    request = RewindRequest(jobs, to, undo, **options)
     request.check()
     look = only_looks(_rewind) if request.lists or request.dry_run else _rewind
     look(request, where)
 
 
-def _rewind(request: Request, where: Where) -> None:
+def _rewind(request: RewindRequest, where: Where) -> None:
     from watermarks import WatermarksError
 
     with open_target(where) as target:
@@ -67,7 +74,7 @@ def _rewind(request: Request, where: Where) -> None:
                 _undo(target, request)
             elif request.resume:
                 done = target.rewinds.resume(now_ms())
-                _tell(done, request, f"rewind {done.rewind_id} is finished")
+                _report(done, request, f"rewind {done.rewind_id} is finished")
             else:
                 _carry_out(target, request)
         except UsageError:
@@ -79,7 +86,7 @@ def _rewind(request: Request, where: Where) -> None:
             raise
 
 
-def _carry_out(target: "Target", request: Request) -> None:
+def _carry_out(target: "Target", request: RewindRequest) -> None:
     """Show the plan, ask, and carry it out."""
     rewinds = target.rewinds
     if request.clear and not target.can_clear:
@@ -105,12 +112,12 @@ def _carry_out(target: "Target", request: Request) -> None:
     if record is None:
         click.echo("rewound; the stage has no watermark table to record actor and reason")
         return
-    _tell(record, request, f"rewound: number {record.rewind_id}")
+    _report(record, request, f"rewound: number {record.rewind_id}")
     if request.output == "table":
         click.echo(f"`tidemark rewind --undo {record.rewind_id}{target.option}` takes it back")
 
 
-def _undo(target: "Target", request: Request) -> None:
+def _undo(target: "Target", request: RewindRequest) -> None:
     rewinds = target.rewinds
     found = rewinds.to_undo(number_of(request))
     if not request.yes:
@@ -121,10 +128,10 @@ def _undo(target: "Target", request: Request) -> None:
     besides = ": everything is as it was before it"
     if stayed:
         besides = f"; {', '.join(stayed)} moved on since it was interrupted, and stays so"
-    _tell(record, request, f"rewind {found.rewind_id} is undone{besides}")
+    _report(record, request, f"rewind {found.rewind_id} is undone{besides}")
 
 
-def _show_records(target: "Target", request: Request) -> None:
+def _show_records(target: "Target", request: RewindRequest) -> None:
     """List rewinds."""
     from tidemark.cli.views.rewind import record_json, records_listing
 
@@ -137,7 +144,7 @@ def _show_records(target: "Target", request: Request) -> None:
         click.echo(f"nothing was rewound in {target.where}")
 
 
-def _tell(record: "RewindRecord", request: Request, text: str) -> None:
+def _report(record: "RewindRecord", request: RewindRequest, text: str) -> None:
     from tidemark.cli.views.rewind import record_json
 
     click.echo(json.dumps(record_json(record), indent=2) if request.output == "json" else text)

@@ -16,7 +16,7 @@ from tidemark.errors import UsageError
 if TYPE_CHECKING:
     from tidemark.operate.rewind import cut
     from tidemark.operate.rewind.facts import Facts
-    from tidemark.operate.rewind.plan import Plan
+    from tidemark.operate.rewind.plan import RewindPlan
     from tidemark.operate.rewind.tracks import Windows
     from tidemark.operate.target import Target
 
@@ -29,7 +29,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 
 
 @dataclass(frozen=True)
-class Request:
+class RewindRequest:
     """What the options say."""
 
     jobs: tuple[str, ...]
@@ -88,7 +88,7 @@ def _check_string(option: str, text: str, most: int) -> None:
         raise UsageError(f"{option} has {size:,} bytes ({text[:40]!r}…): give at most {most:,}")
 
 
-def number_of(request: Request) -> int | None:
+def number_of(request: RewindRequest) -> int | None:
     """Return the number that `--undo` names, None for the last one."""
     if request.undo == LAST:
         return None
@@ -99,13 +99,13 @@ def number_of(request: Request) -> int | None:
     return int(str(request.undo))
 
 
-def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.Target":
+def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.RewindTo":
     """Return the target of `--to`."""
-    from tidemark.operate.rewind.cut import Target, previous
+    from tidemark.operate.rewind.cut import RewindTo, previous
     from tidemark.operate.rewind.refusals import resolve_run
 
     if text == BEGINNING:
-        return Target(text)
+        return RewindTo(text)
     if text == PREVIOUS:
         return previous(facts, jobs)
     if DATE.fullmatch(text):
@@ -116,8 +116,8 @@ def goal_of(facts: "Facts", jobs: Sequence[str], text: str) -> "cut.Target":
                 f"--to {text} is not a moment ({error}); write it as 2026-11-20 or 2026-11-20T06:00"
             ) from error
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return Target(f"{moment:%Y-%m-%d %H:%M:%S%z}", at_ms=int(moment.timestamp() * 1000))
-    return Target(text, resolve_run(facts, jobs, text))
+        return RewindTo(f"{moment:%Y-%m-%d %H:%M:%S%z}", at_ms=int(moment.timestamp() * 1000))
+    return RewindTo(text, resolve_run(facts, jobs, text))
 
 
 def read_facts(target: "Target", now_ms: int) -> tuple["Facts", "Windows"]:
@@ -130,7 +130,7 @@ def read_facts(target: "Target", now_ms: int) -> tuple["Facts", "Windows"]:
     return facts_of(target, reads, {job.name: job.writes for job in jobs}, now_ms)
 
 
-def plan_of(facts: "Facts", request: Request) -> "Plan":
+def plan_of(facts: "Facts", request: RewindRequest) -> "RewindPlan":
     """Return the plan that a request asks for."""
     from tidemark.operate.rewind.planner import plan_rewind
     from tidemark.operate.rewind.refusals import check_fits, check_jobs
@@ -149,7 +149,7 @@ def plan_of(facts: "Facts", request: Request) -> "Plan":
     return plan
 
 
-def show_plan(plan: "Plan", request: Request, files: Sequence[str]) -> None:
+def show_plan(plan: "RewindPlan", request: RewindRequest, files: Sequence[str]) -> None:
     """Print a plan for people, or as JSON."""
     from tidemark.cli.views.rewind import plan_lines
 

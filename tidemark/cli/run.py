@@ -39,7 +39,7 @@ WORKFLOW_HELP = "Workflow to run, named as its pipeline; required if the app has
 
 
 @dataclass(frozen=True)
-class Request:
+class RunOptions:
     """What the options say of a run."""
 
     workflow: str | None
@@ -94,7 +94,7 @@ def run(where: Where, **options: Any) -> None:
         refuse_options(ctx)
         return
     executors, master = options.pop("executors"), options.pop("master")
-    request = Request(**options)
+    request = RunOptions(**options)
     if request.only is not None and request.begin is not None:
         raise UsageError("--only runs one job and --from also what follows: give one of the two")
     with asking(executors, master):
@@ -105,7 +105,7 @@ def run(where: Where, **options: Any) -> None:
 run.add_command(show)
 
 
-def _run(where: Where, request: Request) -> int:
+def _run(where: Where, request: RunOptions) -> int:
     """Run a workflow, and return the exit code: by a Glue that is served, else by one of ours."""
     if where.stage is not None:
         request.check_elsewhere(f"stage {where.stage}", where.option)
@@ -140,7 +140,7 @@ def _app(console: "Console", where: Where, home: "Home") -> "App":
 
 @contextmanager
 def _deployed_to(
-    served: "ServedPort", home: "Home", app: "App", request: Request
+    served: "ServedPort", home: "Home", app: "App", request: RunOptions
 ) -> Iterator[tuple["Glue", str]]:
     """Deploy an app on the port that serves a home; yield its clients and the workflow."""
     from tidemark.glue_service.commands import region
@@ -157,7 +157,7 @@ def _deployed_to(
         yield glue, name
 
 
-def _run_on(glue: "Glue", workflow: str, where: Where, request: Request) -> int:
+def _run_on(glue: "Glue", workflow: str, where: Where, request: RunOptions) -> int:
     """Start a workflow, or one job with the arguments of its trigger, and watch it to its end."""
     from tidemark.operate.workflow_runs import start_workflow_run
 
@@ -188,7 +188,7 @@ def _run_job(glue: "Glue", workflow: str, job: str, where: Where, output: str) -
     return 0 if found.state == "SUCCEEDED" else FAILURE
 
 
-def _run_here(home: "Home", console: "Console", where: Where, request: Request) -> int:
+def _run_here(home: "Home", console: "Console", where: Where, request: RunOptions) -> int:
     """Run a workflow with this command's own engine, which reports each change at once."""
     # It can do what no operation of Glue can: start at a job, take crawlers as SUCCEEDED.
     from tidemark.cli.progress import JobProgress, print_not_run, print_outcome, print_recovered
@@ -225,7 +225,7 @@ def _run_here(home: "Home", console: "Console", where: Where, request: Request) 
     return 0 if result.is_success else FAILURE
 
 
-def _print_json(workflow: str, result: "WorkflowResult", request: Request) -> None:
+def _print_json(workflow: str, result: "WorkflowResult", request: RunOptions) -> None:
     """Print a workflow run as `resume` does; with --only the run of the job, as on AWS."""
     from tidemark.cli.target import open_target
     from tidemark.cli.views.runs import run_json, workflow_run_json

@@ -60,15 +60,15 @@ def serve_until_interrupted(
             deaths.append(error)
             _thread.interrupt_main()
 
-        tell = stack.enter_context(lineage_to(lineage, home, click.echo))
+        report = stack.enter_context(lineage_to(lineage, home, click.echo))
         full = replace(
             options,
             jvms=jvms,
-            observe=_tell,
-            on_start=OldCode(home).tell,
+            observe=_report_end,
+            on_start=OldCode(home).report,
             say=click.echo,
             on_death=die,
-            lineage=tell,
+            lineage=report,
             pages=_pages(home, assembly),
         )
         url, engine = stack.enter_context(serving(home, full))
@@ -76,7 +76,7 @@ def serve_until_interrupted(
             from tidemark.glue_service.deployments import deploy_on_port
 
             click.echo(engine.ask(lambda glue: deploy_on_port(glue, assembly)))
-        _tell_of(home, full, url)
+        _report_start(home, full, url)
         try:
             if count:
                 keep_warm(home, jvms, count, click.echo)
@@ -149,7 +149,7 @@ def warnings_of(options: Options) -> list[str]:
     return found
 
 
-def _tell_of(home: Home, options: Options, url: str) -> None:
+def _report_start(home: Home, options: Options, url: str) -> None:
     for warning in warnings_of(options):
         click.echo(warning, err=True)
     if options.pages is not None and is_private(options):
@@ -175,7 +175,7 @@ def print_variables(home: Home, url: str, region_of_port: str) -> None:
         click.echo(f"export {name}={value}")
 
 
-def _tell(run: JobRun) -> None:
+def _report_end(run: JobRun) -> None:
     """Show that a run has ended; called in the thread of the engine."""
     seconds = ((run.completed_at_ms or run.started_at_ms) - run.started_at_ms) / 1000
     why = f": {run.error_message}" if run.error_message else ""

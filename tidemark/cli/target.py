@@ -43,8 +43,8 @@ def assembly_of_stage(where: Where) -> "Assembly":
 def glue_of_stage(where: Where, assembly: "Assembly | None" = None) -> Iterator["Glue"]:
     """Yield the Glue of the stage that --deployed names."""
     from tidemark.glue_service.commands import region
+    from tidemark.operate.app_names import names_of_stage
     from tidemark.operate.clients import of_stage
-    from tidemark.operate.names import names_of_stage
 
     assert where.stage is not None  # noqa: S101 (the caller has looked)
     console = Console(stderr=True)
@@ -65,7 +65,7 @@ def open_target(
     """
     if where.stage is not None:
         from tidemark.operate.account import Account
-        from tidemark.operate.names import JOB
+        from tidemark.operate.app_names import JOB
 
         assembly = assembly_of_stage(where)
         with glue_of_stage(where, assembly) as glue:

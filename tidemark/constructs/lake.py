@@ -10,9 +10,9 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from tidemark.constructs.governance import apply_to_all, protect_stack
-from tidemark.constructs.kinds import check_free, check_no_alias, check_stage_is_here
 from tidemark.constructs.lake_bucket import LOGS_BY_POLICY, AccessLogBucket, LakeBucket
 from tidemark.constructs.security.security import StageKey
+from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig

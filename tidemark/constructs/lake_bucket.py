@@ -5,8 +5,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from tidemark.constructs.kinds import check_no_alias
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
+from tidemark.constructs.shared_checks import check_no_alias
 from tidemark.errors import JobDefinitionError
 
 LOGS_BY_POLICY = "@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy"

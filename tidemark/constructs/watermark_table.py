@@ -12,8 +12,8 @@ from constructs import Construct
 
 from tidemark.constructs.checked import checked
 from tidemark.constructs.jobs.permissions import use_watermarks
-from tidemark.constructs.kinds import check_free, check_no_alias
 from tidemark.constructs.security.explanations import explain_to_standards, skip_checkov
+from tidemark.constructs.shared_checks import check_free, check_no_alias
 from tidemark.errors import JobDefinitionError
 from watermarks import EXPIRES_AT, TABLE_NAME, create_table_request
 

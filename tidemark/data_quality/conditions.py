@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable
 
-from tidemark.data_quality.rules import Condition, Number
+from tidemark.data_quality.rules import Number, RuleCondition
 
 Holds = Callable[[float], bool]
 
 
-def holds(condition: Condition) -> Holds:
+def holds(condition: RuleCondition) -> Holds:
     """Return the test of a condition of numbers; ``between`` leaves out its ends.
 
     Source: https://docs.aws.amazon.com/glue/latest/dg/dqdl.html#dqdl-syntax-rule-expressions

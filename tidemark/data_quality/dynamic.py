@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tidemark.data_quality.conditions import printed
-from tidemark.data_quality.rules import AnyRule, Condition, Number, Operand, Past, Rule
+from tidemark.data_quality.rules import AnyRule, Number, Operand, Past, Rule, RuleCondition
 from tidemark.data_quality.tokens import NUMBER, Stream
 from tidemark.errors import UsageError
 
@@ -132,7 +132,7 @@ def bound(rule: Rule, history: Sequence[float]) -> Rule:
     )
 
 
-def _bound(condition: Condition | None, history: Sequence[float]) -> Condition | None:
+def _bound(condition: RuleCondition | None, history: Sequence[float]) -> RuleCondition | None:
     if condition is None:
         return None
     return replace(condition, operands=tuple(_number(one, history) for one in condition.operands))

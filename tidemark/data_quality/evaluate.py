@@ -46,19 +46,21 @@ def with_results(frame: DataFrame, rules: Mapping[str, str | None]) -> DataFrame
         (F.lit(text), F.col(name) if name in known else F.lit(None).cast("boolean"))
         for text, name in zip(rules, columns, strict=True)
     ]
-    failed = _texts([F.when(~value, text) for text, value in said])
+    failed = _string_array([F.when(~value, text) for text, value in said])
     found = judged.withColumns(
         {
-            "DataQualityRulesPass": _texts([F.when(value, text) for text, value in said]),
+            "DataQualityRulesPass": _string_array([F.when(value, text) for text, value in said]),
             "DataQualityRulesFail": failed,
-            "DataQualityRulesSkip": _texts([F.when(value.isNull(), text) for text, value in said]),
+            "DataQualityRulesSkip": _string_array(
+                [F.when(value.isNull(), text) for text, value in said]
+            ),
             "DataQualityEvaluationResult": F.when(F.size(failed) == 0, PASSED).otherwise(FAILED),
         }
     )
     return found.drop(*known)
 
 
-def _texts(values: list[Column]) -> Column:
+def _string_array(values: list[Column]) -> Column:
     return F.array_compact(F.array(*values)).cast(_TEXTS)
 
 

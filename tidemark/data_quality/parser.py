@@ -9,9 +9,9 @@ from tidemark.data_quality.operands import operand, unquoted
 from tidemark.data_quality.rules import (
     AnyRule,
     Composite,
-    Condition,
     Operand,
     Rule,
+    RuleCondition,
     Ruleset,
     Text,
 )
@@ -146,23 +146,23 @@ def _parameters(stream: Stream) -> tuple[tuple[str, ...], tuple[str, ...]]:
         words.append(f"{link}{text}")
 
 
-def _condition(stream: Stream) -> Condition | None:
+def _condition(stream: Stream) -> RuleCondition | None:
     """Return the condition that comes next, None if it is missing."""
     if stream.sees(*_COMPARISONS):
         sign = stream.pop().text
-        return Condition(sign.removeprefix("!"), _one(stream), sign == "!=")
+        return RuleCondition(sign.removeprefix("!"), _one(stream), sign == "!=")
     negated = stream.take_if("not")
     if stream.take_if("between"):
         low = operand(stream)
         if not stream.take_if("and", "AND"):
             raise stream.wrong(f"expected 'and' of between, found {stream.next.text}")
-        return Condition("between", (low, operand(stream)), negated)
+        return RuleCondition("between", (low, operand(stream)), negated)
     if stream.take_if("in"):
-        return Condition("in", _operands(stream), negated)
+        return RuleCondition("in", _operands(stream), negated)
     if stream.take_if("matches"):
         text = stream.next.text
         pattern = Text(_quoted(stream, "the pattern after matches"), text)
-        return Condition("matches", (pattern,), negated)
+        return RuleCondition("matches", (pattern,), negated)
     if negated:
         raise stream.wrong(f"after not comes between, in or matches, found {stream.next.text}")
     return None

@@ -10,11 +10,11 @@ from difflib import get_close_matches
 from tidemark.data_quality.rules import (
     AnyRule,
     Composite,
-    Condition,
     Duration,
     Keyword,
     Number,
     Rule,
+    RuleCondition,
     Ruleset,
     Text,
     numbered,
@@ -143,7 +143,7 @@ def _check_parts(rule: Rule, kind: RuleType) -> None:
         raise _wrong(rule, f"{rule.kind} needs a condition, such as > 0.9")
 
 
-def _check_condition(rule: Rule, kind: RuleType, condition: Condition) -> None:
+def _check_condition(rule: Rule, kind: RuleType, condition: RuleCondition) -> None:
     if kind.compares == NONE:
         raise _wrong(rule, f"{rule.kind} takes no condition")
     if kind.compares in _KINDS:
@@ -156,12 +156,12 @@ def _check_condition(rule: Rule, kind: RuleType, condition: Condition) -> None:
         _check_values(rule, condition)
 
 
-def _check_kinds(rule: Rule, condition: Condition, kind: type, name: str) -> None:
+def _check_kinds(rule: Rule, condition: RuleCondition, kind: type, name: str) -> None:
     if not all(isinstance(one, kind) for one in condition.operands):
         raise _wrong(rule, f"{condition.text!r} compares with something else than {name}")
 
 
-def _check_values(rule: Rule, condition: Condition) -> None:
+def _check_values(rule: Rule, condition: RuleCondition) -> None:
     """Refuse mixed kinds of operands, and keywords that cannot equal anything."""
     # NULL goes with numbers, strings and dates, the other keywords with strings.
     kinds = {type(one) for one in condition.operands} - {Keyword}

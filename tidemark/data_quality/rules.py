@@ -91,7 +91,7 @@ Operand = Number | Text | Keyword | Duration | Now
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleCondition:
     """What must hold of a value.
 
     Attributes:
@@ -141,9 +141,9 @@ class Rule:
     kind: str
     parameters: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-    condition: Condition | None = None
+    condition: RuleCondition | None = None
     where: str | None = None
-    threshold: Condition | None = None
+    threshold: RuleCondition | None = None
 
     @property
     def text(self) -> str:
@@ -188,7 +188,7 @@ def leaves(rules: tuple[AnyRule, ...]) -> Iterator[Rule]:
             yield rule
 
 
-def numbered(condition: Condition) -> Condition:
+def numbered(condition: RuleCondition) -> RuleCondition:
     """Return a condition with its quoted numbers as numbers: AWS documents ``= "1.0"``."""
     return replace(condition, operands=tuple(_number(one) for one in condition.operands))
 

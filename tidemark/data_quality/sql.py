@@ -12,12 +12,12 @@ from tidemark.data_quality.rules import (
     EMPTY,
     NULL,
     WHITESPACES,
-    Condition,
     Duration,
     Keyword,
     Now,
     Number,
     Operand,
+    RuleCondition,
     Text,
 )
 from tidemark.local_state.sparks.installed import own_spark
@@ -48,7 +48,7 @@ def number(value: float) -> str:
     return f"double('{value}')"
 
 
-def is_of_dates(condition: Condition) -> bool:
+def is_of_dates(condition: RuleCondition) -> bool:
     """Return whether a condition compares with days: strings such as ``2022-06-30``, now()."""
     values = [one for one in condition.operands if not isinstance(one, Keyword)]
     return bool(values) and all(
@@ -57,7 +57,7 @@ def is_of_dates(condition: Condition) -> bool:
     )
 
 
-def column_values(column: str, condition: Condition, now: datetime) -> str:
+def column_values(column: str, condition: RuleCondition, now: datetime) -> str:
     """Return the SQL of a rule ColumnValues; null meets ``!=`` and ``not in`` that name it not."""
     if condition.operator == "matches":
         return _pattern(column, condition)
@@ -76,18 +76,18 @@ def column_values(column: str, condition: Condition, now: datetime) -> str:
     return f"coalesce(NOT ({text}), true)" if condition.negated else f"coalesce({text}, false)"
 
 
-def column_length(column: str, condition: Condition) -> str:
+def column_length(column: str, condition: RuleCondition) -> str:
     """Return the SQL of a rule ColumnLength: null has the length 0."""
     return _numeric(f"length(coalesce({column}, ''))", condition)
 
 
-def data_freshness(column: str, condition: Condition, now: datetime) -> str:
+def data_freshness(column: str, condition: RuleCondition, now: datetime) -> str:
     """Return the SQL of a rule DataFreshness: the age in hours, to two digits."""
     age = f"({int(now.timestamp())} - unix_timestamp(try_to_timestamp({column}))) / 3600"
     return _numeric(f"round({age}, 2)", condition)
 
 
-def column_data_type(column: str, condition: Condition) -> str:
+def column_data_type(column: str, condition: RuleCondition) -> str:
     """Return the SQL of a rule ColumnDataType: whether Spark can cast a value to a type."""
     (word,) = (one.value for one in condition.operands if isinstance(one, Text))
     kind = CAST_TYPES.get(word.lower(), word)
@@ -95,7 +95,7 @@ def column_data_type(column: str, condition: Condition) -> str:
     return f"{cast}({column} AS {kind}) IS {'' if condition.negated else 'NOT '}NULL"
 
 
-def _numeric(subject: str, condition: Condition) -> str:
+def _numeric(subject: str, condition: RuleCondition) -> str:
     values = [
         number(one.hours if isinstance(one, Duration) else one.value)
         for one in condition.operands
@@ -107,7 +107,7 @@ def _numeric(subject: str, condition: Condition) -> str:
     return _compared(subject, condition, values)
 
 
-def _compared(subject: str, condition: Condition, values: list[str]) -> str:
+def _compared(subject: str, condition: RuleCondition, values: list[str]) -> str:
     """Return the SQL of an order; between leaves out its ends, not between has them."""
     if condition.operator == "between":
         signs = ("<=", "OR", ">=") if condition.negated else (">", "AND", "<")
@@ -118,14 +118,14 @@ def _compared(subject: str, condition: Condition, values: list[str]) -> str:
     return f"coalesce({text}, false)"
 
 
-def _pattern(column: str, condition: Condition) -> str:
+def _pattern(column: str, condition: RuleCondition) -> str:
     """Return the SQL of matches: as deequ, which takes an empty match for none."""
     (pattern,) = (one.value for one in condition.operands if isinstance(one, Text))
     whole = rf"^(?!\b{pattern}\b).*$" if condition.negated else f"^{pattern}$"
     return f"coalesce(regexp_extract({column}, {literal(whole)}, 0) != '', false)"
 
 
-def _value(operand: Operand, condition: Condition, now: datetime) -> str:
+def _value(operand: Operand, condition: RuleCondition, now: datetime) -> str:
     if isinstance(operand, Number):
         return number(operand.value)
     if isinstance(operand, Now):

@@ -16,7 +16,7 @@ from tidemark.data_quality.conditions import (
     ratio_requirement,
 )
 from tidemark.data_quality.plan import Check, Leaf, Measure, Scalar
-from tidemark.data_quality.rules import Condition, Number, Rule, Text
+from tidemark.data_quality.rules import Number, Rule, RuleCondition, Text
 from tidemark.data_quality.sql import (
     CAST_TYPES,
     column_data_type,
@@ -125,7 +125,7 @@ def freshness_leaf(rule: Rule, table: Table, now: datetime) -> Leaf:
     return Leaf(rule, (check,), row_of(rule, test))
 
 
-def condition_of(rule: Rule) -> Condition:
+def condition_of(rule: Rule) -> RuleCondition:
     """Return the condition of a rule of a type that has one."""
     assert rule.condition is not None, rule.text  # noqa: S101 (rules are checked)
     return rule.condition

@@ -19,7 +19,7 @@ ONLY_ITS_OWNER = 0o600  # secrets are in it
 
 
 @dataclass(frozen=True)
-class Request:
+class JournalEntry:
     """A request to a service; ``seed`` is that of the identifiers which it makes."""
 
     service: str
@@ -34,10 +34,10 @@ class Request:
         return json.dumps(members).encode() + b"\n"
 
 
-def request_of(line: bytes) -> Request:
+def entry_of(line: bytes) -> JournalEntry:
     """Return the request of a line."""
     members = json.loads(line)
-    return Request(**{**members, "body": base64.b64decode(members["body"], validate=True)})
+    return JournalEntry(**{**members, "body": base64.b64decode(members["body"], validate=True)})
 
 
 class Journal:
@@ -72,14 +72,14 @@ class Turn:
         """Return whether the file lost content that was read: it was deleted, or replaced."""
         return os.fstat(self._file.fileno()).st_size < self.place
 
-    def unread(self) -> Iterator[Request]:
+    def unread(self) -> Iterator[JournalEntry]:
         """Yield the additions since the last call; half a line, of a killed process, is ignored."""
         self._file.seek(self.place)
         for line in self._file:
             if not line.endswith(b"\n"):
                 return
             try:
-                request = request_of(line)
+                request = entry_of(line)
             except (ValueError, TypeError, KeyError) as error:
                 raise UsageError(
                     f"{self._path} has at byte {self.place} a line that is not a request "
@@ -89,7 +89,7 @@ class Turn:
             self.place += len(line)
             yield request
 
-    def add(self, request: Request) -> None:
+    def add(self, request: JournalEntry) -> None:
         """Add a request that was done; it is on the disk when this returns."""
         line = request.line()
         self._file.seek(self.place)

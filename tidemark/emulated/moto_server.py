@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidemark.emulated.journal import Request
+from tidemark.emulated.journal import JournalEntry
 from tidemark.errors import UsageError
 from tidemark.extras import not_installed, require
 from tidemark.glue_service.protocol.models import EMULATED
@@ -88,7 +88,7 @@ class Moto:
             for backends in self._backends(service).values():
                 backends.reset()
 
-    def answer(self, request: Request, host: str) -> Reply:
+    def answer(self, request: JournalEntry, host: str) -> Reply:
         """Run a request; host is the client's name of the port."""
         self._call("moto_api", SEED, f"a={request.seed}", {}, b"", host)
         headers = {**request.headers, "x-moto-account-id": ACCOUNT_ID}

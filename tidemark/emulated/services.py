@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
-from tidemark.emulated.journal import Journal, Request
+from tidemark.emulated.journal import Journal, JournalEntry
 from tidemark.emulated.moto_server import Moto, require_moto
 from tidemark.errors import UsageError
 from tidemark.glue_service.protocol.models import EMULATED
@@ -90,7 +90,7 @@ class EmulatedServices:
         require_moto(service)
         host = host or HOST
         sent = {name: headers[name] for name in SENT if name in headers}
-        request = Request(service, path or "/", sent, body, secrets.randbits(48))
+        request = JournalEntry(service, path or "/", sent, body, secrets.randbits(48))
         with self._lock, self._journal.locked() as turn:
             moto = self._moto = self._moto or Moto()
             if EmulatedServices._in_moto is not self or turn.is_shorter():
@@ -112,7 +112,7 @@ class EmulatedServices:
         finally:
             self._waiting.release()
 
-    def _repeat(self, moto: Moto, request: Request) -> None:
+    def _repeat(self, moto: Moto, request: JournalEntry) -> None:
         reply = moto.answer(request, HOST)
         if reply.status >= FAILED:
             operation = operation_of(request.headers, request.body)

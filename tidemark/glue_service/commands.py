@@ -9,7 +9,7 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.extras import require
-from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of
+from tidemark.glue_service.catalog_api.iceberg import check_iceberg, iceberg_table_of
 from tidemark.glue_service.runs.jvms.supply import NO_JVMS, Jvms
 from tidemark.glue_service.runs.run_variables import Machine
 from tidemark.glue_service.workflows.recovery import (

@@ -111,7 +111,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
     try:
         yield client
     except (BotoCoreError, ClientError) as error:
-        if isinstance(error, ClientError) and (why := _why_not_started(error.response["Error"])):
+        if isinstance(error, ClientError) and (why := _start_error(error.response["Error"])):
             raise why from error
         if endpoint == NOWHERE:
             raise TidemarkError(
@@ -127,7 +127,7 @@ def dynamodb_client(endpoint: str, region: str) -> Iterator["DynamoDBClient"]:
         client.close()
 
 
-def _why_not_started(answer: Mapping[str, Any]) -> TidemarkError | None:
+def _start_error(answer: Mapping[str, Any]) -> TidemarkError | None:
     """Return why the embedded engine was not started, if that is what the front has answered."""
     kind = NOT_STARTED.get(answer.get("Code", ""))
     return kind(answer.get("Message", "")) if kind else None

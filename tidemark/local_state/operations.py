@@ -30,7 +30,7 @@ ITEMS = "items"
 """Items of a table in DynamoDB that a job writes and does not read."""
 DYNAMODB = "dynamodb"  # the first word of requests to it
 # Ends of the names of requests that change items: PutItem, TransactWriteItems, ExecuteStatement, …
-OF_ITEMS = ("Item", "Items", "Statement", "Transaction")
+ITEM_SUFFIXES = ("Item", "Items", "Statement", "Transaction")
 TARGETS = "targets.json"  # tables whose items are rows
 COPIES = "copies"  # of the databases of the commit that is recorded now
 EMBEDDED = "derby"  # folder of a home, and of a state
@@ -127,7 +127,9 @@ def tables_changed(operation: Operation) -> list[str]:
 
 def changes_items(operation: Operation) -> bool:
     """Return whether a request changes items of DynamoDB, and not a table itself."""
-    return bool(tables_changed(operation)) and operation.places[0].split(" ")[1].endswith(OF_ITEMS)
+    return bool(tables_changed(operation)) and operation.places[0].split(" ")[1].endswith(
+        ITEM_SUFFIXES
+    )
 
 
 def read_opened(home: Home) -> list[tuple[str, str]]:

@@ -21,10 +21,10 @@ from tidemark.model.assembly.iceberg import METADATA
 from tidemark.model.assembly.intrinsics import ACCOUNT_ID
 from tidemark.model.checkpoints.checkpoint import Checkpoint
 from tidemark.model.checkpoints.from_watermarks import checkpoints_of_job
+from tidemark.operate.app_names import JOB, Names
 from tidemark.operate.clients import Glue, or_none, translated
 from tidemark.operate.job_runs import Run, runs_of_job
 from tidemark.operate.logs import ERROR, OUTPUT, lines_of
-from tidemark.operate.names import JOB, Names
 from tidemark.operate.rewind.deployed import StageRewinds
 from tidemark.operate.rewind.facts import COMMIT, Facts, Start, Track
 from tidemark.operate.rewind.rewinds import Rewinds

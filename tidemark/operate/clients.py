@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from tidemark.errors import TidemarkError, UsageError
-from tidemark.operate.names import JOB, STAGE_TAG, TRIGGER, WORKFLOW, Names
+from tidemark.operate.app_names import JOB, STAGE_TAG, TRIGGER, WORKFLOW, Names
 
 STACK_TAG = "aws:cloudformation:stack-name"
 KINDS = {JOB: "job", WORKFLOW: "workflow", TRIGGER: "trigger"}
@@ -108,10 +108,10 @@ def translated(where: str) -> Iterator[None]:
     except (BotoCoreError, ClientError) as error:
         is_missing = getattr(error, "response", {}).get("Error", {}).get("Code") in NOT_FOUND
         hint = "; has the app been deployed there?" if is_missing else ""
-        raise TidemarkError(f"{where} refuses: {_text(error)}{hint}") from error
+        raise TidemarkError(f"{where} refuses: {_error_message(error)}{hint}") from error
 
 
-def _text(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     details = getattr(error, "response", {}).get("Error", {})
     code, message = details.get("Code"), details.get("Message")
     return f"{code}: {message}" if code and message else str(error)

@@ -56,10 +56,10 @@ from tidemark.model.checkpoints.checkpoint import (
     DatasetWritten,
 )
 from tidemark.model.clock import now_ms
+from tidemark.operate.app_names import Names
 from tidemark.operate.clients import Glue
 from tidemark.operate.home_runs import last_lines, run_of_record
 from tidemark.operate.job_runs import Run
-from tidemark.operate.names import Names
 from tidemark.operate.recorded_runs import facts_of_ended
 from tidemark.operate.rewind.cleared import Cleared, cleared_here
 from tidemark.operate.rewind.facts import Facts, Start

@@ -9,8 +9,8 @@ from typing import Any
 from tidemark.errors import UsageError
 from tidemark.model.assembly.arguments import BOOKMARK_OPTION, ENABLE
 from tidemark.model.messages import known_run
+from tidemark.operate.app_names import JOB
 from tidemark.operate.clients import NOT_FOUND, Glue
-from tidemark.operate.names import JOB
 
 FINAL = ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "EXPIRED")
 ACTIVE_STATES = ("STARTING", "RUNNING", "WAITING")  # states of a run that can be stopped

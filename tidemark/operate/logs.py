@@ -79,7 +79,7 @@ def follow_lines(glue: Glue, run: Run, kinds: tuple[str, ...]) -> Iterator[Line 
     """Yield the output of a run until it has ended, then the final run."""
     seen: dict[str, int] = {}
     was_final = False
-    since_ms = _begin_ms(run)
+    since_ms = _start_ms(run)
     while True:
         run = read_run(glue, run)  # before its lines, so that its last output is complete
         for line in read_lines(glue, run, kinds, since_ms):
@@ -97,8 +97,8 @@ def follow_lines(glue: Glue, run: Run, kinds: tuple[str, ...]) -> Iterator[Line 
 
 def lines_of(glue: Glue, run: Run, kinds: tuple[str, ...]) -> list[Line]:
     """Return all that a run wrote."""
-    return read_lines(glue, run, kinds, _begin_ms(run))
+    return read_lines(glue, run, kinds, _start_ms(run))
 
 
-def _begin_ms(run: Run) -> int:
+def _start_ms(run: Run) -> int:
     return int(run.started_at.timestamp() * MS_PER_S) - LATE_MS

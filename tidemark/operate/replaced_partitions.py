@@ -10,7 +10,7 @@ Transforms: TypeAlias = Callable[[DatasetWritten], Sequence[str] | None]
 """The transforms of the partitions of a table that a write has replaced; None if not known."""
 
 TABLE = "table:"  # how a dataset begins that is a table of Iceberg
-_OF_DAYS = ("identity", "day", "hour")
+_DAY_TRANSFORMS = ("identity", "day", "hour")
 
 
 def with_whole_tables(
@@ -18,12 +18,12 @@ def with_whole_tables(
 ) -> list[Checkpoint]:
     """Return checkpoints in which what replaces partitions of a table without any replaces all."""
     return [
-        replace(one, written=tuple(_as_it_is(write, transforms) for write in one.written))
+        replace(one, written=tuple(_with_actual_mode(write, transforms) for write in one.written))
         for one in checkpoints
     ]
 
 
-def _as_it_is(write: DatasetWritten, transforms: Transforms) -> DatasetWritten:
+def _with_actual_mode(write: DatasetWritten, transforms: Transforms) -> DatasetWritten:
     is_whole = _transforms_of(write, transforms) == ()
     return replace(write, mode=OVERWRITE) if is_whole else write
 
@@ -31,7 +31,7 @@ def _as_it_is(write: DatasetWritten, transforms: Transforms) -> DatasetWritten:
 def coarse_partition(write: DatasetWritten, transforms: Transforms) -> str:
     """Return by what the partitions are that a write replaces, if they may have several days."""
     found = _transforms_of(write, transforms) or ()
-    return "" if any(one in _OF_DAYS for one in found) else ", ".join(found)
+    return "" if any(one in _DAY_TRANSFORMS for one in found) else ", ".join(found)
 
 
 def _transforms_of(write: DatasetWritten, transforms: Transforms) -> tuple[str, ...] | None:

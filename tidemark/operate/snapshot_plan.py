@@ -48,7 +48,7 @@ class Commit:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SnapshotPlan:
     """What is read next.
 
     Attributes:
@@ -64,7 +64,7 @@ class Plan:
 
 def plan_of(
     name: str, metadata: Mapping[str, Any], read_to: Snapshot | None, until: Snapshot | None
-) -> Plan:
+) -> SnapshotPlan:
     """Return what the next run reads from a table.
 
     Args:
@@ -75,18 +75,18 @@ def plan_of(
     """
     for one in (until, read_to):
         if one is not None and (refused := _refusal(name, metadata, one)):
-            return Plan(refused=refused)
+            return SnapshotPlan(refused=refused)
     found = list(line_of(metadata))
     ids = [one["snapshot-id"] for one in found]
     new = found[: ids.index(read_to.id)] if read_to else found
     new.reverse()
     commits = tuple(map(_commit, new))
     if new and not _sequence(new[-1]) and metadata.get("format-version") == 1:
-        return Plan(commits, refused=no_order_error(name))
+        return SnapshotPlan(commits, refused=no_order_error(name))
     changing = (one for one in commits if one.operation not in READ_AS_NOTHING)
     first = next(changing, None) if read_to else None  # a first window has every row, however made
     appends = rewritten_error(name, first.id, first.operation) if first else None
-    return Plan(commits, refused_appends=appends)
+    return SnapshotPlan(commits, refused_appends=appends)
 
 
 def _refusal(name: str, metadata: Mapping[str, Any], read_to: Snapshot) -> WatermarksError | None:

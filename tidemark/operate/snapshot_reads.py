@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tidemark.errors import TidemarkError
 from tidemark.model.assembly.arguments import WATERMARK_TABLE
-from tidemark.operate.snapshot_plan import Plan, plan_of
+from tidemark.operate.snapshot_plan import SnapshotPlan, plan_of
 from tidemark.operate.target import Target, arguments_of
 from watermarks import (
     WatermarkAdmin,
@@ -60,7 +60,7 @@ class SnapshotRead:
     cursor: Cursor
     table: str = ""
     unknown: str = ""
-    plan: Plan = field(default_factory=Plan)
+    plan: SnapshotPlan = field(default_factory=SnapshotPlan)
 
 
 def snapshot_reads(target: Target, job: str) -> list[SnapshotRead]:

@@ -15,9 +15,9 @@ from tidemark.errors import TidemarkError
 from tidemark.local_state.store.stored_warnings import RunWarning, ShowWarnings
 from tidemark.model.assembly.cloud_assembly import Assembly
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetWritten
+from tidemark.operate.app_names import Names
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run
-from tidemark.operate.names import Names
 from tidemark.operate.rewind.cleared import Cleared
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.rewinds import Rewinds

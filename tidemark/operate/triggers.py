@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.model.messages import known
+from tidemark.operate.app_names import TRIGGER
 from tidemark.operate.clients import Glue, all_of
-from tidemark.operate.names import TRIGGER
 
 ON_DEMAND = "ON_DEMAND"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from tidemark.errors import UsageError
 from tidemark.model.messages import known_run
+from tidemark.operate.app_names import WORKFLOW
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run, run_of
-from tidemark.operate.names import WORKFLOW
 
 OPEN, COMPLETED = ("RUNNING", "STOPPING"), "COMPLETED"
 MAX_EARLIER = 6  # runs that are asked for what they have left

@@ -54,7 +54,7 @@ _needing: dict[str, str] = {}  # why a script, by its hash, was found to need a 
 
 
 @dataclass(frozen=True)
-class Job:
+class PreparedJob:
     """A script with its arguments: call it to run it."""
 
     glue_job: GlueJob
@@ -135,10 +135,12 @@ class GlueJob:
         self._make_buckets(file, words)
         return self._with_libraries(Submission(file, name, words), file.read_bytes())
 
-    def define(self, script: str | Path, bookmark: object = "enable", **arguments: Any) -> Job:
+    def define(
+        self, script: str | Path, bookmark: object = "enable", **arguments: Any
+    ) -> PreparedJob:
         """Return a job to call: the script with its arguments, not run yet."""
         self.file_of(script)
-        return Job(self, script, bookmark, arguments)
+        return PreparedJob(self, script, bookmark, arguments)
 
     def file_of(self, script: str | Path) -> Path:
         """Return the file of a script.
@@ -227,7 +229,7 @@ class GlueJob:
         if (spark := spark_for(self._test.version)) != own_spark():
             return f"Glue {self._test.version} has Spark {spark.version}, this Python has another"
         if asked := asked_for(os.environ):
-            return asked.why_own_jvm
+            return asked.own_jvm_reason
         if semantics_of(os.environ) != FOLDER:
             return "the lake has S3's semantics, and that of this process is a folder"
         if isolated is not None:

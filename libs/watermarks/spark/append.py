@@ -9,7 +9,7 @@ from watermarks.errors import WatermarksError, WatermarkValueError
 from watermarks.windows.bookmark_option import check_is_kept
 from watermarks.windows.window import Window, edges
 
-from .iceberg import Target
+from .iceberg import IcebergTarget
 from .iceberg_tables import iceberg_table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def append_window(frame: DataFrame, table: str, window: Window, *, part: str = "
             f"the table {table} is not one of Iceberg, so an append could not be told from its "
             "repetition: write files with write_window, or merge by key with merge_window"
         )
-    target = Target(iceberg, window, part)
+    target = IcebergTarget(iceberg, window, part)
     done = (iceberg.name, target.note, window.window_id, window.attempt)
     if done in _appended:
         raise WatermarksError(

@@ -39,7 +39,7 @@ _RACES = 10
 
 
 @dataclass(frozen=True)
-class Target:
+class IcebergTarget:
     """A table, and the window to write into it.
 
     Attributes:
@@ -155,7 +155,7 @@ class Target:
             f"{self.table.name} UNSET TBLPROPERTIES ('{self.note}')"
         )
 
-    def _text(self, written: Any) -> str:
+    def _note_value(self, written: Any) -> str:
         window = f"{self.window.attempt} {self.window.window_id}"
         if written is None:
             return window
@@ -191,7 +191,7 @@ class Target:
             if _id_of(table.currentSnapshot()) != _id_of(base):
                 return False
             properties = transaction.updateProperties()
-            properties.set(self.note, self._text(table.snapshot(branch))).commit()
+            properties.set(self.note, self._note_value(table.snapshot(branch))).commit()
             changes = transaction.manageSnapshots()
             changes.fastForwardBranch("main", branch).removeBranch(branch).commit()
             if _is_committed(transaction.commitTransaction):

@@ -19,7 +19,7 @@ from watermarks.windows.window import DISABLE, Window, edges
 
 from .columns import DELETED, check_columns, check_no_others, escaped
 from .history import history_of
-from .iceberg import Target
+from .iceberg import IcebergTarget
 from .iceberg_tables import iceberg_table, with_summary
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def merge_window(
     if iceberg is None or window.job_bookmark_option == DISABLE:
         into(table)  # noted nowhere: it supersedes no window, and merging it again changes nothing
     else:
-        one = Target(iceberg, window, is_merge=True)
+        one = IcebergTarget(iceberg, window, is_merge=True)
         one.write(
             lambda branch: with_summary(spark, one.summary, lambda: into(branch)),
             is_repeatable=True,

@@ -87,7 +87,7 @@ def _instant(value: Any) -> Any:
     return value.astimezone(UTC) if is_aware else value
 
 
-def behind(value: Any, distance: Distance, what: str) -> Any:
+def value_before(value: Any, distance: Distance, what: str) -> Any:
     """Return the value that lies a distance before another; `what` is the parameter it came from.
 
     A date moves by whole days.
@@ -101,7 +101,7 @@ def behind(value: Any, distance: Distance, what: str) -> Any:
         ) from error
 
 
-def ahead(value: Any, distance: Distance, what: str) -> Any:
+def value_after(value: Any, distance: Distance, what: str) -> Any:
     """Return the value at a distance after another; None if that year does not exist."""
     check_distance(value, distance, what)
     try:

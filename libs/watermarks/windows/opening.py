@@ -18,7 +18,7 @@ from watermarks.table.requests import (
 )
 from watermarks.table.schema import Row, Table
 
-from .cursors import behind, entry_of, is_same
+from .cursors import entry_of, is_same, value_before
 from .ranges import Seen, choose_range
 from .request import WindowRequest
 from .window import OpenWindow, Window
@@ -74,7 +74,7 @@ class Opening:
             return window
         opened, read_low = self.opened, self.opened.low
         if request.lookback is not None and opened.low is not None and opened.bounds != "[]":
-            read_low = behind(opened.low, request.lookback, "lookback")
+            read_low = value_before(opened.low, request.lookback, "lookback")
         return replace(
             window,
             window_id=opened.window_id,

@@ -17,7 +17,15 @@ from watermarks.errors import WatermarkValueError
 from watermarks.table.latest import Attribute, Latest
 from watermarks.table.values import decode, encode, is_nat
 
-from .cursors import AWARE, ahead, behind, check_same_family, entry_of, family, is_before
+from .cursors import (
+    AWARE,
+    check_same_family,
+    entry_of,
+    family,
+    is_before,
+    value_after,
+    value_before,
+)
 from .days import DAY, check_not_ahead, is_day, warn_if_coarse, warn_if_stored_ahead
 from .request import NOW, SETTLE, Bound, WindowRequest, is_bound
 from .window import Bounds, Ends
@@ -166,7 +174,7 @@ def _settled(
         return high, None
     now = request.aware_now()
     if family(high) == AWARE:
-        latest = behind(now, settle, "settle").astimezone(high.tzinfo)
+        latest = value_before(now, settle, "settle").astimezone(high.tzinfo)
         return (latest if is_before(latest, high) else high), None
     # A bound of another column, from before a rewind, is not comparable.
     is_new = seen is None or family(seen.value) != family(high)
@@ -206,7 +214,7 @@ def _cut(request: WindowRequest, source: Bound | None, low: Any, is_low_in: bool
                 f"max_span is {request.max_span!r}, and the first window has no lower end to count "
                 "from: give initial=, or high=newest(frame) or newest_jdbc(spark, options, table)"
             )
-        return None if start is None else ahead(start, request.max_span, "max_span")
+        return None if start is None else value_after(start, request.max_span, "max_span")
     if request.max_rows is None:
         return None
     if source is None:

@@ -38,7 +38,7 @@ KINDS = {
 }  # fmt: skip
 
 
-OF_TERRAFORM = (
+TERRAFORM_TYPES = (
     "aws_glue_classifier",
     "aws_glue_connection",
     "aws_glue_catalog_database",
@@ -164,7 +164,7 @@ def test_each_resource_of_a_template_is_in_the_code_or_named_with_a_reason(data,
 
 
 @given(
-    kinds=st.lists(st.sampled_from(OF_TERRAFORM), unique=True),
+    kinds=st.lists(st.sampled_from(TERRAFORM_TYPES), unique=True),
     starters=st.lists(
         st.sampled_from(
             [

@@ -57,7 +57,7 @@ ADDED = {
     ("Targets", "CatalogTargets", "1"),  # where one target named two tables: that is listed
     *(("Targets", f"{kind}Targets", n) for kind in ("Delta", "Hudi", "Iceberg") for n in "123"),
 }
-OF_STREAMS = {("DefaultArguments", "--checkpoint"), ("DefaultArguments", "--enable-metrics")}
+STREAM_ARGUMENTS = {("DefaultArguments", "--checkpoint"), ("DefaultArguments", "--enable-metrics")}
 
 
 def unlisted(
@@ -313,7 +313,7 @@ def test_jobs_and_crawlers_of_any_form_synthesize_with_no_difference_that_is_not
     assert len(new) == len(adoption.jobs)
     for job in adoption.jobs:
         own = [one for one in adoption.differences if one.of == f"job {job.old}"]
-        added = OF_STREAMS if job.is_streaming else frozenset()
+        added = STREAM_ARGUMENTS if job.is_streaming else frozenset()
         assert unlisted(jobs[job.old], new[job.name], own, added) == [], jobs[job.old]
     assert len(adoption.streaming_jobs) >= 3
     (start,) = [one for one in resources(template, "AWS::Glue::Trigger") if "Predicate" not in one]

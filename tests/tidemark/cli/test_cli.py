@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.waiting import BOUND_S, wait_until
-from tidemark.cli.error_lines import told_of
+from tidemark.cli.error_lines import exit_line
 from tidemark.cli.main import main
 
 PROJECT = Path(__file__).parents[3]
@@ -271,10 +271,10 @@ def test_a_question_without_an_answer_names_the_option_that_answers(home) -> Non
 
 def test_ctrl_c_at_a_question_exits_as_elsewhere() -> None:
     error = click.Abort()
-    assert told_of(error, "local") is None  # the answer was no
+    assert exit_line(error, "local") is None  # the answer was no
     error.__context__ = KeyboardInterrupt()
 
-    assert told_of(error, "local") == ("\nstopped", 130)
+    assert exit_line(error, "local") == ("\nstopped", 130)
 
 
 def test_local_bucket_makes_a_bucket_once(home) -> None:

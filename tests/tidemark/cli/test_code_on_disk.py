@@ -292,7 +292,10 @@ def test_a_run_of_another_command_keeps_its_code(shop, home):
 
 def test_a_server_says_that_a_run_it_started_has_old_code(shop, home, capsys):
     folder = synthesize(shop.folder, {})
-    with serving(Home.open(home), Options(on_start=OldCode(Home.open(home)).tell)) as (url, engine):
+    with serving(Home.open(home), Options(on_start=OldCode(Home.open(home)).report)) as (
+        url,
+        engine,
+    ):
         engine.ask(lambda glue: deploy_on_port(glue, folder))
         port = Port(Home.open(home), url, engine)
         port.ended("load", port.start("load"))

@@ -26,7 +26,7 @@ from tidemark.operate.account import Account
 from tidemark.operate.clients import of_port
 from tidemark.operate.job_runs import Run
 from tidemark.report.lineage.events import event_of
-from tidemark.report.lineage.names import run_uuid
+from tidemark.report.lineage.openlineage_names import run_uuid
 
 pytestmark = pytest.mark.stress  # starts many processes
 

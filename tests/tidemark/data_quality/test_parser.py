@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.data_quality.parser import parse
 from tidemark.data_quality.rule_types import checked
-from tidemark.data_quality.rules import Composite, Condition, Keyword, Text
+from tidemark.data_quality.rules import Composite, Keyword, RuleCondition, Text
 from tidemark.errors import UnsupportedError, UsageError
 
 # As the parser of AWS prints rules: its tests have these forms.
@@ -83,8 +83,8 @@ def test_constants_stand_for_a_parameter_a_value_and_a_list():
     sql, listed, single = parse(document).rules
 
     assert sql.parameters == ("select count(*) from primary",)
-    assert listed.condition == Condition("in", (Text("a", '"a"'), Keyword("NULL")))
-    assert single.condition == Condition("=", (Text("b", '"b"'),))
+    assert listed.condition == RuleCondition("in", (Text("a", '"a"'), Keyword("NULL")))
+    assert single.condition == RuleCondition("=", (Text("b", '"b"'),))
 
 
 def test_arithmetic_counts_and_a_quoted_number_is_a_number():

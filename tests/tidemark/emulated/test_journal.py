@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.emulated.journal import Journal, Request
+from tidemark.emulated.journal import Journal, JournalEntry
 from tidemark.emulated.services import is_kept, operation_of, without_wait
 from tidemark.errors import UsageError
 
-ONE = Request("ssm", "/", {"x-amz-target": "AmazonSSM.PutParameter"}, b"\x00{}", 1)
-TWO = Request("sns", "/", {}, b"Action=CreateTopic&Name=%C3%A9", 2)
+ONE = JournalEntry("ssm", "/", {"x-amz-target": "AmazonSSM.PutParameter"}, b"\x00{}", 1)
+TWO = JournalEntry("sns", "/", {}, b"Action=CreateTopic&Name=%C3%A9", 2)
 
 
 def added(journal, *requests):

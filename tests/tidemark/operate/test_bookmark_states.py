@@ -17,7 +17,7 @@ TIMES = {
     "CURR_RUN_START_TIME": "2013-01-01T12:00:00.000Z",
     "INCLUDE_LIST": "0cc175b9c0f1b6a831c399e269772661,92eb5ffee6ae2fec3ad71c777531578f",
 }
-OF_S3 = {"jsonClass": "HadoopDataSourceJobBookmarkState", "timestamps": TIMES}
+S3_STATE = {"jsonClass": "HadoopDataSourceJobBookmarkState", "timestamps": TIMES}
 
 
 def states(document: object) -> dict:
@@ -25,7 +25,7 @@ def states(document: object) -> dict:
 
 
 def test_a_source_of_s3_of_an_account_has_a_mark_a_band_and_the_objects_of_the_band():
-    (state,) = states({"orders": OF_S3}).values()
+    (state,) = states({"orders": S3_STATE}).values()
 
     assert (state["kind"], state["high_ms"], state["low_ms"]) == (
         "s3",
@@ -33,7 +33,7 @@ def test_a_source_of_s3_of_an_account_has_a_mark_a_band_and_the_objects_of_the_b
         STARTED_MS - 900_000,
     )
     assert len(state["recent"]) == 2
-    first_run = OF_S3 | {"timestamps": TIMES | {"INCLUDE_LIST": ""}}
+    first_run = S3_STATE | {"timestamps": TIMES | {"INCLUDE_LIST": ""}}
     assert states({"orders": first_run})["orders"]["recent"] == []
 
 
@@ -57,8 +57,8 @@ def test_a_document_of_a_port_holds_its_states_and_what_is_no_json_is_shown():
 
 
 def test_an_object_is_older_only_than_every_band_and_newer_only_than_every_mark():
-    later = OF_S3 | {"timestamps": TIMES | {"CURR_RUN_START_TIME": "2013-01-01T13:00:00Z"}}
-    band = band_of(states({"orders": OF_S3, "later": later}).values())
+    later = S3_STATE | {"timestamps": TIMES | {"CURR_RUN_START_TIME": "2013-01-01T13:00:00Z"}}
+    band = band_of(states({"orders": S3_STATE, "later": later}).values())
 
     assert band == (STARTED_MS - 900_000, STARTED_MS + 3_600_000)
     assert [place_of(at, band) for at in (band[0], band[0] + 1, band[1], band[1] + 1)] == [

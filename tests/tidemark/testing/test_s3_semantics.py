@@ -8,7 +8,7 @@ import pytest
 
 from tests.edge import recording
 from tests.tidemark.cli.processes import started
-from tidemark.cli.run import Request
+from tidemark.cli.run import RunOptions
 from tidemark.errors import UsageError
 from tidemark.glue_job.process.lake_fs.semantics import (
     OPTIMIZED,
@@ -120,7 +120,7 @@ def test_option_without_a_yes_or_no_is_refused():
 
 
 def test_run_of_another_process_refuses_the_option():
-    request = Request(None, None, None, False, True, False, None, "table")
+    request = RunOptions(None, None, None, False, True, False, None, "table")
 
     with pytest.raises(UsageError, match="--s3-semantics and --skip-crawlers, which are for the"):
         request.check_elsewhere("process 7", "")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.adopt.data import flags_of
+from tidemark.adopt.free_names import Variables
 from tidemark.adopt.jobs.roles import roles_of
 from tidemark.adopt.model import (
     AdoptedCrawler,
@@ -13,7 +14,6 @@ from tidemark.adopt.model import (
     Place,
     Wait,
 )
-from tidemark.adopt.names import Variables
 from tidemark.adopt.plan.literals import (
     call,
     dict_of,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from tidemark.checks.graph.folders import is_partition, is_same, overlap, relative
-from tidemark.checks.graph.model import Graph, Job, Problem
+from tidemark.checks.graph.model import Graph, GraphJob, Problem
 from tidemark.checks.graph.races import ACKNOWLEDGE
 
 
@@ -21,7 +21,7 @@ def crawls(graph: Graph) -> Iterator[Problem]:
         yield from _of_declared(crawler, graph)
 
 
-def _of_both(one: Job, other: Job) -> Iterator[Problem]:
+def _of_both(one: GraphJob, other: GraphJob) -> Iterator[Problem]:
     tables = [
         (mine, theirs)
         for mine in one.crawled
@@ -39,7 +39,7 @@ def _of_both(one: Job, other: Job) -> Iterator[Problem]:
         )
 
 
-def _of_tables(one: Job, other: Job, mine: str, theirs: str) -> tuple[str, str]:
+def _of_tables(one: GraphJob, other: GraphJob, mine: str, theirs: str) -> tuple[str, str]:
     """Return what two crawlers do to tables, and what to do."""
     named = [table for table in (mine, theirs) if not table.endswith("*")]
     if not named:
@@ -53,7 +53,7 @@ def _of_tables(one: Job, other: Job, mine: str, theirs: str) -> tuple[str, str]:
     return text, f"leave the folder out of the {making}, or give that another database"
 
 
-def _of_declared(crawler: Job, graph: Graph) -> Iterator[Problem]:
+def _of_declared(crawler: GraphJob, graph: Graph) -> Iterator[Problem]:
     """Yield the declared tables whose data a crawler turns into another table."""
     for table, location in graph.located.items():
         database = table.rpartition(".")[0]

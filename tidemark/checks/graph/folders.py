@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, product
 
-from tidemark.checks.graph.model import Job
+from tidemark.checks.graph.model import GraphJob
 
 SCHEME = re.compile(r"s3[an]?://")
 PARTITION = re.compile(r"[^/=]+=[^/]*")
@@ -15,19 +15,19 @@ class Folders:
     """Jobs by the folders they use, to find those of one folder without looking at all."""
 
     def __init__(self) -> None:
-        self._at: dict[str, dict[str, Job]] = defaultdict(dict)
-        self._inside: dict[str, dict[str, Job]] = defaultdict(dict)
+        self._at: dict[str, dict[str, GraphJob]] = defaultdict(dict)
+        self._inside: dict[str, dict[str, GraphJob]] = defaultdict(dict)
 
-    def add(self, job: Job, uris: Iterable[str]) -> None:
+    def add(self, job: GraphJob, uris: Iterable[str]) -> None:
         """Note that a job uses folders."""
         for uri in uris:
             self._at[_folder(uri)][job.at] = job
             for parent in _parents(uri):
                 self._inside[parent][job.at] = job
 
-    def touching(self, uris: Iterable[str]) -> list[Job]:
+    def touching(self, uris: Iterable[str]) -> list[GraphJob]:
         """Return the jobs that use one of these folders, a part of it, or a folder around it."""
-        found: dict[str, Job] = {}
+        found: dict[str, GraphJob] = {}
         for uri in uris:
             found |= self._inside.get(_folder(uri), {})
             for parent in _parents(uri):

@@ -10,7 +10,7 @@ CONDITIONAL = "CONDITIONAL"
 
 
 @dataclass(frozen=True)
-class Job:
+class GraphJob:
     """One Glue job, or one crawler (`CRAWLER` + name); `at` is where its resource stands.
 
     Attributes:
@@ -54,7 +54,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Condition:
+class GraphCondition:
     """One watched job or crawler and the state it must end in."""
 
     name: str
@@ -77,7 +77,7 @@ class Trigger:
     workflow: str | None = None
     starts: tuple[str, ...] = ()
     logical: str | None = "AND"
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[GraphCondition, ...] = ()
     is_active: bool = True
     schedule: str | None = None
     batch: tuple[object, object] | None = None
@@ -162,13 +162,13 @@ class Graph:
     workflows of pipelines that have streaming jobs, which no trigger starts.
     """
 
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[GraphJob, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     workflows: Mapping[str, str] = field(default_factory=dict)
     open_secrets: tuple[OpenSecret, ...] = ()
     timers: tuple[Timer, ...] = ()
     event_rules: tuple[EventRule, ...] = ()
-    crawlers: tuple[Job, ...] = ()
+    crawlers: tuple[GraphJob, ...] = ()
     tables: frozenset[str] = frozenset()
     located: Mapping[str, str] = field(default_factory=dict)
     placed: tuple[tuple[str, str, str], ...] = ()
@@ -177,7 +177,7 @@ class Graph:
     streamed: frozenset[str] = frozenset()
 
     @property
-    def nodes(self) -> tuple[Job, ...]:
+    def nodes(self) -> tuple[GraphJob, ...]:
         """Return the jobs and the crawlers."""
         return self.jobs + self.crawlers
 

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import islice, product
 from typing import TypeAlias
 
-from tidemark.checks.graph.model import CONDITIONAL, Condition, Trigger
+from tidemark.checks.graph.model import CONDITIONAL, GraphCondition, Trigger
 
 MAX_PATHS = 200  # of starting a job; with more, one of them is taken to be possible
 Path: TypeAlias = frozenset[tuple[str, str]]
@@ -82,7 +82,7 @@ def _paths_of(trigger: Trigger, paths: Mapping[str, set[Path]]) -> set[Path]:
     return together
 
 
-def _is_one_run(path: Path, condition: Condition) -> bool:
+def _is_one_run(path: Path, condition: GraphCondition) -> bool:
     return agree(path | {(condition.name, condition.state)})
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from tidemark.checks.graph.folders import Folders, is_same, overlap
-from tidemark.checks.graph.model import Graph, Job, Problem
+from tidemark.checks.graph.model import Graph, GraphJob, Problem
 from tidemark.checks.graph.together import Together
 
 # Files of a job that are not data, by the parameter for their location.
@@ -39,7 +39,7 @@ def races(graph: Graph) -> Iterator[Problem]:
             yield from _uncrawled(job, crawler, together, graph.tables)
 
 
-def _pairs(graph: Graph, written: Folders) -> list[tuple[Job, Job]]:
+def _pairs(graph: Graph, written: Folders) -> list[tuple[GraphJob, GraphJob]]:
     """Return the pairs of jobs, in order, in which one uses the output of the other."""
     order = {job.at: number for number, job in enumerate(graph.nodes)}
     found: dict[int, set[int]] = defaultdict(set)
@@ -55,7 +55,7 @@ def _pairs(graph: Graph, written: Folders) -> list[tuple[Job, Job]]:
     ]
 
 
-def _own_output(job: Job) -> Iterator[Problem]:
+def _own_output(job: GraphJob) -> Iterator[Problem]:
     for read, written in overlap(job.reads, job.writes)[:1]:
         yield Problem(
             "reads-own-output",
@@ -69,7 +69,7 @@ def _own_output(job: Job) -> Iterator[Problem]:
         )
 
 
-def _kept(job: Job, used: Folders) -> Iterator[Problem]:
+def _kept(job: GraphJob, used: Folders) -> Iterator[Problem]:
     for parameter, uri in job.kept.items():
         for other in used.touching([uri]):
             ((_, data), *_) = overlap([uri], other.reads + other.writes)
@@ -82,7 +82,7 @@ def _kept(job: Job, used: Folders) -> Iterator[Problem]:
             )
 
 
-def _own_runs(job: Job) -> Iterator[Problem]:
+def _own_runs(job: GraphJob) -> Iterator[Problem]:
     """Yield the output of a job whose runs may run at the same time."""
     if job.max_concurrent_runs > 1 and job.writes:
         yield Problem(
@@ -95,7 +95,7 @@ def _own_runs(job: Job) -> Iterator[Problem]:
         )
 
 
-def _of_pair(one: Job, other: Job, together: Together) -> Iterator[Problem]:
+def _of_pair(one: GraphJob, other: GraphJob, together: Together) -> Iterator[Problem]:
     for mine, theirs in overlap(one.writes, other.writes)[:1]:
         yield Problem(
             "two-writers",
@@ -110,7 +110,7 @@ def _of_pair(one: Job, other: Job, together: Together) -> Iterator[Problem]:
     yield from _unwaited(other, one, together)
 
 
-def _unwaited(reader: Job, writer: Job, together: Together) -> Iterator[Problem]:
+def _unwaited(reader: GraphJob, writer: GraphJob, together: Together) -> Iterator[Problem]:
     """Yield data read while it is written; nobody can wait for a job of another workflow."""
     if not together.share_a_workflow(reader.name, writer.name):
         return
@@ -126,7 +126,7 @@ def _unwaited(reader: Job, writer: Job, together: Together) -> Iterator[Problem]
 
 
 def _uncrawled(
-    job: Job, crawler: Job, together: Together, defined: Collection[str]
+    job: GraphJob, crawler: GraphJob, together: Together, defined: Collection[str]
 ) -> Iterator[Problem]:
     """Yield a table that a job uses while a crawler of its workflow may change it."""
     for table in job.tables:
@@ -144,7 +144,7 @@ def _uncrawled(
             return
 
 
-def table_without_waiting(job: Job, table: str, changing: str, kind: str) -> Problem:
+def table_without_waiting(job: GraphJob, table: str, changing: str, kind: str) -> Problem:
     """Return the problem of a job that uses a table while another node may change it."""
     return Problem(
         "table-without-waiting",

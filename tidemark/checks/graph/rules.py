@@ -7,9 +7,9 @@ https://docs.aws.amazon.com/glue/latest/dg/blueprint_workflow_restrictions.html
 from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.checks.graph.crawls import crawls
+from tidemark.checks.graph.duplicate_names import problems_of_names
 from tidemark.checks.graph.folders import Folders
-from tidemark.checks.graph.model import CONDITIONAL, Graph, Job, Problem, Trigger
-from tidemark.checks.graph.names import problems_of_names
+from tidemark.checks.graph.model import CONDITIONAL, Graph, GraphJob, Problem, Trigger
 from tidemark.checks.graph.nested_tables import nested_tables
 from tidemark.checks.graph.open_secrets import IN_CONNECTION, IN_INPUT, INPUT, PROPERTY
 from tidemark.checks.graph.paths import cycle_of, paths_to_start
@@ -90,7 +90,7 @@ def problems(graph: Graph) -> list[Problem]:
 
 
 def _of_jobs(graph: Graph) -> Iterator[Problem]:
-    first: dict[str, Job] = {}
+    first: dict[str, GraphJob] = {}
     for job in graph.jobs:
         if job.name in first:
             yield Problem(
@@ -129,7 +129,7 @@ def _of_jobs(graph: Graph) -> Iterator[Problem]:
 
 
 def _of_crawlers(graph: Graph) -> Iterator[Problem]:
-    first: dict[str, Job] = {}
+    first: dict[str, GraphJob] = {}
     for crawler in graph.crawlers:
         other = first.setdefault(crawler.name, crawler)
         if other is not crawler:

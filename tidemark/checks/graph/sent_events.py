@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from tidemark.checks.graph.folders import overlap
-from tidemark.checks.graph.model import CRAWLER, EventRule, Job
+from tidemark.checks.graph.model import CRAWLER, EventRule, GraphJob
 from tidemark.model.schedules.event_matching import OR, matches
 
 Event: TypeAlias = Mapping[str, Any]
@@ -62,7 +62,7 @@ class Cause(NamedTuple):
     is_certain: bool = True
 
 
-def cause_of(rule: EventRule, job: Job) -> Cause | None:
+def cause_of(rule: EventRule, job: GraphJob) -> Cause | None:
     """Return the action of a job or crawler that sends events of a rule, None without one."""
     cause = _cause_of(rule, job)
     if cause and cause.is_certain and _asks_actor(rule.pattern):
@@ -79,7 +79,7 @@ def _asks_actor(pattern: Mapping[str, Any]) -> bool:
     return False
 
 
-def _cause_of(rule: EventRule, job: Job) -> Cause | None:
+def _cause_of(rule: EventRule, job: GraphJob) -> Cause | None:
     if both := overlap(rule.folders, _written(job)):
         return Cause(f"writes {both[0][1]}, where objects that arrive")
     pattern = _known(rule.pattern)
@@ -97,7 +97,7 @@ def _cause_of(rule: EventRule, job: Job) -> Cause | None:
     return None
 
 
-def _written(job: Job) -> tuple[str, ...]:
+def _written(job: GraphJob) -> tuple[str, ...]:
     return (*job.writes, *job.kept.values())
 
 
@@ -112,7 +112,7 @@ def _known(pattern: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
-def _changes(job: Job) -> Iterator[Sent]:
+def _changes(job: GraphJob) -> Iterator[Sent]:
     """Yield the events that Glue sends of a job or a crawler, and of the tables it changes."""
     for table in (*job.crawled, *job.changes):
         yield _of_table(table, table.rpartition(".")[2].removesuffix("*"))
@@ -135,7 +135,7 @@ def _glue(detail_type: str, **detail: str) -> Sent:
     return event, f"sends '{detail_type}' {detail.get('state', '')}".rstrip() + "; these"
 
 
-def _objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
+def _objects(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     """Yield the events of objects that a job puts into its folders, whatever their names are."""
     for uri in _written(job):
         for bucket, key in _arrivals(uri, pattern):
@@ -146,7 +146,7 @@ def _objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
             yield _call("s3", PUT, {"bucketName": bucket, "key": key}), text
 
 
-def _possible(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
+def _possible(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     """Yield the events that a job or crawler may send: only its script, or a run, shows them."""
     yield from _possible_objects(job, pattern)
     for table in (*job.crawled, *job.changes):
@@ -162,7 +162,7 @@ def _possible(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
             )
 
 
-def _possible_objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
+def _possible_objects(job: GraphJob, pattern: Mapping[str, Any]) -> Iterator[Sent]:
     for uri in _written(job):
         for bucket, key in _arrivals(uri, pattern):
             for reason in (PUT, *MAY_CREATE):
@@ -175,7 +175,7 @@ def _possible_objects(job: Job, pattern: Mapping[str, Any]) -> Iterator[Sent]:
                 yield call, f"call {name} in {uri}; such calls"
 
 
-def _starts(job: Job) -> dict[str, dict[str, str]]:
+def _starts(job: GraphJob) -> dict[str, dict[str, str]]:
     """Return the calls that start a node, and the one with which an event starts its workflow."""
     if job.name.startswith(CRAWLER):
         return {"StartCrawler": {"name": job.name.removeprefix(CRAWLER)}, "NotifyEvent": {}}

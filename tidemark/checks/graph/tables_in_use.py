@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from tidemark.checks.graph.folders import overlap
-from tidemark.checks.graph.model import Graph, Job, Problem
+from tidemark.checks.graph.model import Graph, GraphJob, Problem
 from tidemark.checks.graph.races import ACKNOWLEDGE, table_without_waiting
 from tidemark.checks.graph.together import Together
 
@@ -15,7 +15,7 @@ from tidemark.checks.graph.together import Together
 def tables_in_use(graph: Graph) -> Iterator[Problem]:
     """Yield the tables that are used while another job changes them, or without their data."""
     together = Together(graph)
-    changing: dict[str, list[Job]] = defaultdict(list)
+    changing: dict[str, list[GraphJob]] = defaultdict(list)
     for job in graph.jobs:
         yield from _own_runs(job)
         for table in dict.fromkeys(job.changes):
@@ -29,7 +29,7 @@ def tables_in_use(graph: Graph) -> Iterator[Problem]:
         yield from _without_data(job, graph)
 
 
-def _own_runs(job: Job) -> Iterator[Problem]:
+def _own_runs(job: GraphJob) -> Iterator[Problem]:
     if job.max_concurrent_runs > 1 and job.changes and not job.writes:
         yield Problem(
             "two-writers",
@@ -40,7 +40,9 @@ def _own_runs(job: Job) -> Iterator[Problem]:
         )
 
 
-def _both_write(table: str, one: Job, other: Job, together: Together) -> Iterator[Problem]:
+def _both_write(
+    table: str, one: GraphJob, other: GraphJob, together: Together
+) -> Iterator[Problem]:
     is_reported = overlap(one.writes, other.writes)  # by the rule of folders
     if one.name != other.name and not is_reported and together.can_run(one.name, other.name):
         yield Problem(
@@ -53,7 +55,9 @@ def _both_write(table: str, one: Job, other: Job, together: Together) -> Iterato
         )
 
 
-def _unwaited(job: Job, changing: Mapping[str, list[Job]], together: Together) -> Iterator[Problem]:
+def _unwaited(
+    job: GraphJob, changing: Mapping[str, list[GraphJob]], together: Together
+) -> Iterator[Problem]:
     """Yield a table that a job reads while another one of its workflow may change it."""
     for table in job.tables:
         for writer in changing.get(table, ()) if table not in job.changes else ():
@@ -68,7 +72,7 @@ def _unwaited(job: Job, changing: Mapping[str, list[Job]], together: Together) -
                 return
 
 
-def _without_data(job: Job, graph: Graph) -> Iterator[Problem]:
+def _without_data(job: GraphJob, graph: Graph) -> Iterator[Problem]:
     """Yield a table of the app that a job uses, and whose data its role does not allow."""
     places: dict[str, list[str]] = defaultdict(list)
     for _, table, uri in graph.placed:

@@ -4,16 +4,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tidemark.checks.graph.duplicate_names import read_names
 from tidemark.checks.graph.model import (
     CRAWLER,
-    Condition,
     EventRule,
     Graph,
-    Job,
+    GraphCondition,
+    GraphJob,
     Timer,
     Trigger,
 )
-from tidemark.checks.graph.names import read_names
 from tidemark.checks.graph.open_secrets import read_open_secrets
 from tidemark.checks.graph.table_places import (
     described,
@@ -96,7 +96,7 @@ def _streamed(templates: Templates) -> Iterator[str]:
                 yield pipeline
 
 
-def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
+def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> GraphJob:
     properties = resource.get("Properties", {})
     known = resource.get("Metadata", {}).get(METADATA, {})
     # The second win over those of a run, and so of a trigger.
@@ -112,7 +112,7 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
         return tuple(names.text(stack, item["uri"]) for item in data)
 
     retries = properties.get("MaxRetries", 0)
-    return Job(
+    return GraphJob(
         at=f"{stack}/{id_}",
         name=names.own(stack, id_),
         has_bookmark=arguments.get("--job-bookmark-option") == ENABLE,
@@ -147,7 +147,7 @@ def _job(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]
     )
 
 
-def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> Job:
+def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, Any]) -> GraphJob:
     properties = resource.get("Properties", {})
     targets = properties.get("Targets", {})
     known = resource.get("Metadata", {}).get(METADATA, {}).get("reads", [])
@@ -160,7 +160,7 @@ def _crawler(names: SymbolicNames, stack: str, id_: str, resource: Mapping[str, 
     database = names.text(stack, properties.get("DatabaseName", ""))
     prefix = names.text(stack, properties.get("TablePrefix", ""))
     reads = [names.text(stack, path) for path in (*paths, *(item["uri"] for item in known))]
-    return Job(
+    return GraphJob(
         at=f"{stack}/{id_}",
         name=CRAWLER + names.own(stack, id_),
         reads=tuple(dict.fromkeys(reads)),
@@ -268,9 +268,9 @@ def _timer(names: SymbolicNames, stack: str, id_: str, properties: Mapping[str, 
     return Timer(f"{stack}/{id_}", workflow, *((expression, zone) if is_known else ("",)))
 
 
-def _condition(names: SymbolicNames, stack: str, condition: Mapping[str, Any]) -> Condition:
+def _condition(names: SymbolicNames, stack: str, condition: Mapping[str, Any]) -> GraphCondition:
     state = condition.get("CrawlState" if "CrawlerName" in condition else "State", "")
-    return Condition(_node(names, stack, condition), state, "LogicalOperator" in condition)
+    return GraphCondition(_node(names, stack, condition), state, "LogicalOperator" in condition)
 
 
 def _node(names: SymbolicNames, stack: str, item: Mapping[str, Any]) -> str:

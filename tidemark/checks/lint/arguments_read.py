@@ -7,8 +7,8 @@ from tidemark.checks.lint.facts import Facts
 from tidemark.checks.lint.job_calls import asked_options, is_ask
 from tidemark.checks.script.bindings import changed_names
 from tidemark.checks.script.literals import strings
-from tidemark.checks.script.names import Names, identifier
 from tidemark.checks.script.place import Place, place_of
+from tidemark.checks.script.script_names import Names, identifier
 
 # Keys of the result of getResolvedOptions in addition to the requested ones.
 ALWAYS_RETURNED = {

@@ -14,8 +14,8 @@ from tidemark.checks.lint.paths import (
     join,
     resolved,
 )
-from tidemark.checks.script.names import identifier
 from tidemark.checks.script.place import place_of
+from tidemark.checks.script.script_names import identifier
 
 BROAD = {"Exception", "BaseException"}
 NEVER_RAISES = (ast.Break, ast.Continue, ast.Pass)

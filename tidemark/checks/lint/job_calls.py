@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable
 
-from tidemark.checks.script.names import Names, identifier
+from tidemark.checks.script.script_names import Names, identifier
 
 
 def is_job_call(node: ast.Call, method: str, names: Names) -> bool:

@@ -19,7 +19,9 @@ from tidemark.checks.lint.job_calls import (
 from tidemark.checks.lint.paths import NOWHERE, START, Jumps, Point, join
 from tidemark.checks.script.expressions import Value
 from tidemark.checks.script.literals import Scope, literal, local_constants, strings
-from tidemark.checks.script.names import (
+from tidemark.checks.script.operators import Ctx, is_spark_read, is_write, operator_of
+from tidemark.checks.script.place import Place, place_of
+from tidemark.checks.script.script_names import (
     FUNCTION,
     Function,
     bound_arguments,
@@ -28,8 +30,6 @@ from tidemark.checks.script.names import (
     names_of,
     parameters,
 )
-from tidemark.checks.script.operators import Ctx, is_spark_read, is_write, operator_of
-from tidemark.checks.script.place import Place, place_of
 from tidemark.errors import UsageError
 
 MAX_INLINED_CALLS = 5_000  # a script that needs more is followed no further

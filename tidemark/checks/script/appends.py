@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from tidemark.checks.script.calls import argument, given, parts_of
 from tidemark.checks.script.literals import Scope, literal
-from tidemark.checks.script.names import identifier, names_of
 from tidemark.checks.script.operators import chain_of
 from tidemark.checks.script.place import Place, place_of
+from tidemark.checks.script.script_names import identifier, names_of
 
 # Where the mode stands among the arguments of what ends a DataFrameWriter.
 MODE_AT = {

@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tidemark.checks.script.names import identifier
+from tidemark.checks.script.script_names import identifier
 
-OF_PYTHON = {"datetime": {"now", "utcnow", "today"}, "date": {"today"}}
-OF_SPARK = "current_date"
+CLOCK_CALLS = {"datetime": {"now", "utcnow", "today"}, "date": {"today"}}
+SPARK_CLOCK = "current_date"
 
 
 def clock_lines(text: str) -> list[int]:
@@ -41,4 +41,4 @@ def clocks_of(scripts: Mapping[str, Path]) -> Iterator[str]:
 def _reads_clock(call: ast.Call) -> bool:
     name = identifier(call.func)
     of = identifier(call.func.value) if isinstance(call.func, ast.Attribute) else None
-    return name == OF_SPARK or name in OF_PYTHON.get(of or "", ())
+    return name == SPARK_CLOCK or name in CLOCK_CALLS.get(of or "", ())

@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterator
 
 from tidemark.checks.script.calls import given
 from tidemark.checks.script.literals import Scope, literal
-from tidemark.checks.script.names import identifier, names_of
 from tidemark.checks.script.operators import chain_of
+from tidemark.checks.script.script_names import identifier, names_of
 
 # The data sources and types of connections that are files of the lake, or written nowhere. What
 # DynamoDB holds is copied with the home.
-OF_LAKE = {"avro", "binaryfile", "console", "csv", "delta", "dynamodb", "glueparquet", "hudi"}
-OF_LAKE |= {"iceberg", "json", "memory", "noop", "orc", "parquet", "rate", "s3", "text", "xml"}
-OF_LAKE |= {"org.apache.hudi", "org.apache.iceberg.spark.source.icebergsource"}
+LAKE_FORMATS = {"avro", "binaryfile", "console", "csv", "delta", "dynamodb", "glueparquet", "hudi"}
+LAKE_FORMATS |= {"iceberg", "json", "memory", "noop", "orc", "parquet", "rate", "s3", "text", "xml"}
+LAKE_FORMATS |= {"org.apache.hudi", "org.apache.iceberg.spark.source.icebergsource"}
 WRITERS = {"write", "writeStream", "DataFrameWriter"}
 # Methods of Glue, and where the type of the connection stands.
 SINKS = {
@@ -72,7 +72,7 @@ def database_writes_in(text: str, *, is_without_jdbc: bool = False) -> tuple[int
     except (SyntaxError, ValueError, RecursionError):
         return ()
     scope = names_of(tree).constants
-    places = OF_LAKE | BY_JDBC if is_without_jdbc else OF_LAKE
+    places = LAKE_FORMATS | BY_JDBC if is_without_jdbc else LAKE_FORMATS
     found = {line for node in ast.walk(tree) for line in _lines(node, scope, places)}
     by_jdbc = {line for node in ast.walk(tree) for line in _lines_of_jdbc(node)}
     return tuple(sorted(found if is_without_jdbc else found | by_jdbc))

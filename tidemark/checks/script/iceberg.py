@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tidemark.checks.script.names import identifier
 from tidemark.checks.script.place import Place, place_of
+from tidemark.checks.script.script_names import identifier
 from tidemark.checks.script.values import Enclosing, ScriptValues, given_to, with_arguments
 from tidemark.model.assembly.iceberg import FORMAT, METADATA_TABLES
 
@@ -91,7 +91,9 @@ def iceberg_in(text: str, arguments: Mapping[str, str]) -> IcebergScript:
     try:
         tree = ast.parse(text)
         script = ScriptValues(tree)
-        uses = dict.fromkeys(use for found in _texts(script, arguments) for use in _uses(*found))
+        uses = dict.fromkeys(
+            use for found in _names_and_queries(script, arguments) for use in _uses(*found)
+        )
         reads = dict.fromkeys(_reads(script, arguments))
     except (SyntaxError, ValueError, RecursionError):
         return IcebergScript()
@@ -130,7 +132,7 @@ def _imports_own(tree: ast.Module) -> bool:
     return False
 
 
-def _texts(
+def _names_and_queries(
     script: ScriptValues, arguments: Mapping[str, str]
 ) -> Iterator[tuple[ast.Call, str, bool]]:
     """Yield the names and queries of calls, and whether it is a query."""
@@ -170,7 +172,8 @@ def _reads(script: ScriptValues, arguments: Mapping[str, str]) -> Iterator[Read]
         has_ctx = bool({"transformation_ctx", "ctx"} & given.keys())
         for bound in script.bindings(place):
             values = {
-                key: _text(script, node, place, bound, arguments) for key, node in given.items()
+                key: _given_string(script, node, place, bound, arguments)
+                for key, node in given.items()
             }
             if kind == "options":
                 if FORMAT in (values.get("connection_type"), values.get("format")):
@@ -193,7 +196,7 @@ def _kind_of_read(call: ast.Call) -> str:
     return ""
 
 
-def _text(
+def _given_string(
     script: ScriptValues,
     node: ast.expr,
     place: Enclosing,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidemark.checks.script.names import identifier
+from tidemark.checks.script.script_names import identifier
 
 NUMBERING = {"row_number", "monotonically_increasing_id", "uuid", "uuid4"}
 IN_SQL = re.compile(
@@ -16,7 +16,7 @@ IN_SQL = re.compile(
     r"(?:\s*over\s*\((?:[^()]|\([^()]*\))*\))?\s+as\s+`?(\w+)",
     re.IGNORECASE,
 )
-OF_RELATIONALIZE = ("id", "index")  # of the tables that it makes of arrays
+RELATIONALIZE_KEYS = ("id", "index")  # of the tables that it makes of arrays
 
 
 def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
@@ -40,7 +40,7 @@ def surrogates_in(text: str) -> tuple[tuple[str, ...], ...]:
     texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
     names |= {name for text in texts if isinstance(text, str) for name in IN_SQL.findall(text)}
     found = [(name,) for name in sorted(names)]
-    more = [OF_RELATIONALIZE] if _has(tree, {"relationalize", "Relationalize"}) else []
+    more = [RELATIONALIZE_KEYS] if _has(tree, {"relationalize", "Relationalize"}) else []
     return (*found, *more)
 
 

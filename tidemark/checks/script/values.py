@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from tidemark.checks.script.bindings import attributes, bound_once, changed_names
 from tidemark.checks.script.expressions import written
-from tidemark.checks.script.names import FUNCTION, Function, identifier
+from tidemark.checks.script.script_names import FUNCTION, Function, identifier
 from tidemark.errors import UsageError
 
 DEEPEST = 5  # calls and names through which a value is followed

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.checks.script.names import identifier, names_of
 from tidemark.checks.script.operators import CTX, operator_of
+from tidemark.checks.script.script_names import identifier, names_of
 from tidemark.checks.script.values import ScriptValues, given_to, parsed
 from tidemark.errors import UsageError
 

@@ -12,7 +12,7 @@ from tidemark.cli.views.runs import render_end
 from tidemark.model.messages import plural
 from tidemark.operate.backfill.filling import Filling
 from tidemark.operate.backfill.ledger import TO_RUN, Interval, State
-from tidemark.operate.backfill.plan import Plan, rest_of
+from tidemark.operate.backfill.plan import BackfillPlan, rest_of
 from tidemark.operate.backfill.ranges import Range, Unit
 from tidemark.operate.job_runs import Run
 
@@ -88,7 +88,7 @@ def _interval_json(unit: Unit, it: Interval) -> dict[str, Any]:
     }
 
 
-def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
+def plan_lines(plan: BackfillPlan, at_once: int) -> Iterator[Listing | Sentence]:
     """Yield the plan of a backfill."""
     unit, how = plan.unit, "one after another" if at_once < 2 else f"{at_once} at once"
     size = unit.count(sum(it.size for it in plan.parts))
@@ -112,7 +112,7 @@ def plan_lines(plan: Plan, at_once: int) -> Iterator[Listing | Sentence]:
         yield Sentence(f"warning: {warning}")
 
 
-def plan_json(plan: Plan) -> dict[str, Any]:
+def plan_json(plan: BackfillPlan) -> dict[str, Any]:
     """Return a plan as plain JSON values."""
     return {
         "job": plan.job,
@@ -124,7 +124,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def outcome_json(plan: Plan, filling: Filling) -> dict[str, Any]:
+def outcome_json(plan: BackfillPlan, filling: Filling) -> dict[str, Any]:
     """Return how a backfill ended as plain JSON values."""
     runs = {**filling.done, **filling.failed}
     parts = [
@@ -139,7 +139,7 @@ def outcome_json(plan: Plan, filling: Filling) -> dict[str, Any]:
     return {**plan_json(plan), "parts": parts, "is_success": len(filling.done) == len(plan.parts)}
 
 
-def run_line(plan: Plan, run: Run, part: Range, option: str) -> Text:
+def run_line(plan: BackfillPlan, run: Run, part: Range, option: str) -> Text:
     """Return a line about the run of a part: that it began, or how it ended."""
     which = f"{plan.parts.index(part) + 1}/{len(plan.parts)} {part.text(plan.unit)}"
     if not run.is_final:
@@ -150,7 +150,7 @@ def run_line(plan: Plan, run: Run, part: Range, option: str) -> Text:
     return Text.assemble(render_end(run, logs), f"  {which}")
 
 
-def render_rest(plan: Plan, done: Sequence[Range], option: str) -> str:
+def render_rest(plan: BackfillPlan, done: Sequence[Range], option: str) -> str:
     """Return the command that fills everything missing; empty if nothing is."""
     rest = rest_of(plan, done)
     if rest is None:

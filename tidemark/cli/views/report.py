@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tidemark.report.model import Report
 
-OF_MOMENTS = "_at_ms"
+TIME_SUFFIX = "_at_ms"
 
 
 def report_json(report: "Report") -> dict[str, Any]:
@@ -31,6 +31,6 @@ def _plain(value: Any) -> Any:
 
 
 def _entry(name: str, value: Any) -> tuple[str, Any]:
-    if name.endswith(OF_MOMENTS):
+    if name.endswith(TIME_SUFFIX):
         return name.removesuffix("_ms"), None if value is None else moment_json(value)
     return name, _plain(value)

@@ -13,13 +13,13 @@ from tidemark.operate.rewind.effects import DOUBLES, NOT_KNOWN, RIGHT, STALE
 if TYPE_CHECKING:
     from tidemark.local_state.rewinds.records import RewindRecord
     from tidemark.operate.rewind.amounts import Reread
-    from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
+    from tidemark.operate.rewind.plan import JobPlan, RewindPlan, StateMove
 
 WIDTH = 80
 VERDICTS = {RIGHT: "safe", DOUBLES: "DOUBLES", STALE: "NOT CORRECTED", NOT_KNOWN: "not known"}
 
 
-def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
+def plan_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a plan, the ids of runs as short as they can be."""
     ids = {run for state in plan.states for run in (state.from_run, state.to_run, *state.undone)}
     short = short_ids(run for run in sorted(ids) if run)
@@ -47,13 +47,13 @@ def plan_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
                 yield from _wrapped(text, "- ")
 
 
-def _said_of_jobs(plan: "Plan") -> set[str]:
+def _said_of_jobs(plan: "RewindPlan") -> set[str]:
     """Return what is not known, and is said of a job above."""
     effects = {f"{job.job}: {one.dataset}: {one.why}" for job in plan.jobs for one in job.effects}
     return effects | {f"{job.job}: {one.why}" for job in plan.jobs for one in job.reads_again}
 
 
-def _clear_lines(plan: "Plan", files: Sequence[str]) -> Iterator[str]:
+def _clear_lines(plan: "RewindPlan", files: Sequence[str]) -> Iterator[str]:
     tables = ", ".join(dict.fromkeys(f"table:{one.table}" for one in plan.clears if one.table))
     folders = ", ".join(dict.fromkeys(one.dataset for one in plan.clears if not one.table))
     if folders:

@@ -96,13 +96,13 @@ def cause_lines(runs: Sequence[Run]) -> Iterator[str | Text]:
 def warning_lines(runs: Sequence[Run], warnings: Sequence[RunWarning]) -> Iterator[str | Text]:
     """Yield a line for each open warning of runs, the newest run first."""
     for run in runs:
-        for text in _texts_of(run, warnings):
+        for text in _warning_texts(run, warnings):
             yield Text.assemble(
                 ("warning", "yellow"), f" {run.job}, run of {moment(run.started_at)}: {text}"
             )
 
 
-def _texts_of(run: Run, warnings: Sequence[RunWarning]) -> list[str]:
+def _warning_texts(run: Run, warnings: Sequence[RunWarning]) -> list[str]:
     return [it.text for it in warnings if it.run_id == run.run_id]
 
 
@@ -114,7 +114,7 @@ def run_json(
     if has_rows:
         known |= {"rows_read": run.rows_read, "rows_written": run.rows_written}
     if warnings is not None:
-        known["warnings"] = _texts_of(run, warnings)
+        known["warnings"] = _warning_texts(run, warnings)
     return {
         "job": run.job,
         "run_id": run.run_id,

@@ -9,7 +9,7 @@ from rich.text import Text
 from tidemark.cli.views.listing import Listing, Sentence
 from tidemark.local_state.bookmarks.verdicts import moment
 from tidemark.model.messages import plural
-from tidemark.operate.snapshot_plan import Commit, Plan
+from tidemark.operate.snapshot_plan import Commit, SnapshotPlan
 from tidemark.operate.snapshot_reads import Cursor, SnapshotRead
 from watermarks import WatermarksError
 from watermarks.windows.snapshot_cursors import Snapshot
@@ -75,11 +75,11 @@ def snapshot_lines(job: str, reads: Sequence[SnapshotRead]) -> Iterator[Renderab
             yield Sentence(f'with read="appends": {_refusal(plan.refused_appends)}')
 
 
-def _changing(plan: Plan) -> list[Commit]:
+def _changing(plan: SnapshotPlan) -> list[Commit]:
     return [one for one in plan.commits if one.changes_rows]
 
 
-def _counts(plan: Plan) -> str:
+def _counts(plan: SnapshotPlan) -> str:
     if not plan.commits:
         return "nothing new"
     added, deleted = (sum(getattr(it, of) for it in _changing(plan)) for of in ("added", "deleted"))

@@ -35,7 +35,7 @@ class _Tables:
 
 
 # By account and region: each has its own Data Catalog.
-_OF_APP: WeakKeyDictionary[IConstruct, dict[tuple[str, str], _Tables]] = WeakKeyDictionary()
+_TABLES_BY_APP: WeakKeyDictionary[IConstruct, dict[tuple[str, str], _Tables]] = WeakKeyDictionary()
 
 
 def create_tables(scope: Construct, job: GlueJob) -> None:
@@ -51,7 +51,7 @@ def create_tables(scope: Construct, job: GlueJob) -> None:
     if not any(data.table for data in (*job.writes, *job.reads)) and not job.lake_formation:
         return
     stack = cdk.Stack.of(scope)
-    of_app = _OF_APP.setdefault(scope.node.root, {})
+    of_app = _TABLES_BY_APP.setdefault(scope.node.root, {})
     tables = of_app.setdefault((stack.account, stack.region), _Tables())
     for data in (*job.writes, *job.reads):
         table = data.table

@@ -32,7 +32,7 @@ class CrawlState(Enum):
     CANCELLED = "CANCELLED"
 
 
-class Job(Protocol):
+class JobLike(Protocol):
     """A node of a workflow that others can wait for: a job or a crawler.
 
     Attributes:
@@ -57,7 +57,7 @@ class Condition:
         JobDefinitionError: a trigger cannot watch the state.
     """
 
-    job: Job
+    job: JobLike
     state: JobState | CrawlState
 
     def __post_init__(self) -> None:

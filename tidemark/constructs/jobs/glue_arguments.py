@@ -110,10 +110,14 @@ class GlueArguments:
             self._files(name)
         if self.python_virtual_env is not None:
             self._file("python_virtual_env", self.python_virtual_env)
-        self._text("log_stream_prefix", LOG_STREAM, "up to 400 characters, no space, : or *")
-        self._text("auto_upgrade_metadata_kms_key", KEY_ARN, "the full ARN of a KMS key, no alias")
-        self._text("python_virtual_env_version", re.compile(r"[\w.+-]+"), "letters, digits, ._+-")
-        self._text(
+        self._check_form("log_stream_prefix", LOG_STREAM, "up to 400 characters, no space, : or *")
+        self._check_form(
+            "auto_upgrade_metadata_kms_key", KEY_ARN, "the full ARN of a KMS key, no alias"
+        )
+        self._check_form(
+            "python_virtual_env_version", re.compile(r"[\w.+-]+"), "letters, digits, ._+-"
+        )
+        self._check_form(
             "python_modules_installer_option",
             re.compile(r"-[^\r\n]*"),
             "options of pip in one line, the first with its dash",
@@ -132,7 +136,7 @@ class GlueArguments:
             f"GlueArguments has {name} {value!r}; allowed: {allowed}; correct {name}="
         )
 
-    def _text(self, name: str, form: re.Pattern[str], allowed: str) -> None:
+    def _check_form(self, name: str, form: re.Pattern[str], allowed: str) -> None:
         value = getattr(self, name)
         text = value.text if isinstance(value, NotSecret) else value
         if text is not None and not form.fullmatch(text):

@@ -118,7 +118,7 @@ def _check_versions(job: str, placed: Sequence[Placed], glue_version: str) -> No
 
 
 def _extensions(job: str, conf: Mapping[str, str | NotSecret]) -> str:
-    own = _text(conf.get(EXTENSIONS, ICEBERG_EXTENSIONS))
+    own = _plain_string(conf.get(EXTENSIONS, ICEBERG_EXTENSIONS))
     if ICEBERG_EXTENSIONS not in own.split(","):
         raise _contradiction(job, EXTENSIONS, own, f"{own},{ICEBERG_EXTENSIONS}")
     return own
@@ -133,7 +133,7 @@ def _catalog_settings(
 ) -> dict[str, str]:
     """Return the settings of one catalog, which the job's own neither lack nor contradict."""
     key = f"spark.sql.catalog.{catalog}"
-    own = {name: _text(value) for name, value in conf.items()}
+    own = {name: _plain_string(value) for name, value in conf.items()}
     warehouse = own.get(f"{key}.warehouse")
     wanted = iceberg_settings(catalog, _warehouse(job, placed, warehouse, names_location))
     del wanted[EXTENSIONS]  # of all catalogs
@@ -193,7 +193,7 @@ def _names_location(script: Path) -> bool:
     )
 
 
-def _text(value: str | NotSecret) -> str:
+def _plain_string(value: str | NotSecret) -> str:
     return value.text if isinstance(value, NotSecret) else value
 
 

@@ -104,7 +104,7 @@ def render_arguments(
                 "letter first, and none of the arguments that Glue or the construct sets; rename it"
             )
     dashed = {f"--{key}": value for key, value in arguments.items()}
-    return {key: _text(name, key, value, declared) for key, value in dashed.items()}
+    return {key: _argument_string(name, key, value, declared) for key, value in dashed.items()}
 
 
 def fixed_arguments(job: str, names: Sequence[str], arguments: Mapping[str, str]) -> dict[str, str]:
@@ -129,7 +129,7 @@ def fixed_arguments(job: str, names: Sequence[str], arguments: Mapping[str, str]
     return {key: arguments[key] for key in dashed}
 
 
-def _text(name: str, key: str, value: str | Dataset, declared: Sequence[Dataset]) -> str:
+def _argument_string(name: str, key: str, value: str | Dataset, declared: Sequence[Dataset]) -> str:
     if isinstance(value, str):
         if not value or OPTION.match(value):
             raise JobDefinitionError(

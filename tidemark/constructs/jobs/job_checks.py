@@ -11,8 +11,8 @@ from pathlib import Path
 import aws_cdk as cdk
 
 from tidemark.checks.graph.rules import RULES
-from tidemark.constructs.kinds import check_account, check_region
 from tidemark.constructs.overrides import RULE as OVERRIDDEN
+from tidemark.constructs.shared_checks import check_account, check_region
 from tidemark.errors import JobDefinitionError
 
 MAX_CHARACTERS = {

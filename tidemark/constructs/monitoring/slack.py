@@ -11,8 +11,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct
 
 from tidemark.constructs.governance import apply_to_all
-from tidemark.constructs.kinds import check_free, check_no_alias, check_stage_is_here
 from tidemark.constructs.security.security import let_services_use
+from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
 

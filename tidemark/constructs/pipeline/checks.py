@@ -8,10 +8,10 @@ from aws_cdk import aws_kms as kms
 
 from tidemark.constructs.crawlers.options import CrawlerOptions
 from tidemark.constructs.jobs.job_options import JobOptions
-from tidemark.constructs.kinds import check_account, check_region, check_stage_is_here
 from tidemark.constructs.monitoring.alerting import Alerting, Email
 from tidemark.constructs.monitoring.slack import SlackChannel
 from tidemark.constructs.security.security import ExistingSecurity
+from tidemark.constructs.shared_checks import check_account, check_region, check_stage_is_here
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.starts.events import OnObjects
 from tidemark.constructs.watermark_table import WatermarkTable

@@ -10,10 +10,10 @@ from tidemark.constructs.checked import checked
 from tidemark.constructs.governance import apply_to_all
 from tidemark.constructs.jobs.glue_arguments import GlueArguments
 from tidemark.constructs.jobs.job_checks import check_name
-from tidemark.constructs.kinds import check_no_alias
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.pipeline.pipeline import Pipeline
 from tidemark.constructs.security.security import ExistingSecurity, LogGroups
+from tidemark.constructs.shared_checks import check_no_alias
 from tidemark.constructs.starts.declared import Start
 from tidemark.constructs.watermark_table import WatermarkTable
 from tidemark.errors import JobDefinitionError

@@ -12,7 +12,7 @@ from constructs import Construct
 
 from tidemark.checks.graph.trigger_rules import MAX_CRAWLERS_OF_TRIGGER, MAX_JOBS_OF_TRIGGER
 from tidemark.constructs.jobs.action_options import ActionOptions
-from tidemark.constructs.jobs.conditions import Condition, Job
+from tidemark.constructs.jobs.conditions import Condition, JobLike
 from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.predicates import Predicate
@@ -130,7 +130,7 @@ class Triggers:
     def _first(self) -> "_Started":
         return _Started(self.start)
 
-    def add(self, id_: str, node: Job, after: Predicate | None, extra: Extra = NOTHING) -> None:
+    def add(self, id_: str, node: JobLike, after: Predicate | None, extra: Extra = NOTHING) -> None:
         """Start a node when its conditions are met; None: when the workflow starts.
 
         Args:
@@ -213,7 +213,7 @@ def _key(after: Predicate) -> _Key:
     return logical, tuple(sorted((ended.job.name, ended.state.value) for ended in after.conditions))
 
 
-def _action(node: Job, extra: Extra) -> _Action:
+def _action(node: JobLike, extra: Extra) -> _Action:
     """Return the action of a trigger."""
     if isinstance(node.resource, glue.CfnCrawler):
         return _Action(crawler_name=node.resource.ref)

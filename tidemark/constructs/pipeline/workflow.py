@@ -18,7 +18,6 @@ from tidemark.constructs.jobs.glue_job import GlueJob
 from tidemark.constructs.jobs.job_checks import check_name
 from tidemark.constructs.jobs.job_options import JobOptions
 from tidemark.constructs.jobs.shared_parts import SharedParts
-from tidemark.constructs.kinds import check_free, check_no_alias
 from tidemark.constructs.libs import libs_asset
 from tidemark.constructs.monitoring.alerting import Alerting
 from tidemark.constructs.monitoring.monitoring import Monitoring
@@ -36,6 +35,7 @@ from tidemark.constructs.security.security import (
     LogGroups,
     let_services_use,
 )
+from tidemark.constructs.shared_checks import check_free, check_no_alias
 from tidemark.constructs.starts.declared import (
     Start,
     described,

@@ -11,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
-from tidemark.constructs.kinds import check_free, check_no_alias, check_stage_is_here
+from tidemark.constructs.shared_checks import check_free, check_no_alias, check_stage_is_here
 from tidemark.errors import JobDefinitionError
 from tidemark.model.stage.config import StageConfig
 from tidemark.model.stage.settings import CONNECTION as CONFIGURATION

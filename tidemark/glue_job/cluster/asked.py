@@ -32,7 +32,7 @@ class Asked:
         return bool(self.executors or self.master)
 
     @property
-    def why_own_jvm(self) -> str:
+    def own_jvm_reason(self) -> str:
         """Why a run cannot borrow a JVM; empty if it can."""
         if self.executors:
             return f"--executors {self.executors} was given"

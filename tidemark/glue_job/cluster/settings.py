@@ -10,7 +10,7 @@ EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath"
 DRIVER_CLASS_PATH = "spark.driver.extraClassPath"
 OPTIONS = "spark.executor.defaultJavaOptions"
 # Those of a driver that only its own machine reaches; a cluster has its own ones.
-OF_THIS_MACHINE = ("spark.driver.host", "spark.driver.bindAddress", "spark.authenticate")
+LOCAL_SETTINGS = ("spark.driver.host", "spark.driver.bindAddress", "spark.authenticate")
 # Properties of Hadoop that a configuration which a library makes, without Spark's, has as well.
 PROPERTIES = ("tidemark.lake", "tidemark.lake.semantics")
 
@@ -32,7 +32,7 @@ def engine_settings_of(
     if asked.executors:
         options = [f'"{option}"' for option in (*properties, *java_options)]
         return {**engine, OPTIONS: " ".join(options), "spark.executor.memory": "512m"}
-    kept = {name: value for name, value in engine.items() if name not in OF_THIS_MACHINE}
+    kept = {name: value for name, value in engine.items() if name not in LOCAL_SETTINGS}
     options = [f'"{option}"' for option in properties]
     return {**kept, OPTIONS: " ".join(options), "spark.master": asked.master}
 

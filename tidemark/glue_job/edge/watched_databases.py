@@ -40,13 +40,13 @@ def watch_databases(home: Home, conf: Path) -> None:
 
 
 def _watch_connections(module: ModuleType) -> None:
-    begin = module.SparkContext._do_init
+    start = module.SparkContext._do_init
 
-    def begin_and_watch(context: Any, *given: Any, **named: Any) -> None:
-        begin(context, *given, **named)
+    def start_and_watch(context: Any, *given: Any, **named: Any) -> None:
+        start(context, *given, **named)
         context._jvm.dev.tidemark.jdbc.Watch.install()
 
-    module.SparkContext._do_init = begin_and_watch
+    module.SparkContext._do_init = start_and_watch
 
 
 def _withhold_upserts(module: ModuleType) -> None:

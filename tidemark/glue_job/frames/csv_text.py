@@ -25,8 +25,8 @@ def json_lines(frame: DataFrame, keys: Iterable[str]) -> DataFrame:
     source, values = values_of(frame)
     folders = set(keys)
     line = _json_struct([value for value in values if value.name not in folders])
-    beside = [_scalar(value) for value in values if value.name in folders]
-    return built(source, [Value(LINE, line, T.StringType()), *beside])
+    in_folders = [_scalar(value) for value in values if value.name in folders]
+    return built(source, [Value(LINE, line, T.StringType()), *in_folders])
 
 
 def with_plain_choices(frame: DataFrame) -> DataFrame:

@@ -28,11 +28,11 @@ from tidemark.local_state.run_warnings import RunWarning, note
 
 
 @dataclass
-class Target:
+class MappingTarget:
     """A field of the result: a value, or a struct of fields."""
 
     value: Value | None = None
-    fields: dict[str, "Target"] = field(default_factory=dict)
+    fields: dict[str, "MappingTarget"] = field(default_factory=dict)
 
 
 def apply_mapping(
@@ -46,7 +46,7 @@ def apply_mapping(
     """
     schema = schema_of(frame)
     source, values = values_of(frame)
-    root = Target()
+    root = MappingTarget()
     for path, kind_word, target, word in full_mappings(frame, mappings):
         found = find_path(schema, parse_path(path), is_case_sensitive=is_case_sensitive)
         if found is None:
@@ -125,7 +125,7 @@ def _full(frame: DataFrame, mapping: object) -> tuple[str, str, str, str]:
     return mapping[0], kind, mapping[1], mapping[2] if len(mapping) == 3 else kind
 
 
-def _put(root: Target, path: str, value: Value) -> None:
+def _put(root: MappingTarget, path: str, value: Value) -> None:
     steps = parse_path(path)
     if ELEMENT in steps:
         raise UnsupportedError(
@@ -137,13 +137,13 @@ def _put(root: Target, path: str, value: Value) -> None:
     for step in steps:
         is_taken |= place.value is not None
         place.value = None
-        place = place.fields.setdefault(step[1:], Target())
+        place = place.fields.setdefault(step[1:], MappingTarget())
     if is_taken or place.value is not None or place.fields:
         note(RunWarning.MAPPING_TARGET, path)
     place.value, place.fields = value, {}
 
 
-def _value(name: str, target: Target) -> Value:
+def _value(name: str, target: MappingTarget) -> Value:
     """Return a field of the result; a struct is null if none of its fields has a value."""
     if target.value is not None:
         return Value(name, target.value.column, target.value.kind)

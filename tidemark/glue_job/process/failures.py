@@ -23,7 +23,7 @@ from tidemark.model.messages import JVM_GONE
 MAX_LENGTH = 600
 SHELL_SIGNAL = 128  # a shell adds it to the signal that ended its command
 OWN_MODULES = ("awsglue", "tidemark", "watermarks")  # their messages are for the operator
-OF_PY4J = "An error occurred while calling"  # the stack may be missing, for lack of memory
+PY4J_PREFIX = "An error occurred while calling"  # the stack may be missing, for lack of memory
 # Python reports these when its JVM is gone. Clients of servers name the server that refused.
 JVM_IS_GONE = re.compile(
     r"Py4JNetworkError|Answer from Java side is empty|Error while (sending|receiving|obtaining)"
@@ -36,7 +36,7 @@ SPARK_IS_STOPPED = re.compile(
     r"SparkContext (was|has been) (shut down|shutdown)|stopped SparkContext|SparkContext is stopped"
     r"|JVM is shutting down|Shutdown in progress"
 )
-OF_CALL = re.compile(rf"^Py4JError|^Py4JJavaError: {OF_PY4J}")  # the JVM has not told more
+PY4J_CALL = re.compile(rf"^Py4JError|^Py4JJavaError: {PY4J_PREFIX}")  # the JVM has not told more
 PYTHON_WORKER_DIED = re.compile(r"Python worker (exited|crashed|failed)|^EOFError$")
 LOST_TASK = re.compile(r"most recent failure: .*?\(TID \d+\) \([^)]*\): (.+)")
 JAVA_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
@@ -109,7 +109,7 @@ def cause_in_message(name: str, text: str) -> str:
     if found := TRACEBACK.findall(text):  # of a Python function that ran in a worker of Spark
         return _cut(found[-1])
     java = JAVA_ERROR.findall(text) + JAVA_CAUSE.findall(text)
-    if java and ("\tat " in text or text.startswith(OF_PY4J)):
+    if java and ("\tat " in text or text.startswith(PY4J_PREFIX)):
         telling = [line for line in java if ": " in line]
         return _cut(_without_task((telling or java)[-1]))
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -182,7 +182,7 @@ def first_cause(failure: Failure, log: str, kills: int = 0) -> Failure:
     if not is_gone and not SPARK_IS_STOPPED.search(failure.cause):
         if kills > 0 and PYTHON_WORKER_DIED.search(failure.cause):
             return replace(failure, remedy=killed_remedy(kills))
-        if OF_CALL.search(failure.cause) and (line := memory_line(log)):
+        if PY4J_CALL.search(failure.cause) and (line := memory_line(log)):
             return Failure(_cut(line), failure.where)
         return failure
     if line := memory_line(log):

@@ -5,7 +5,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from tidemark.glue_service import identity, jobs, security_configurations, tags, upgrades
-from tidemark.glue_service.catalog import connections, databases, partitions, table_versions, tables
+from tidemark.glue_service.catalog_api import (
+    connections,
+    databases,
+    partitions,
+    table_versions,
+    tables,
+)
 from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.eventbridge import service as events
 from tidemark.glue_service.eventbridge import tags as rule_tags

@@ -18,7 +18,7 @@ HEAD_BYTES = 4_000  # of a model's file, with its metadata
 # Services that the wing `emulated` answers with moto, and their common names.
 EMULATED = {"secretsmanager": "Secrets Manager", "ssm": "SSM", "sns": "SNS", "sqs": "SQS"}
 TARGETS = {"AWSGlue": "glue", "Logs_20140328": "logs"}  # of the header X-Amz-Target
-OF_TEXT: Mapping[str, Callable[[str], Any]] = {
+TEXT_PARSERS: Mapping[str, Callable[[str], Any]] = {
     "integer": int,
     "long": int,
     "double": float,
@@ -77,8 +77,8 @@ def _shaped(shape: Shape, value: Any) -> Any:
         return [_shaped(shape.member, item) for item in value]
     if isinstance(shape, MapShape):
         return {name: _shaped(shape.value, item) for name, item in value.items()}
-    if shape.type_name in OF_TEXT and isinstance(value, str):
-        return OF_TEXT[shape.type_name](value)
+    if shape.type_name in TEXT_PARSERS and isinstance(value, str):
+        return TEXT_PARSERS[shape.type_name](value)
     return str(value) if shape.type_name == "string" else value
 
 

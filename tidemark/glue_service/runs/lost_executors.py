@@ -13,7 +13,7 @@ SPECULATION = {
 }
 
 
-def why_no_executors() -> str:
+def no_executors_reason() -> str:
     """Return why no run of this machine can lose an executor; empty if one can."""
     if sys.platform != "linux":
         return "only Linux reports which process changes the lake"

@@ -108,7 +108,7 @@ def spark_variables(
         MASTER_VARIABLE: asked.master,
         **_variables_of_yarn(asked, os.environ),
         FORMAT_JARS_VARIABLE: os.pathsep.join(map(str, jars.formats)),
-        **_jvm_variables(machine.jvms, settings, asked.why_own_jvm or jars.own_jvm),
+        **_jvm_variables(machine.jvms, settings, asked.own_jvm_reason or jars.own_jvm),
     }
 
 

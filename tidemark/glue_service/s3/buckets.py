@@ -190,7 +190,7 @@ class _Page:
         # A common prefix is after a key inside it if it contains another key after that one.
         if not after:
             return 0
-        behind = bisect.bisect_right(items, after.encode(), key=str.encode)
+        position = bisect.bisect_right(items, after.encode(), key=str.encode)
         common = after
         if self._delimiter and after.startswith(self._prefix):
             common = rolled_up(after, self._prefix, self._delimiter)
@@ -198,7 +198,7 @@ class _Page:
             keys = walk(self._folder, common, "", self._put_folders(common))
             if keys and keys[-1].encode() > after.encode():
                 return bisect.bisect_left(items, common.encode(), key=str.encode)
-        return behind
+        return position
 
     def _is_prefix(self, item: str) -> bool:
         return bool(self._delimiter) and self._delimiter in item[len(self._prefix) :]

@@ -18,7 +18,7 @@ from tidemark.local_state.home import OBJECTS_FILE, Home
 
 Operation = Callable[[Lake, Call], Reply]
 # By method and by the query parameter that names an operation.
-OF_BUCKET: Mapping[tuple[str, str], tuple[str, Operation]] = {
+BUCKET_OPERATIONS: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("PUT", ""): ("CreateBucket", buckets.create_bucket),
     ("HEAD", ""): ("HeadBucket", buckets.head_bucket),
     ("DELETE", ""): ("DeleteBucket", buckets.delete_bucket),
@@ -32,7 +32,7 @@ OF_BUCKET: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("GET", "uploads"): ("ListMultipartUploads", uploads.list_multipart_uploads),
     ("POST", "delete"): ("DeleteObjects", objects.delete_objects),
 }
-OF_OBJECT: Mapping[tuple[str, str], tuple[str, Operation]] = {
+OBJECT_OPERATIONS: Mapping[tuple[str, str], tuple[str, Operation]] = {
     ("GET", ""): ("GetObject", objects.get_object),
     ("HEAD", ""): ("HeadObject", objects.get_object),
     ("PUT", ""): ("PutObject", objects.put_object),
@@ -50,8 +50,8 @@ OF_OBJECT: Mapping[tuple[str, str], tuple[str, Operation]] = {
 }
 OPERATIONS = (
     "ListBuckets",
-    *(name for name, _ in OF_BUCKET.values()),
-    *(name for name, _ in OF_OBJECT.values()),
+    *(name for name, _ in BUCKET_OPERATIONS.values()),
+    *(name for name, _ in OBJECT_OPERATIONS.values()),
 )
 # Parameters that select the operation; all others are its parameters.
 NAMING = (
@@ -128,7 +128,7 @@ class S3:
             if call.method == "GET":
                 return buckets.list_buckets(self._lake, call)
             raise S3Error("MethodNotAllowed", f"{call.method} needs a bucket")
-        table = OF_OBJECT if call.key else OF_BUCKET
+        table = OBJECT_OPERATIONS if call.key else BUCKET_OPERATIONS
         named = " ".join(name for name in NAMING if name in call.query)
         if call.method == "PUT" and "x-amz-copy-source" in call.headers:
             named = f"{named} copy".strip()

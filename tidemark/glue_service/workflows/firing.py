@@ -19,7 +19,7 @@ def fire(glue: LocalGlue, trigger: Entity) -> str:
         return start_workflow(glue, workflow_name, {})
     refuse_crawlers(snapshot_of([trigger]))
     flow = Flow(new_flow_id(None), None, glue.now_ms(), is_of_command=glue.is_of_command)
-    begin(glue, flow, [trigger.name], {trigger.name: trigger.definition})
+    start_flow(glue, flow, [trigger.name], {trigger.name: trigger.definition})
     return flow.flow_id
 
 
@@ -60,7 +60,7 @@ def start_workflow(
         batch=batch,
         is_of_command=glue.is_of_command,
     )
-    begin(glue, flow, [starts[0].name], snapshot_of(triggers), together)
+    start_flow(glue, flow, [starts[0].name], snapshot_of(triggers), together)
     return flow.flow_id
 
 
@@ -71,7 +71,7 @@ def check_room(glue: LocalGlue, workflow: Entity) -> None:
         raise TooManyRunsError(f"Concurrent runs exceeded for workflow: {workflow.name}.")
 
 
-def begin(
+def start_flow(
     glue: LocalGlue,
     flow: Flow,
     trigger_names: list[str],

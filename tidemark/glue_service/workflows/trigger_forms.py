@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.errors import ScheduleError
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
-from tidemark.model.assembly.definitions import CRAWLER, Action, Condition, TriggerDefinition
+from tidemark.model.assembly.definitions import CRAWLER, Action, TriggerCondition, TriggerDefinition
 from tidemark.model.assembly.job_rules import of_timeout
 from tidemark.model.schedules.schedules import Schedule
 
@@ -32,7 +32,7 @@ def trigger_of(name: str, definition: Definition) -> TriggerDefinition:
         workflow_name=definition.get("WorkflowName"),
         logical=predicate.get("Logical", "AND"),
         conditions=tuple(
-            Condition(node_of(condition), condition.get("State") or condition["CrawlState"])
+            TriggerCondition(node_of(condition), condition.get("State") or condition["CrawlState"])
             for condition in predicate.get("Conditions", [])
         ),
         is_active=definition["State"] == ACTIVATED,
@@ -67,7 +67,7 @@ def _member(node: str) -> dict[str, str]:
     return {"CrawlerName": node.removeprefix(CRAWLER)} if is_crawler else {"JobName": node}
 
 
-def _state(condition: Condition) -> dict[str, str]:
+def _state(condition: TriggerCondition) -> dict[str, str]:
     is_crawler = condition.job_name.startswith(CRAWLER)
     return {"CrawlState" if is_crawler else "State": condition.state}
 

@@ -11,7 +11,7 @@ from tidemark.glue_service.engine import Engine
 from tidemark.glue_service.entities import Kind, find_entity
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.runs.arguments import merge_arguments
-from tidemark.glue_service.workflows.firing import begin
+from tidemark.glue_service.workflows.firing import start_flow
 from tidemark.glue_service.workflows.flow import RUNNING, Flow, Progress
 from tidemark.glue_service.workflows.flow_rows import Definitions, find_flow, progress_of
 from tidemark.glue_service.workflows.flows import new_flow_id
@@ -111,7 +111,7 @@ def run_to_its_end(
     start = start_trigger(workflow_name, triggers)
     _check_actions(deployment, triggers)
     snapshot = {trigger.name: definition_of(trigger) for trigger in triggers}
-    flow_id = engine.ask(lambda glue: _begin(glue, workflow_name, start.name, snapshot))
+    flow_id = engine.ask(lambda glue: _start_new_flow(glue, workflow_name, start.name, snapshot))
     try:
         while engine.ask(lambda glue: _is_running(glue, flow_id)):
             watch.wait()
@@ -133,12 +133,12 @@ def run_to_its_end(
     )
 
 
-def _begin(glue: LocalGlue, name: str, start: str, snapshot: Definitions) -> str:
+def _start_new_flow(glue: LocalGlue, name: str, start: str, snapshot: Definitions) -> str:
     workflow = find_entity(glue.store, Kind.WORKFLOW, name)
     properties = workflow.definition.get("DefaultRunProperties", {}) if workflow else {}
     flow_id = new_flow_id(name)
     flow = Flow(flow_id, name, glue.now_ms(), properties=properties, is_of_command=True)
-    begin(glue, flow, [start], snapshot)
+    start_flow(glue, flow, [start], snapshot)
     return flow_id
 
 

@@ -71,7 +71,7 @@ def open_rewind(store: Store) -> RewindRecord | None:
     return next((one for one in rewinds(store) if one.state == BEGUN), None)
 
 
-def begin(
+def record_start(
     store: Store, asked: Asked, document: Mapping[str, Any], undoes: int | None = None
 ) -> RewindRecord:
     """Record a rewind that begins; call it in a transaction. Return it."""

@@ -35,7 +35,7 @@ class JobDefinition:
 
 
 @dataclass(frozen=True)
-class Condition:
+class TriggerCondition:
     """One watched job or crawler (`CRAWLER` + name) of a predicate, and its state."""
 
     job_name: str
@@ -60,7 +60,7 @@ class TriggerDefinition:
     actions: tuple[Action, ...]
     workflow_name: str | None = None
     logical: str = "AND"
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[TriggerCondition, ...] = ()
     is_active: bool = True
 
 

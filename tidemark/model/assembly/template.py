@@ -19,11 +19,11 @@ from tidemark.model.assembly.definitions import (
     STREAMING,
     TIMEOUT_MINUTES,
     Action,
-    Condition,
     Deployment,
     JobDefinition,
     ScheduleDefinition,
     TableDefinition,
+    TriggerCondition,
     TriggerDefinition,
 )
 from tidemark.model.assembly.glue_versions import RUN_HERE, version_of_job
@@ -284,7 +284,7 @@ def _trigger(name: str, properties: Mapping[str, Any]) -> TriggerDefinition:
         workflow_name=properties.get("WorkflowName"),
         logical=predicate.get("Logical", "AND"),
         conditions=tuple(
-            Condition(_node(condition), condition.get("State") or condition["CrawlState"])
+            TriggerCondition(_node(condition), condition.get("State") or condition["CrawlState"])
             for condition in predicate.get("Conditions", [])
         ),
         # ON_DEMAND triggers are fired, never activated.

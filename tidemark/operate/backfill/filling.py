@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tidemark.errors import TidemarkError, UsageError
 from tidemark.operate.backfill.contract import Fillable, filled_range
-from tidemark.operate.backfill.plan import Plan
+from tidemark.operate.backfill.plan import BackfillPlan
 from tidemark.operate.backfill.ranges import Range, Unit
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import Run, read_run, start_run, stop_runs
@@ -51,7 +51,7 @@ def room_for(job: Fillable, unit: Unit, asked: Range, open_runs: Sequence[Run]) 
 def fill(
     glue: Glue,
     job: Fillable,
-    plan: Plan,
+    plan: BackfillPlan,
     arguments: Mapping[str, str],
     room: int,
     tell: Callable[[Run, Range], None],

@@ -33,7 +33,7 @@ REPLACE_IT = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class BackfillPlan:
     """What a backfill does.
 
     Attributes:
@@ -108,7 +108,7 @@ def plan(
     blind: Sequence[Flow] = (),
     *,
     only_missing: bool = False,
-) -> Plan:
+) -> BackfillPlan:
     """Return the plan of a backfill."""
     cut = parts_of(asked, parts, unit)
     wanted = intervals
@@ -123,10 +123,10 @@ def plan(
         *(_warnings_of_readers(blind, targets) if cut else ()),
         *(_warnings_of_clearing(targets) if cut else ()),
     )
-    return Plan(job, unit, asked, tuple(cut), warnings, skipped, only_missing)
+    return BackfillPlan(job, unit, asked, tuple(cut), warnings, skipped, only_missing)
 
 
-def rest_of(plan: Plan, done: Iterable[Range]) -> Range | None:
+def rest_of(plan: BackfillPlan, done: Iterable[Range]) -> Range | None:
     """Return the range from the first part that is not done to the end of the last; None if all."""
     left = set(plan.parts) - set(done)
     return Range(min(it.low for it in left), max(it.high for it in left)) if left else None

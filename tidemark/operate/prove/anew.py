@@ -15,7 +15,7 @@ REASON = "a proof begins anew"
 S3 = "s3://"
 
 
-def begin_anew(home: Home, jobs: Collection[str]) -> bool:
+def start_anew(home: Home, jobs: Collection[str]) -> bool:
     """Forget in a copy what jobs have read, and delete what they have written to folders.
 
     Returns:

@@ -26,7 +26,7 @@ from tidemark.operate.prove.experiments import TITLES, Experiment, in_parts
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import table_uri, tables_of, with_items
 from tidemark.operate.prove.sources import sources_of
-from tidemark.operate.prove.tables import NOTHING_BESIDE, Beside, dump_tables
+from tidemark.operate.prove.tables import NO_OTHER_STORES, OtherStores, dump_tables
 
 ELSEWHERE = (
     "a database that is elsewhere cannot be put back, so nothing was changed there; give the job "
@@ -46,7 +46,7 @@ class Baseline:
         sources: URIs of the files that it read as new ones, the oldest first.
         jobs: the job of each run, by its id.
         opened: what the runs read, as run ids and URIs.
-        beside: what they changed beside objects.
+        other_stores: what they changed beside objects.
     """
 
     base: Home
@@ -55,7 +55,7 @@ class Baseline:
     sources: Sequence[str]
     jobs: Mapping[str, str]
     opened: Sequence[tuple[str, str]]
-    beside: Beside = NOTHING_BESIDE
+    other_stores: OtherStores = NO_OTHER_STORES
 
     @property
     def has_written(self) -> bool:
@@ -68,7 +68,7 @@ class Baseline:
 
         A mark of the job's own does not count: `rewind` does not know it.
         """
-        own = set(self.beside.items)
+        own = set(self.other_stores.items)
         is_kept = any(
             one.kind == BOOKMARK or (changes_items(one) and own.isdisjoint(tables_changed(one)))
             for one in self.operations
@@ -152,14 +152,18 @@ def run_well(bench: Bench, base: Home, name: str) -> Baseline:
         jobs = {run.run_id: run.job_name for run in store.all_job_runs()}
     opened, operations = read_opened(home), read_operations(home)
     databases = {one.places[-1] for one in operations if one.kind == JDBC}
-    beside = Beside(tables_of(home, operations), sorted(databases))
-    dump_tables(bench, home, beside)
+    other_stores = OtherStores(tables_of(home, operations), sorted(databases))
+    dump_tables(bench, home, other_stores)
     read = {uri for _, uri in opened}  # what it reads there says how far it is
-    operations = with_items(operations, [it for it in beside.items if table_uri(it) not in read])
-    return Baseline(base, outcome, operations, sources_of(base, outcome), jobs, opened, beside)
+    operations = with_items(
+        operations, [it for it in other_stores.items if table_uri(it) not in read]
+    )
+    return Baseline(
+        base, outcome, operations, sources_of(base, outcome), jobs, opened, other_stores
+    )
 
 
-def why_nothing(run: Baseline) -> str:
+def nothing_written_reason(run: Baseline) -> str:
     """Return why there is nothing to compare after a run that has written nothing."""
     if run.withheld:
         return f"it changes nothing but {', '.join(run.withheld)}: {ELSEWHERE}"

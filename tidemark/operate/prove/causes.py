@@ -45,7 +45,7 @@ REPEATABLE = (
     "of the library watermarks, merge_window with a key, or mode('overwrite') of the partitions "
     "that the run makes"
 )
-OF_ITEMS = (
+ITEM_REMEDY = (
     "put the whole item with its final values; or add to it only under a condition on what it has "
     "counted, such as the id of a file or a window that it keeps, so that a repeat changes nothing"
 )
@@ -60,7 +60,7 @@ NOT_ALL = (
     "its partitions (spark.sql.sources.partitionOverwriteMode dynamic), or merge by a key; "
     "--ignore leaves out a staging folder that the same run reads again"
 )
-OF_PARTITIONS = "{place} replaces each partition with what its run has read of it, which is less"
+PARTITION_REASON = "{place} replaces each partition with what its run has read of it, which is less"
 WHOLE = (
     "a run that replaces a partition must read all of its rows, also those that earlier runs have "
     "read; else append, or merge by a key"
@@ -70,8 +70,8 @@ FROM_ONE_RUN = (
     "rows that belong to them"
 )
 BOTH_SIDES = (
-    "a join of two sources of which both are read by what is new finds only pairs that arrive in "
-    "one run: read the side that is looked up in full, without a transformation_ctx, or keep what "
+    "a join of two sources that are both read by what is new finds only pairs that arrive in one "
+    "run: read the side that is looked up in full, without a transformation_ctx, or keep what "
     "found no match for the next run"
 )
 STAGING = "/.spark-staging-"  # of an overwrite of partitions
@@ -175,7 +175,7 @@ def cause_of(
         return Cause("the newest version of Glue makes other rows, or fails", UPGRADE)
     if verdict == "fails":
         return Cause(
-            "the next run fails on the output that is there, and so will all later ones", TAKE_OVER
+            "the next run fails on the output that exists, and so will all later ones", TAKE_OVER
         )
     if experiment.kind == "parts" and not has_written:
         written = _last(one for one in operations if is_write(one) and is_of(one, target))
@@ -303,7 +303,7 @@ def _of_run(
     if remedy == ONLY_NEW and not any(is_state(one) for one in operations):
         text = f"the run commits neither a bookmark nor a watermark: {text}"
     if remedy == NOT_ALL and any(STAGING in place for one in operations for place in one.places):
-        text, remedy = OF_PARTITIONS, WHOLE
+        text, remedy = PARTITION_REASON, WHOLE
     if written is None:
         return Cause(text.format(place="the job"), remedy)
     deleted = _last(
@@ -327,7 +327,7 @@ def _has_overwritten(operations: Sequence[Operation], target: str) -> bool:
 
 def _at(operation: Operation, text: str, remedy: str) -> Cause:
     if operation.kind == ITEMS and remedy.startswith((REPEATABLE, BY_KEY)):
-        remedy = OF_ITEMS
+        remedy = ITEM_REMEDY
     return Cause(text, remedy, operation.script, operation.line)
 
 

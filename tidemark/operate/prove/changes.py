@@ -20,9 +20,9 @@ from tidemark.local_state.operations import (
 
 VARYING = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=jr_)[0-9a-f]+|\d+")
 # Of a table of Iceberg: nobody reads it before the catalog names it.
-OF_METADATA = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
-OF_BATCH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
-OF_HIDDEN = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
+METADATA_PATH = re.compile(r"/metadata/[^/]+(\.avro|\.metadata\.json|\.stats)$")
+BATCH_PATH = re.compile(r"/commits/\d+$")  # in the checkpoint of a streaming query
+HIDDEN_NAME = re.compile(r"\.|_(?![^=]*=)")  # begins the name; `_day=1` is a partition
 
 TAKES = ("sqs ReceiveMessage", "sqs DeleteMessage")
 # Requests by which a job keeps a mark of its own.
@@ -107,7 +107,7 @@ def micro_batches(operations: Iterable[Operation]) -> int:
 
 def commits_batch(operation: Operation) -> bool:
     """Return whether an operation notes that a micro-batch of a streaming query is done."""
-    return bool(operation.places and OF_BATCH.search(operation.places[-1]))
+    return bool(operation.places and BATCH_PATH.search(operation.places[-1]))
 
 
 def are_hidden(one: Operation, following: Operation) -> bool:
@@ -121,7 +121,7 @@ def is_hidden(operation: Operation) -> bool:
     if operation.kind not in (PUT, COPY, DELETE, RENAME):
         return False
     changed = operation.places if operation.kind == RENAME else operation.places[-1:]
-    if all(map(OF_METADATA.search, changed)):
+    if all(map(METADATA_PATH.search, changed)):
         return True
     paths = [place.removeprefix("s3://").split("/")[1:] for place in changed]
-    return all(any(OF_HIDDEN.match(part) for part in path) for path in paths)
+    return all(any(HIDDEN_NAME.match(part) for part in path) for path in paths)

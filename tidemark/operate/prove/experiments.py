@@ -56,10 +56,10 @@ MAX_PARTS = 2
 MAX_FAILURES = 3  # lines whose writes are let fail
 MAX_LATE = 3  # crashes after which a file arrives before the next run
 EDGE = 3  # how much a crash tells where kinds or lines change
-MOST_TELLING = 8  # crashes that are tried before anything else
+MAX_FIRST_CRASHES = 8  # crashes that are tried before anything else
 FIRST = Moment()  # right after the first change
 FIXED = random.Random(1)  # noqa: S311 (not a secret)
-OF_CHANGES = ("crash", "error")  # kinds that go by the changes of a run
+CHANGE_KINDS = ("crash", "error")  # kinds that go by the changes of a run
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,11 @@ def of_changes(
     late.sort(key=lambda one: _tells_late(before, one))
     errors = failures(increment or first, draws, moments, is_in_increment=bool(increment))
     return [
-        *found[:MOST_TELLING],
+        *found[:MAX_FIRST_CRASHES],
         *late[:MAX_LATE],
         *errors[:MAX_FAILURES],
         *(edges if increment else ()),
-        *found[MOST_TELLING:],
+        *found[MAX_FIRST_CRASHES:],
         *(begun if increment else ()),
         *errors[MAX_FAILURES:],
     ]

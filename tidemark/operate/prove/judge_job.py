@@ -28,9 +28,9 @@ from tidemark.operate.versions.row_job import (
     column_of,
     differing_of,
     measured,
+    one_line,
     plain,
     read,
-    told,
     types_of,
 )
 
@@ -60,7 +60,7 @@ def judged(spark: SparkSession, target: dict[str, Any], asked: dict[str, Any]) -
     try:
         return rows_judged(spark, target, asked)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
-        return {"problem": told(error), "by_time": [], "sides": []}
+        return {"problem": one_line(error), "by_time": [], "sides": []}
 
 
 def rows_judged(
@@ -76,7 +76,7 @@ def rows_judged(
         return {"by_time": [], "sides": [without_baseline(frame) for frame in read_sides]}
     names = list(types_of(base))
     found = by_time_of(base, control, names)
-    if why := why_unlike(base, control, names, found):
+    if why := unlike_reason(base, control, names, found):
         return {"problem": why, "by_time": [], "sides": []}
     by_time = [name for name in names if name in found or name in target["left_out"]]
     kept = [name for name in names if name not in by_time]
@@ -127,7 +127,7 @@ def by_time_of(base: DataFrame, control: "DataFrame | None", names: list[str]) -
     return differing_of(names, sums)
 
 
-def why_unlike(
+def unlike_reason(
     base: DataFrame, control: "DataFrame | None", names: list[str], differing: Sequence[str]
 ) -> str:
     """Return why two equal runs are too different to be compared with others; empty if not."""

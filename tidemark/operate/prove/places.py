@@ -11,7 +11,13 @@ from tidemark.operate.prove.tables import (
     folders_of_tables,
     table_locations,
 )
-from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of, target_of
+from tidemark.operate.versions.targets import (
+    ComparedTarget,
+    Files,
+    changed_targets,
+    files_of,
+    target_of,
+)
 
 MIN_SHARED = 2  # parts of a path: the bucket and a folder
 Place: TypeAlias = tuple[str, str]
@@ -99,7 +105,7 @@ def _side(lake: Path, files: Files, folder: str, kind: str) -> dict[str, Any]:
 
     Where runs have written a folder each, the files are also told apart by these.
     """
-    side = Target(folder, kind).within(lake, files)
+    side = ComparedTarget(folder, kind).within(lake, files)
     if side["all"] and side["files"]:
         return side
     found = [path for path in sorted(files) if is_below(path, f"{folder}/")]

@@ -8,24 +8,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from tidemark.errors import NotProvedError
-from tidemark.glue_service.runs.lost_executors import why_no_executors
+from tidemark.glue_service.runs.lost_executors import no_executors_reason
 from tidemark.local_state.store.database import Store
 from tidemark.model.messages import plural
-from tidemark.operate.prove.anew import begin_anew
+from tidemark.operate.prove.anew import start_anew
 from tidemark.operate.prove.baselines import (
     ELSEWHERE,
     Baseline,
     Parts,
+    nothing_written_reason,
     run_in_parts,
     run_well,
-    why_nothing,
 )
 from tidemark.operate.prove.bench import Bench, Outcome, OutOfTimeError
 from tidemark.operate.prove.changes import messages_taken
 from tidemark.operate.prove.comparison import compared
 from tidemark.operate.prove.experiments import (
+    CHANGE_KINDS,
     KINDS,
-    OF_CHANGES,
     TITLES,
     Experiment,
     at_once,
@@ -38,8 +38,8 @@ from tidemark.operate.prove.schedule import Planned, Queue, Say, threads_of
 from tidemark.operate.prove.trials import STOPPED, Wanted
 
 FOR_COMPARISON = 0.15  # of the budget
-LONGEST = ("executors", "versions")  # they have JVMs of their own
-FROM_PARTS = ("parts", *OF_CHANGES)  # kinds that need runs over the files in parts
+OWN_JVM_KINDS = ("executors", "versions")  # they have JVMs of their own
+FROM_PARTS = ("parts", *CHANGE_KINDS)  # kinds that need runs over the files in parts
 
 
 def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
@@ -69,7 +69,7 @@ def prove(bench: Bench, wish: Wish, say: Say = lambda *_: None) -> Proof:
         early = at_once(len(first.sources), _impossible(bench, first), moments)
         early = [one for one in early if wish.wants(one.kind)]
         if bench.deadline is None:  # what takes longest goes on beside all the others
-            early.sort(key=lambda one: one.kind not in LONGEST)
+            early.sort(key=lambda one: one.kind not in OWN_JVM_KINDS)
         queue.add([Wanted(first, one) for one in early if one.kind != "parts" or one.not_tried])
         has_parts = len(first.sources) > 1
         queue.run(lambda: _planned(bench, wish, first, draws, has_parts=has_parts))
@@ -115,10 +115,10 @@ def _two_runs(bench: Bench, threads: ThreadPoolExecutor) -> tuple[Baseline, Outc
     first, control = _run_twice(bench, threads, ("baseline", "control"))
     if first.has_written:
         return first, control.outcome, False
-    if not first.withheld and begin_anew(bench.base, _jobs_run(bench, first)):
+    if not first.withheld and start_anew(bench.base, _jobs_run(bench, first)):
         first, control = _run_twice(bench, threads, ("baseline-anew", "control-anew"))
     if not first.has_written:
-        raise NotProvedError(why_nothing(first))
+        raise NotProvedError(nothing_written_reason(first))
     return first, control.outcome, True
 
 
@@ -157,7 +157,7 @@ def _impossible(bench: Bench, first: Baseline) -> dict[str, str]:
     """Return the kinds that cannot be tried, with the reason."""
     return {
         "together": bench.subject.not_both,
-        "executors": why_no_executors(),
+        "executors": no_executors_reason(),
         "versions": bench.subject.not_newer,
         **first.not_rewound,
     }
@@ -183,7 +183,7 @@ def _crashes(
 ) -> list[Wanted]:
     """Return the crashes and errors that are asked for, the most telling ones first."""
     increment, before = (parts.increment, parts.before) if parts else (None, None)
-    kinds = [kind for kind in OF_CHANGES if wish.wants(kind)]
+    kinds = [kind for kind in CHANGE_KINDS if wish.wants(kind)]
     if why := _unannounced(bench, [one for one in (first, before, increment) if one]):
         return [Wanted(first, _not_tried(kind, why)) for kind in kinds]
     plan = of_changes(

@@ -59,7 +59,7 @@ def rows_of(spark: SparkSession, place: dict[str, Any], count: int) -> DataFrame
 def value_of(kind: T.DataType, name: str, example: Any = None) -> Column:
     """Return a value that grows with the number of its row, and differs from row to row."""
     if isinstance(kind, T.StringType):
-        return text_of(name, example)
+        return string_column(name, example)
     if isinstance(kind, T.ArrayType):
         return F.array(value_of(kind.elementType, name))
     if isinstance(kind, T.StructType):
@@ -73,7 +73,7 @@ def value_of(kind: T.DataType, name: str, example: Any = None) -> Column:
     return (found(number) if found else number).cast(kind)
 
 
-def text_of(name: str, example: Any) -> Column:
+def string_column(name: str, example: Any) -> Column:
     """Return strings: of the form of an example that is a date or a time, else with the number."""
     found = TIME.fullmatch(example) if isinstance(example, str) else None
     if found is None:

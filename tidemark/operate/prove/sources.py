@@ -13,7 +13,7 @@ from tidemark.operate.prove.tables import folders_of_tables
 from tidemark.operate.versions.targets import SCRIPTS
 
 MIN_PARTS = 4  # of s3://bucket/folder
-OF_A_DATE = re.compile(r"[^=]+=.*|\d[\d_-]*")
+DATE_FOLDER = re.compile(r"[^=]+=.*|\d[\d_-]*")
 
 
 def sources_of(base: Home, outcome: Outcome) -> list[str]:
@@ -77,6 +77,6 @@ def _of_large_folders(outcome: Outcome) -> set[str]:
 def _root_of(uri: str) -> str:
     """Return the folder of a file, without the folders of partitions and dates."""
     parts = uri.split("/")[:-1]
-    while len(parts) > MIN_PARTS and OF_A_DATE.fullmatch(parts[-1]):
+    while len(parts) > MIN_PARTS and DATE_FOLDER.fullmatch(parts[-1]):
         parts.pop()
     return "/".join(parts)

@@ -61,10 +61,10 @@ def script_subject(submission: Submission) -> Subject:
         submission.glue_version,
         {submission.script.name: submission.script},
         start,
-        why_not_together(None, None),
+        not_together_reason(None, None),
         start,
         newest,
-        _why_not_newer([submission.glue_version], newest),
+        _not_newer_reason([submission.glue_version], newest),
     )
 
 
@@ -87,10 +87,10 @@ def app_subject(app: App, workflow: str | None, job: str | None, scratch: Path) 
         own_glue_version(),
         _scripts(app),
         two_at_once(app, job) if job else start,
-        why_not_together(app, job),
+        not_together_reason(app, job),
         app_start(app.folder, workflow, job, scratch, max_parallel=1),  # there is one JVM for it
         newest,
-        _why_not_newer(versions, newest),
+        _not_newer_reason(versions, newest),
         app,
     )
 
@@ -108,7 +108,7 @@ def _scripts(app: App) -> dict[str, Path]:
     return names | {f"{name}.py": source for name, source in found.items()}
 
 
-def _why_not_newer(versions: list[str], newest: str) -> str:
+def _not_newer_reason(versions: list[str], newest: str) -> str:
     if versions and all(one == newest for one in versions):
         return f"it runs on the newest version, {newest}"
     if installed_spark(newest) is None:
@@ -116,7 +116,7 @@ def _why_not_newer(versions: list[str], newest: str) -> str:
     return ""
 
 
-def why_not_together(app: App | None, job: str | None) -> str:
+def not_together_reason(app: App | None, job: str | None) -> str:
     """Return why two runs cannot go on at once; empty if they can."""
     if app is None:
         return "a submitted script has a MaxConcurrentRuns of 1"

@@ -51,7 +51,7 @@ def table_locations(home: Home) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherStores:
     """What a run has changed beside objects and tables of the Data Catalog.
 
     Attributes:
@@ -63,22 +63,22 @@ class Beside:
     databases: Sequence[str] = ()
 
 
-NOTHING_BESIDE = Beside()
+NO_OTHER_STORES = OtherStores()
 
 
-def dump_tables(bench: Bench, home: Home, beside: Beside, version: str = "") -> None:
+def dump_tables(bench: Bench, home: Home, other_stores: OtherStores, version: str = "") -> None:
     """Write the tables of a home that a run may have changed as files, for `dumped`.
 
     Args:
         bench: of the experiments.
         home: of the tables.
-        beside: what the run may have changed there.
+        other_stores: what the run may have changed there.
         version: of Glue, whose Spark reads them; without, that of the runs.
     """
-    dump_items(home, home.root / FOLDER, beside.items)
+    dump_items(home, home.root / FOLDER, other_stores.items)
     before = iceberg_tables(bench.base)
     names = sorted(name for name, at in iceberg_tables(home).items() if before.get(name) != at)
-    databases = [one.removeprefix(DERBY) for one in beside.databases]
+    databases = [one.removeprefix(DERBY) for one in other_stores.databases]
     databases = [one for one in databases if (home.derby / one).is_dir()]
     if not names and not databases:
         return

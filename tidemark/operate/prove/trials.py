@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.errors import TidemarkError
-from tidemark.glue_service.runs.jvms.supply import jvm_beside
+from tidemark.glue_service.runs.jvms.supply import second_jvm
 from tidemark.local_state.home import DATABASES, TABLES, Home
 from tidemark.local_state.lost_executor import has_lost, lose_executor
 from tidemark.local_state.operations import (
@@ -71,12 +71,12 @@ def carry_out(bench: Bench, wanted: Wanted, number: int) -> Outcome:
     except TidemarkError as error:  # the other experiments continue
         why_not = without_scratch(str(error), bench.scratch)
     else:
-        why_not = _why_not_compared(bench, wanted, home, trials)
+        why_not = _make_comparable(bench, wanted, home, trials)
     experiment = replace(experiment, not_tried=why_not)
     return Outcome(experiment, home, trials, time.monotonic() - began)
 
 
-def _why_not_compared(bench: Bench, wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:
+def _make_comparable(bench: Bench, wanted: Wanted, home: Home, trials: Sequence[Trial]) -> str:
     """Make the rows of a home ready to be compared; return why that cannot be."""
     # The machine took the JVM away: the script has run well without any experiment.
     if gone := next((one.failure for one in trials if JVM_GONE in one.failure), ""):
@@ -86,10 +86,10 @@ def _why_not_compared(bench: Bench, wanted: Wanted, home: Home, trials: Sequence
         return NONE_LOST if number == 1 else f"the executors have made fewer than {number} changes"
     if wanted.experiment.kind == "meanwhile" and not has_arrived_meanwhile(home):
         return NOTHING_WRITTEN
-    has_newer = wanted.experiment.kind == "versions" and wanted.of.beside.databases
+    has_newer = wanted.experiment.kind == "versions" and wanted.of.other_stores.databases
     version = bench.subject.newest if has_newer else ""  # no older Derby opens what one has
     try:
-        dump_tables(bench, home, wanted.of.beside, version)
+        dump_tables(bench, home, wanted.of.other_stores, version)
     except TidemarkError as error:
         return without_scratch(str(error), bench.scratch)
     return ""
@@ -140,7 +140,7 @@ def _meanwhile(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[T
     """Let a file arrive when the run has written for the first time; run again after it."""
     home = linked_home(bench.base, folder)
     record_operations(home)
-    let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.beside.items)
+    let_arrive_meanwhile(home, wanted.of.sources[-1], wanted.of.other_stores.items)
     return home, [bench.run(home), bench.run(home)]
 
 
@@ -212,9 +212,9 @@ def _executors(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[T
 
 def _versions(bench: Bench, wanted: Wanted, folder: Path) -> tuple[Home, list[Trial]]:
     home = linked_home(bench.base, folder)
-    with jvm_beside(home, bench.jvms) as jvms:
-        beside = replace(bench, jvms=jvms)
-        return home, [beside.run(home, bench.subject.newer, bench.subject.newest)]
+    with second_jvm(home, bench.jvms) as jvms:
+        on_second_jvm = replace(bench, jvms=jvms)
+        return home, [on_second_jvm.run(home, bench.subject.newer, bench.subject.newest)]
 
 
 _PREPARED: dict[str, Callable[[Bench, Wanted, Path], tuple[Home, list[Trial]]]] = {

@@ -85,14 +85,14 @@ def _lines_of_cause(key: tuple[str, Cause], findings: Sequence[Finding]) -> Iter
     )
     for target in worst.targets:
         if target.verdict != "equal":
-            yield f"  {_told(target)}"
+            yield f"  {_one_line(target)}"
             for kind, rows in target.examples.items():
                 yield from (f"    {kind}: {row}" for row in rows[:MAX_EXAMPLES])
     yield f"  why: {cause.text}"
     yield f"  what to do: {cause.remedy}"
 
 
-def _told(target: TargetRows) -> str:
+def _one_line(target: TargetRows) -> str:
     parts = [
         f"{count:,} {name}"
         for name, count in (

@@ -36,9 +36,9 @@ from tidemark.local_state.rewinds.records import (
     MARK,
     Asked,
     RewindRecord,
-    begin,
     check_still_open,
     end,
+    record_start,
 )
 from tidemark.local_state.rewinds.steps import Steps, TableStep, WatermarkStep
 from tidemark.local_state.store.database import Store
@@ -79,7 +79,9 @@ class CarryOut:
         with self.home.alone_to_rewind():
             with self.store.transaction():
                 _check_bookmarks(self.store, steps)
-                record = begin(self.store, asked, {"to": to, "steps": steps.to_json()}, undoes)
+                record = record_start(
+                    self.store, asked, {"to": to, "steps": steps.to_json()}, undoes
+                )
                 filed = _filed(steps, record.rewind_id)
                 if filed != steps:
                     record = replace(record, document={"to": to, "steps": filed.to_json()})

@@ -9,7 +9,7 @@ from tidemark.operate.rewind.facts import COMMIT, Facts, Move, Track
 
 
 @dataclass(frozen=True)
-class Target:
+class RewindTo:
     """Where to: one of a run, a moment, the beginning.
 
     Attributes:
@@ -50,7 +50,7 @@ class Cut:
         return self.track.latest.run_id != (self.to.run_id if self.to else "")
 
 
-def previous(facts: Facts, jobs: Sequence[str]) -> Target:
+def previous(facts: Facts, jobs: Sequence[str]) -> RewindTo:
     """Return the target that undoes the last run of the first of some jobs that read anything."""
     nothing = {one.run_id for one in facts.checkpoints_of(jobs[0]) if one.has_read_nothing}
     lines = [line for track in facts.tracks_of(jobs[0]) if (line := track.in_force())]
@@ -58,11 +58,11 @@ def previous(facts: Facts, jobs: Sequence[str]) -> Target:
     begin = next((at for at, move in enumerate(last) if move.run_id not in nothing), 0)
     line = last[begin:]
     run_id = next((move.run_id for move in line if move.run_id != line[0].run_id), "")
-    return Target(run_id or "the beginning", run_id)
+    return RewindTo(run_id or "the beginning", run_id)
 
 
 def cuts(
-    facts: Facts, datasets: Datasets, jobs: Sequence[str], following: Sequence[str], to: Target
+    facts: Facts, datasets: Datasets, jobs: Sequence[str], following: Sequence[str], to: RewindTo
 ) -> list[Cut]:
     """Return where every state goes, in the order of the template.
 
@@ -99,7 +99,7 @@ def _check_has_state(facts: Facts, job: str, cuts: Sequence[Cut]) -> None:
     )
 
 
-def _cut(facts: Facts, track: Track, to: Target) -> Cut:
+def _cut(facts: Facts, track: Track, to: RewindTo) -> Cut:
     if to.is_beginning:
         return Cut(track, None, track.in_force(), is_known=_reaches_back(track))
     if to.run_id and (line := track.back_from(to.run_id)):

@@ -20,7 +20,7 @@ from tidemark.model.clock import now_ms
 from tidemark.operate.clients import Glue
 from tidemark.operate.job_runs import runs_of_job
 from tidemark.operate.rewind.facts import BOOKMARK, Facts
-from tidemark.operate.rewind.plan import Plan, steps_of_plan
+from tidemark.operate.rewind.plan import RewindPlan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.stage_claims import (
     Claim,
@@ -84,11 +84,13 @@ class StageRewinds:
         """Refuse while a rewind is half done."""
         check_none_is_open(self.glue.names.stage, self._records(), now_ms())
 
-    def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
+    def steps_of(
+        self, facts: Facts, plan: RewindPlan, windows: Windows
+    ) -> tuple[RewindPlan, Steps]:
         """Return the plan unchanged, and its steps: there are no files among them."""
         return plan, steps_of_plan(plan, windows)
 
-    def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
+    def carry_out(self, plan: RewindPlan, steps: Steps, asked: Asked) -> RewindRecord | None:
         """Carry a plan out; return its record, None if no table keeps one."""
         bookmarks = [one for one in plan.states if one.kind == BOOKMARK]
         if self.table is None and len(bookmarks) > 1:
@@ -129,7 +131,7 @@ class StageRewinds:
         self._finish(record, claim)
         return replace(record, state=DONE).to_record()
 
-    def note_nothing(self, plan: Plan, asked: Asked) -> None:
+    def note_nothing(self, plan: RewindPlan, asked: Asked) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
         if self.table is None:
             return

@@ -187,6 +187,6 @@ class Facts:
         return next((one.workflow for one in self.starts if job in one.jobs), "")
 
 
-def text_of(value: Any) -> str:
+def watermark_string(value: Any) -> str:
     """Return a value of a watermark as a string, times in ISO 8601."""
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)

@@ -33,7 +33,7 @@ from tidemark.operate.rewind.clear import (
     snapshots_to_clear,
 )
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Track
-from tidemark.operate.rewind.plan import Clear, Plan, steps_of_plan
+from tidemark.operate.rewind.plan import Clear, RewindPlan, steps_of_plan
 from tidemark.operate.rewind.refusals import check_none_in_flight
 from tidemark.operate.rewind.sources_now import with_current_sources
 from tidemark.operate.rewind.tracks import Windows
@@ -48,16 +48,18 @@ class HomeRewinds(CarryOut):
         """Refuse while a rewind is carried out, or is half done."""
         refuse_unfinished(self.home, self.store)
 
-    def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
+    def steps_of(
+        self, facts: Facts, plan: RewindPlan, windows: Windows
+    ) -> tuple[RewindPlan, Steps]:
         """Return a plan with the changes of its sources, and its steps with all files."""
         found = with_current_sources(self.home, self.store, plan)
         return found, steps_of(self.home, facts, found, windows)
 
-    def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord:
+    def carry_out(self, plan: RewindPlan, steps: Steps, asked: Asked) -> RewindRecord:
         """Do all steps, or nothing."""
         return self.do(steps, asked, plan.to)
 
-    def note_nothing(self, plan: Plan, asked: Asked) -> None:
+    def note_nothing(self, plan: RewindPlan, asked: Asked) -> None:
         """Record that a rewind had nothing to do."""
         note_nothing(self.store, asked, plan.to)
 
@@ -96,7 +98,7 @@ def bookmark_track(store: Store, job: str) -> Track | None:
     return Track(job, BOOKMARK, moves) if moves else None
 
 
-def steps_of(home: Home, facts: Facts, plan: Plan, windows: Windows) -> Steps:
+def steps_of(home: Home, facts: Facts, plan: RewindPlan, windows: Windows) -> Steps:
     """Return the steps of a plan, with every file that is to go."""
     files = [
         (path, "")

@@ -81,7 +81,7 @@ class JobPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RewindPlan:
     """What a rewind does, and what follows from it.
 
     Attributes:
@@ -116,7 +116,9 @@ class Plan:
         return {**asdict(self), "is_right": self.is_right}
 
 
-def steps_of_plan(plan: Plan, windows: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Steps:
+def steps_of_plan(
+    plan: RewindPlan, windows: Mapping[tuple[str, str, str], Mapping[str, Any]]
+) -> Steps:
     """Return the moves of a plan, with the open windows that an undo restores."""
     return Steps(
         tuple(

@@ -6,11 +6,11 @@ from tidemark.model.assembly.arguments import FROM, TO, is_filling
 from tidemark.operate.job_runs import Run
 from tidemark.operate.rewind.advice import advice_on, half_written, unknowns
 from tidemark.operate.rewind.amounts import rereads
-from tidemark.operate.rewind.cut import Cut, Target, cuts, first_start
+from tidemark.operate.rewind.cut import Cut, RewindTo, cuts, first_start
 from tidemark.operate.rewind.datasets import Datasets, datasets_of, downstream_of
 from tidemark.operate.rewind.effects import ADDING, REPLACING, Effect, effects, how_read
 from tidemark.operate.rewind.facts import Facts
-from tidemark.operate.rewind.plan import Clear, JobPlan, Plan, StateMove
+from tidemark.operate.rewind.plan import Clear, JobPlan, RewindPlan, StateMove
 from tidemark.operate.rewind.refusals import check_graph, check_request
 from tidemark.operate.rewind.snapshot_reads import FAILS, goes_back, is_by_snapshots
 from tidemark.operate.rewind.window_reads import window_reads
@@ -19,12 +19,12 @@ from tidemark.operate.rewind.window_reads import window_reads
 def plan_rewind(
     facts: Facts,
     jobs: Sequence[str],
-    to: Target,
+    to: RewindTo,
     *,
     with_downstream: bool = False,
     clears: bool = False,
     accepts_changes: bool = False,
-) -> Plan:
+) -> RewindPlan:
     """Return the plan of a rewind."""
     check_request(facts, jobs, to)
     datasets = datasets_of(facts)
@@ -68,7 +68,7 @@ def plan_rewind(
             plans.append(
                 JobPlan(job, False, sees=sees, effects=tuple(seen[job]), is_known=is_known)
             )
-    return Plan(
+    return RewindPlan(
         to.text,
         tuple(plans),
         tuple(cleared),

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 
 from tidemark.errors import UsageError
 from tidemark.model.messages import known, known_run, listed
-from tidemark.operate.rewind.cut import Cut, Target
+from tidemark.operate.rewind.cut import Cut, RewindTo
 from tidemark.operate.rewind.facts import BOOKMARK, Facts
-from tidemark.operate.rewind.plan import Plan
+from tidemark.operate.rewind.plan import RewindPlan
 
 MAX_WATERMARKS = 50  # of a table: what `WatermarkAdmin.rewind_together` takes
 
 
-def check_request(facts: Facts, jobs: Sequence[str], to: Target) -> None:
+def check_request(facts: Facts, jobs: Sequence[str], to: RewindTo) -> None:
     """Refuse jobs and targets that cannot be."""
     check_jobs(facts, jobs)
     pipelines = {facts.workflow_of(job) for job in jobs} - {""}
@@ -74,7 +74,7 @@ def check_none_in_flight(runs: Iterable[tuple[str, str]]) -> None:
         )
 
 
-def check_fits(plan: Plan) -> None:
+def check_fits(plan: RewindPlan) -> None:
     """Refuse more watermarks of one table than a transaction of DynamoDB moves."""
     for table, count in Counter(one.kind for one in plan.states).items():
         if table != BOOKMARK and count > MAX_WATERMARKS:

@@ -11,7 +11,7 @@ from typing import Protocol
 from tidemark.local_state.rewinds.records import Asked, RewindRecord
 from tidemark.local_state.rewinds.steps import Steps
 from tidemark.operate.rewind.facts import Facts
-from tidemark.operate.rewind.plan import Plan
+from tidemark.operate.rewind.plan import RewindPlan
 from tidemark.operate.rewind.tracks import Windows
 
 
@@ -21,13 +21,15 @@ class Rewinds(Protocol):
     def check_none_is_open(self) -> None:
         """Refuse while a rewind is carried out, or is half done."""
 
-    def steps_of(self, facts: Facts, plan: Plan, windows: Windows) -> tuple[Plan, Steps]:
+    def steps_of(
+        self, facts: Facts, plan: RewindPlan, windows: Windows
+    ) -> tuple[RewindPlan, Steps]:
         """Return a plan with facts that only this place can read, and its steps."""
 
-    def carry_out(self, plan: Plan, steps: Steps, asked: Asked) -> RewindRecord | None:
+    def carry_out(self, plan: RewindPlan, steps: Steps, asked: Asked) -> RewindRecord | None:
         """Carry a plan out; return its record, None if nothing keeps one."""
 
-    def note_nothing(self, plan: Plan, asked: Asked) -> None:
+    def note_nothing(self, plan: RewindPlan, asked: Asked) -> None:
         """Record that a rewind had nothing to do: an undo after it undoes none before it."""
 
     def to_undo(self, number: int | None) -> RewindRecord:

@@ -20,7 +20,7 @@ from tidemark.model.messages import plural
 from tidemark.operate.rewind.amounts import Reread
 from tidemark.operate.rewind.effects import NOT_KNOWN, RIGHT
 from tidemark.operate.rewind.facts import BOOKMARK
-from tidemark.operate.rewind.plan import JobPlan, Plan, StateMove
+from tidemark.operate.rewind.plan import JobPlan, RewindPlan, StateMove
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Found:
     bytes: int
 
 
-def with_current_sources(home: Home, store: Store, plan: Plan) -> Plan:
+def with_current_sources(home: Home, store: Store, plan: RewindPlan) -> RewindPlan:
     """Return a plan with the files that differ from what the undone runs have read."""
     jobs = tuple(_checked(home, store, job) for job in plan.jobs)
     new = [

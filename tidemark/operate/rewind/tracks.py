@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from tidemark.operate.clients import Glue, or_none
 from tidemark.operate.job_runs import Run
-from tidemark.operate.rewind.facts import BOOKMARK, Move, Track, text_of
+from tidemark.operate.rewind.facts import BOOKMARK, Move, Track, watermark_string
 from watermarks import WatermarkAdmin
 
 
@@ -62,7 +62,7 @@ def tracks_of_table(
                     entry.kind,
                     entry.run_id,
                     int(entry.committed_at.timestamp() * 1000) if entry.committed_at else 0,
-                    {name: text_of(value) for name, value in entry.watermarks.items()},
+                    {name: watermark_string(value) for name, value in entry.watermarks.items()},
                 )
                 for entry in admin.history(job, source=source)
             ]

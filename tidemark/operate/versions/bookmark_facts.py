@@ -5,7 +5,7 @@ from typing import Any
 
 from tidemark.local_state.bookmarks.versions import Bookmark
 from tidemark.model.messages import plural
-from tidemark.operate.versions.facts import Interval, State, text_of, without_window
+from tidemark.operate.versions.facts import Interval, State, json_string, without_window
 
 # By the time of the run, as `high_ms` is; and what only a warning needs, which is by files.
 LEFT_OUT = ("low_ms", "opened_at_ms", "seen")
@@ -35,7 +35,7 @@ def _facts(state: Mapping[str, Any], runs: Interval) -> Iterator[tuple[str, str]
         elif name == "recent":
             yield from (_file(file, runs) for file in value)
         elif name not in LEFT_OUT:
-            yield name, text_of(value)
+            yield name, json_string(value)
 
 
 def _file(file: tuple[str, int, int], runs: Interval) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.catalog_databases import DEFAULT_DATABASE
 from tidemark.model.assembly.catalog_tables import CatalogTable
 from tidemark.model.messages import plural
-from tidemark.operate.versions.facts import State, text_of, without_window
+from tidemark.operate.versions.facts import State, json_string, without_window
 
 # Times, numbers of files and of bytes: they are those of the run and of the writer's version.
 LEFT_OUT = {
@@ -87,4 +87,4 @@ def _flat(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]
         if isinstance(inner, Mapping):
             yield from _flat(inner, f"{path}{name}.")
         else:
-            yield f"{path}{name}", text_of(inner)
+            yield f"{path}{name}", json_string(inner)

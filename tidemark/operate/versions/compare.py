@@ -20,7 +20,7 @@ from tidemark.operate.versions.copies import copy_home, copy_of_copy
 from tidemark.operate.versions.facts import Interval
 from tidemark.operate.versions.outcomes import Comparison, TargetOutcome
 from tidemark.operate.versions.states import States, compared_states, read_states
-from tidemark.operate.versions.targets import Files, Target, changed_targets, files_of
+from tidemark.operate.versions.targets import ComparedTarget, Files, changed_targets, files_of
 from tidemark.operate.versions.trial import Start, Trial, run_trial
 
 ROW_JOB = Path(__file__).with_name("row_job.py")
@@ -141,7 +141,7 @@ def _comparison(it: Experiment, trials: tuple[Trial, Trial]) -> Comparison:
 
 
 def _compared(
-    targets: list[Target],
+    targets: list[ComparedTarget],
     trials: tuple[Trial, Trial],
     after: Sequence[Files],
     version: str,
@@ -172,7 +172,7 @@ def _compared(
     return [_outcome(target, answer) for target, answer in zip(targets, answers, strict=True)]
 
 
-def _outcome(target: Target, answer: dict[str, object]) -> TargetOutcome:
+def _outcome(target: ComparedTarget, answer: dict[str, object]) -> TargetOutcome:
     fields = {
         name: tuple(value) if isinstance(value, list) else value for name, value in answer.items()
     }

@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeAlias
 
 TIME_OF_RUN = "the time of the run"
-OF_WINDOWS = re.compile(r"/(?:window|attempt)=[^/]+")  # folders of `write_window`: names are random
+# Folders of `write_window`: their names are random.
+WINDOW_FOLDER = re.compile(r"/(?:window|attempt)=[^/]+")
 Facts: TypeAlias = Mapping[str, str]
 """Values by their names, all as strings."""
 
@@ -61,9 +62,9 @@ NEVER = Interval()
 
 def without_window(uri: str) -> str:
     """Return a path without the folders of windows."""
-    return OF_WINDOWS.sub("", uri)
+    return WINDOW_FOLDER.sub("", uri)
 
 
-def text_of(value: Any) -> str:
+def json_string(value: Any) -> str:
     """Return a JSON value as a string, the same for the same."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -24,12 +24,12 @@ from pyspark.sql import types as T  # noqa: N812
 
 MAX_SHOWN = 3
 LINE = "line"
-OF_WINDOWS = {"window", "attempt"}  # folders of `watermarks.write_window`: their names are random
+WINDOW_COLUMNS = {"window", "attempt"}  # folders of `write_window`: their names are random
 NESTED = (T.MapType, T.StructType, T.ArrayType)
 WITH_TIMES = (T.StringType, T.TimestampType, T.TimestampNTZType)
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII)
-OF_PY4J = "An error occurred while calling "
-OF_RUN = "(time of the run)"
+PY4J_PREFIX = "An error occurred while calling "
+RUN_TIME = "(time of the run)"
 SLACK = 1  # seconds before and after a run
 
 IN_FULL = {
@@ -71,7 +71,7 @@ def compared(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
     try:
         return of_rows(spark, pair)
     except Exception as error:  # noqa: BLE001 (whatever is wrong with the files is the answer)
-        problem = told(error)
+        problem = one_line(error)
     answer = of_rows(spark, {**pair, "format": "lines" if kind == "json" else "bytes"})
     is_equal = answer["rows"][0] == answer["rows"][1] and not answer.get("columns")
     return answer if is_equal else {**answer, "problem": problem}
@@ -119,8 +119,8 @@ def of_rows(spark: SparkSession, pair: dict[str, Any]) -> dict[str, Any]:
 def types_of(frame: DataFrame) -> dict[str, str]:
     """Return the type of each column, without those that name a window."""
     types = {field.name: field.dataType.simpleString() for field in frame.schema}
-    if types.keys() >= OF_WINDOWS:
-        return {name: kind for name, kind in types.items() if name not in OF_WINDOWS}
+    if types.keys() >= WINDOW_COLUMNS:
+        return {name: kind for name, kind in types.items() if name not in WINDOW_COLUMNS}
     return types
 
 
@@ -151,10 +151,10 @@ def rows_of(spark: SparkSession, kind: str, side: dict[str, Any], **options: str
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
 
 
-def told(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """Return an error in one line, without that of py4j, which says that Java has one."""
     first, *others = str(error).splitlines() or [type(error).__name__]
-    return others[0].lstrip(": ") if first.startswith(OF_PY4J) and others else first
+    return others[0].lstrip(": ") if first.startswith(PY4J_PREFIX) and others else first
 
 
 def lines_of(file: Path, kind: str) -> list[str]:
@@ -220,7 +220,7 @@ def measured(frame: DataFrame, names: list[str], timed: Sequence[str] = ()) -> d
     asked.append(F.sum(hashed.cast(wide)).alias("all"))
     asked += [F.sum(F.xxhash64(column_of(name)).cast(wide)).alias(f"h_{name}") for name in names]
     for name in timed:
-        is_time = F.coalesce(column_of(name) == OF_RUN, F.lit(False))
+        is_time = F.coalesce(column_of(name) == RUN_TIME, F.lit(False))
         asked.append(F.min(is_time).alias(f"t_{name}"))
     return frame.agg(*asked).collect()[0].asDict()
 
@@ -272,7 +272,7 @@ def without_times(frame: DataFrame, timed: list[str], times: list[float]) -> Dat
         except ValueError:  # such as a month 13
             return found[0]
         seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-        return OF_RUN if begin - SLACK <= seconds <= end + SLACK else found[0]
+        return RUN_TIME if begin - SLACK <= seconds <= end + SLACK else found[0]
 
     def without(text: str | None) -> str | None:
         return None if text is None else TIME.sub(replaced, text)

@@ -26,7 +26,7 @@ Files = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Target:
+class ComparedTarget:
     """A folder that runs have written files of one format to.
 
     Attributes:
@@ -73,7 +73,7 @@ def files_of(lake: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def changed_targets(before: Files, *after: Files) -> list[Target]:
+def changed_targets(before: Files, *after: Files) -> list[ComparedTarget]:
     """Return the targets that one lake of several changed: wrote, replaced or deleted a file of.
 
     The checkpoints of streams are none: they hold times and random ids.
@@ -88,9 +88,9 @@ def changed_targets(before: Files, *after: Files) -> list[Target]:
     return sorted(found, key=lambda target: (target.folder, target.format))
 
 
-def target_of(path: str) -> Target:
+def target_of(path: str) -> ComparedTarget:
     """Return the target that a file of a lake belongs to."""
-    return Target(_dataset(path), _format(path))
+    return ComparedTarget(_dataset(path), _format(path))
 
 
 def _checkpoints(files: Files) -> set[str]:

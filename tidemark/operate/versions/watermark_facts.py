@@ -62,7 +62,7 @@ def _states(
             try:
                 state = _state(admin, job, source, runs, after)
             except WatermarksError:  # written without a head, as by the v1 class
-                state = _as_they_are(rows[job])
+                state = _state_of_rows(rows[job])
             if state is not None:
                 yield name, state
 
@@ -94,7 +94,7 @@ def _commit(entry: HistoryEntry, runs: Interval) -> str:
     return "; ".join([*values, *windows])
 
 
-def _as_they_are(rows: Sequence[Mapping[str, Any]]) -> State:
+def _state_of_rows(rows: Sequence[Mapping[str, Any]]) -> State:
     """Return rows without their run ids."""
     values = [{name: it for name, it in row.items() if name not in ROW_KEYS} for row in rows]
     counts = Counter(json.dumps(value, sort_keys=True, default=str) for value in values)

@@ -40,7 +40,7 @@ from openlineage.client.facet_v2 import (
 from tidemark.model.checkpoints.checkpoint import DatasetRead, DatasetWritten
 from tidemark.model.checkpoints.merging import merged_reads
 from tidemark.operate.run_facts import RunFacts
-from tidemark.report.lineage.names import (
+from tidemark.report.lineage.openlineage_names import (
     catalog_name,
     catalog_namespace,
     dataset_name,

@@ -16,7 +16,7 @@ def dies(name):
 
 
 made, published, remove = (
-    getattr(iceberg.Target, name) for name in ("_is_made", "_is_published", "_remove")
+    getattr(iceberg.IcebergTarget, name) for name in ("_is_made", "_is_published", "_remove")
 )
 committed = iceberg._is_committed
 
@@ -41,7 +41,7 @@ def commit(call):
     return done
 
 
-iceberg.Target._is_made, iceberg.Target._is_published = make, publish
+iceberg.IcebergTarget._is_made, iceberg.IcebergTarget._is_published = make, publish
 spark.sql("CREATE TABLE IF NOT EXISTS s.t (id INT, name STRING, at BIGINT) USING iceberg")
 frame = spark.createDataFrame([(1, "a", 5), (2, "b", 6)], "id INT, name STRING, at BIGINT")
 window = Window("j", f"jr_{attempt}", "at", "0000000001-ab", attempt, None, 99)

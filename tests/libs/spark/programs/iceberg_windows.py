@@ -51,7 +51,7 @@ one = spark.range(3).selectExpr("CAST(id AS INT) AS id")
 facts["first append"] = append_window(one, "lake.s.log", window(1))
 facts["again by this run"] = error_of(lambda: append_window(one, "s.log", window(1)))
 facts["again by the next run"] = append_window(one, "s.log", window(1, attempt=2))
-again = iceberg.Target(iceberg_table(spark, "s.log"), window(1, attempt=2))
+again = iceberg.IcebergTarget(iceberg_table(spark, "s.log"), window(1, attempt=2))
 spark.sql(f"ALTER TABLE s.log CREATE BRANCH `{again._new_branch()}`")
 facts["again after that"] = append_window(one, "s.log", window(1, attempt=3))
 facts["branches of earlier attempts"] = [row.name for row in spark.table("lake.s.log.refs").collect()]
@@ -147,7 +147,7 @@ facts["evolved"] = rows("s.ev")
 # Another writer commits while the window is written: the window is written again.
 spark.sql("CREATE TABLE s.race (id INT, name STRING, at BIGINT) USING iceberg")
 spark.sql("INSERT INTO s.race VALUES (1, 'old', 1)")
-made, others = iceberg.Target._is_made, iter([True, False])
+made, others = iceberg.IcebergTarget._is_made, iter([True, False])
 
 
 def made_before_another(target, branch, base):
@@ -157,9 +157,9 @@ def made_before_another(target, branch, base):
     return done
 
 
-iceberg.Target._is_made = made_before_another
+iceberg.IcebergTarget._is_made = made_before_another
 merge_window(rows_of((1, "new", 5, "U"), (3, "mine", 5, "I")), "s.race", window(1), ["id"])
-iceberg.Target._is_made = made
+iceberg.IcebergTarget._is_made = made
 facts["beside another writer"] = rows("s.race")
 facts["branches left"] = [row.name for row in spark.table("lake.s.race.refs").collect()]
 
@@ -170,16 +170,16 @@ others = iter([True])
 def made_before_a_later_window(target, branch, base):
     done = made(target, branch, base)
     if next(others, False):
-        iceberg.Target._is_made = made
+        iceberg.IcebergTarget._is_made = made
         merge_window(orders((1, "", 9, "D")), "s.race", window(3), ["id"], deleted="op = 'D'")
     return done
 
 
-iceberg.Target._is_made = made_before_a_later_window
+iceberg.IcebergTarget._is_made = made_before_a_later_window
 facts["overtaken merge"] = error_of(
     lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )
-iceberg.Target._is_made = made
+iceberg.IcebergTarget._is_made = made
 facts["superseded merge"] = error_of(
     lambda: merge_window(rows_of((1, "back", 7, "U")), "s.race", window(2), ["id"])
 )

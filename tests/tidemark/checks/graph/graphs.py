@@ -1,9 +1,9 @@
 """What tests of graph share."""
 
 from tidemark.checks.graph.model import (
-    Condition,
     Graph,
-    Job,
+    GraphCondition,
+    GraphJob,
     Trigger,
 )
 from tidemark.checks.graph.rules import problems
@@ -16,7 +16,7 @@ def start(*jobs, name="start", workflow="flights", **changes):
 
 
 def after(job, *watched, state="SUCCEEDED", workflow="flights", **changes):
-    conditions = tuple(Condition(name, state) for name in watched)
+    conditions = tuple(GraphCondition(name, state) for name in watched)
     name = f"{job}-trigger"
     return Trigger(
         f"s/{name}", name, "CONDITIONAL", workflow, (job,), conditions=conditions, **changes
@@ -25,7 +25,7 @@ def after(job, *watched, state="SUCCEEDED", workflow="flights", **changes):
 
 def graph(*triggers, jobs="ab", **changes):
     return Graph(
-        jobs=tuple(Job(f"s/{name}", name) for name in jobs),
+        jobs=tuple(GraphJob(f"s/{name}", name) for name in jobs),
         triggers=triggers,
         workflows={"flights": "s/workflow"},
         **changes,

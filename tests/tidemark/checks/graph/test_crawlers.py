@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tidemark.checks.graph.graphs import after, graph, start
-from tidemark.checks.graph.model import CRAWLER, Job
+from tidemark.checks.graph.model import CRAWLER, GraphJob
 from tidemark.checks.graph.rules import problems
 from tidemark.checks.graph.template import read_graph
 
@@ -14,7 +14,9 @@ RAW = "s3://lake/raw/"
 
 
 def crawler(**changes):
-    return Job("s/crawler", LANDING, **{"reads": (RAW,), "crawled": ("lake.raw_*",), **changes})
+    return GraphJob(
+        "s/crawler", LANDING, **{"reads": (RAW,), "crawled": ("lake.raw_*",), **changes}
+    )
 
 
 def with_crawler(good, *, jobs=None, **changes):
@@ -160,8 +162,8 @@ def test_a_crawler_of_a_template_is_read_with_its_targets_and_tables():
     read = read_graph({"s": {"Resources": resources}})
 
     assert read.crawlers == (
-        Job("s/One", LANDING, reads=(RAW,), crawled=("lake.raw_*",)),
-        Job(
+        GraphJob("s/One", LANDING, reads=(RAW,), crawled=("lake.raw_*",)),
+        GraphJob(
             "s/Two",
             f"{CRAWLER}named",
             reads=("s3://lake/a/",),

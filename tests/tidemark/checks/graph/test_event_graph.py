@@ -7,7 +7,7 @@ import pytest
 from tests.tidemark.checks.graph.graphs import GOOD, after, found, graph, start
 from tidemark.checks.graph.model import (
     EventRule,
-    Job,
+    GraphJob,
     Timer,
     Trigger,
 )
@@ -64,8 +64,8 @@ def test_events_and_what_they_start_belong_together():
 @pytest.mark.parametrize("written", ["s3://lake/in/", "s3://lake/in/part/", "s3://lake/"])
 def test_a_job_that_writes_what_starts_its_workflow_is_found(written):
     jobs = (
-        Job("s/a", "a", reads=("s3://lake/in/",), delivered=("s3://lake/in/",)),
-        Job("s/b", "b", writes=(written,), published=(written,)),
+        GraphJob("s/a", "a", reads=("s3://lake/in/",), delivered=("s3://lake/in/",)),
+        GraphJob("s/b", "b", writes=(written,), published=(written,)),
     )
     bad = replace(
         graph(event_start("a"), after("b", "a"), event_rules=(by_event("s3://lake/in/"),)),

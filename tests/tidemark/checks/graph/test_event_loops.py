@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.checks.graph.event_loops import event_loops
-from tidemark.checks.graph.model import CRAWLER, EventRule, Graph, Job, Trigger
+from tidemark.checks.graph.model import CRAWLER, EventRule, Graph, GraphJob, Trigger
 
 
 def objects_in(bucket="lake", **key):
@@ -21,8 +21,10 @@ def found(patterns, writes, crawlers=()):
     names = list(patterns)
     nodes = {name: CRAWLER + name if name in crawlers else name for name in names}
     graph = Graph(
-        jobs=tuple(Job(f"s/{n}", n, writes=writes.get(n, ())) for n in names if n not in crawlers),
-        crawlers=tuple(Job(f"s/{n}", CRAWLER + n, crawled=("d.t",)) for n in crawlers),
+        jobs=tuple(
+            GraphJob(f"s/{n}", n, writes=writes.get(n, ())) for n in names if n not in crawlers
+        ),
+        crawlers=tuple(GraphJob(f"s/{n}", CRAWLER + n, crawled=("d.t",)) for n in crawlers),
         triggers=tuple(Trigger(f"s/t-{n}", f"t-{n}", "EVENT", n, (nodes[n],)) for n in names),
         workflows={n: f"s/w-{n}" for n in names},
         event_rules=tuple(EventRule(f"s/r-{n}", n, pattern=patterns[n]) for n in names),
@@ -93,7 +95,7 @@ def test_a_crawler_that_its_own_crawl_or_table_starts_is_found():
 def test_a_job_that_changes_the_table_whose_changes_start_it_is_found(detail, is_loop):
     pattern = {**state_of(**detail), "detail-type": ["Glue Data Catalog Table State Change"]}
     graph = Graph(
-        jobs=(Job("s/one", "one", changes=("d.t",)),),
+        jobs=(GraphJob("s/one", "one", changes=("d.t",)),),
         triggers=(Trigger("s/t", "t", "EVENT", "w", ("one",)),),
         workflows={"w": "s/w"},
         event_rules=(EventRule("s/r", "w", pattern=pattern),),

@@ -8,9 +8,9 @@ import pytest
 from tests.tidemark.checks.graph.graphs import GOOD, after, found, graph, start
 from tidemark.checks.graph.model import (
     CRAWLER,
-    Condition,
     Graph,
-    Job,
+    GraphCondition,
+    GraphJob,
     Timer,
 )
 from tidemark.checks.graph.rules import RULES, problems
@@ -52,7 +52,7 @@ def test_every_problem_says_what_is_wrong_and_what_to_do():
         (
             graph(
                 start("a"),
-                replace(after("b"), conditions=(Condition("a", has_operator=False),)),
+                replace(after("b"), conditions=(GraphCondition("a", has_operator=False),)),
             ),
             [("incomplete-condition", "s/b-trigger")],
         ),
@@ -116,7 +116,7 @@ def test_jobs_that_wait_for_each_other_are_found_as_one_cycle():
 
 
 def test_a_run_cannot_end_in_two_states():
-    both = (Condition("a", "SUCCEEDED"), Condition("a", "FAILED"))
+    both = (GraphCondition("a", "SUCCEEDED"), GraphCondition("a", "FAILED"))
     either = replace(after("b"), conditions=both, logical="ANY")
 
     assert found(graph(start("a"), replace(either, logical="AND"))) == [
@@ -127,7 +127,7 @@ def test_a_run_cannot_end_in_two_states():
 
 def test_a_job_of_another_workflow_is_never_seen_to_end():
     bad = Graph(
-        jobs=(Job("s/a", "a"), Job("s/b", "b"), Job("s/c", "c")),
+        jobs=(GraphJob("s/a", "a"), GraphJob("s/b", "b"), GraphJob("s/c", "c")),
         triggers=(
             start("a", name="one", workflow="one"),
             start("b", name="two", workflow="two"),
@@ -140,7 +140,7 @@ def test_a_job_of_another_workflow_is_never_seen_to_end():
 
 
 def test_a_bookmark_with_concurrent_runs_is_found():
-    bad = replace(GOOD, jobs=(Job("s/a", "a", True, 2), Job("s/b", "b", False, 2)))
+    bad = replace(GOOD, jobs=(GraphJob("s/a", "a", True, 2), GraphJob("s/b", "b", False, 2)))
 
     assert found(bad) == [("bookmark-concurrent", "s/a")]
 
@@ -197,7 +197,7 @@ def test_a_schedule_may_be_as_fine_as_five_minutes(schedule, is_too_fine):
     ],
 )
 def test_a_queue_is_for_standard_runs_without_retries(settings, is_refused):
-    bad = replace(graph(start("a"), jobs=""), jobs=(Job("s/a", "a", **settings),))
+    bad = replace(graph(start("a"), jobs=""), jobs=(GraphJob("s/a", "a", **settings),))
 
     assert found(bad) == ([("queue-refused", "s/a")] if is_refused else [])
 
@@ -271,7 +271,9 @@ def test_jobs_and_schedules_made_by_hand_are_read_as_a_deployment_will_see_them(
 
 
 def with_data(a, b):
-    return replace(GOOD, jobs=(replace(Job("s/a", "a"), **a), replace(Job("s/b", "b"), **b)))
+    return replace(
+        GOOD, jobs=(replace(GraphJob("s/a", "a"), **a), replace(GraphJob("s/b", "b"), **b))
+    )
 
 
 def test_data_that_one_job_writes_and_another_reads_is_fine():

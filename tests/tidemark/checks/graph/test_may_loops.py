@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.checks.graph.event_loops import event_loops
-from tidemark.checks.graph.model import CRAWLER, EventRule, Graph, Job, Trigger
+from tidemark.checks.graph.model import CRAWLER, EventRule, Graph, GraphJob, Trigger
 from tidemark.checks.graph.template import read_graph
 
 
@@ -40,7 +40,7 @@ def call(service, *names, **parameters):
     return {"source": [source], "detail-type": [kind], "detail": detail}
 
 
-JOB = Job("s/one", "one", writes=("s3://lake/in/",), changes=("d.t",))
+JOB = GraphJob("s/one", "one", writes=("s3://lake/in/",), changes=("d.t",))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_crawler_may_change_the_table_whose_changes_start_it(table, crawled, e
     detail = {"databaseName": ["d"], "tableName": table}
     pattern = {"source": ["aws.glue"], "detail": detail}
 
-    assert found(pattern, Job("s/c", f"{CRAWLER}c", crawled=(crawled,))) == expected
+    assert found(pattern, GraphJob("s/c", f"{CRAWLER}c", crawled=(crawled,))) == expected
 
 
 @pytest.mark.parametrize(("database", "expected"), [("d", [False]), ("e", [])])
@@ -126,11 +126,11 @@ def test_whoever_may_make_tables_changes_their_database(database, expected):
     pattern = {"source": ["aws.glue"], "detail-type": kind, "detail": detail}
 
     assert found(pattern, JOB) == expected
-    assert found(pattern, Job("s/c", f"{CRAWLER}c", crawled=("d.x_*",))) == expected
+    assert found(pattern, GraphJob("s/c", f"{CRAWLER}c", crawled=("d.x_*",))) == expected
 
 
 def test_calls_of_a_crawler_are_followed():
-    crawler = Job("s/c", f"{CRAWLER}c", crawled=("d.x_*",))
+    crawler = GraphJob("s/c", f"{CRAWLER}c", crawled=("d.x_*",))
 
     assert found(call("glue", "StartCrawler", name=["c"]), crawler) == [False]
     assert found(call("glue", "CreateTable", databaseName=["d"]), crawler) == [False]
@@ -143,7 +143,10 @@ def test_a_ring_is_an_error_if_each_of_its_steps_is_certain(second, is_error):
     sure = {**deleted(prefix="b/"), "detail-type": ["Object Created"]}
     patterns = {"a": created, "b": second or sure}
     graph = Graph(
-        jobs=(Job("s/a", "a", writes=("s3://lake/b/",)), Job("s/b", "b", writes=("s3://lake/a/",))),
+        jobs=(
+            GraphJob("s/a", "a", writes=("s3://lake/b/",)),
+            GraphJob("s/b", "b", writes=("s3://lake/a/",)),
+        ),
         triggers=tuple(Trigger(f"s/t{n}", f"t{n}", "EVENT", n, (n,)) for n in "ab"),
         workflows={"a": "s/wa", "b": "s/wb"},
         event_rules=tuple(EventRule(f"s/r{n}", n, pattern=patterns[n]) for n in "ab"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.checks.graph.model import CRAWLER, Graph, Job
+from tidemark.checks.graph.model import CRAWLER, Graph, GraphJob
 from tidemark.checks.graph.nested_tables import nested_tables
 from tidemark.checks.graph.template import read_graph
 
@@ -78,7 +78,7 @@ def test_a_job_reads_no_folder_above_those_of_tables(uri, is_bad):
 
 @pytest.mark.parametrize(("crawled", "is_bad"), [("other.*", True), ("sales.orders", False)])
 def test_a_crawler_makes_no_table_inside_of_another(crawled, is_bad):
-    crawler = Job("s/c", f"{CRAWLER}c", reads=("s3://lake/orders/x/",), crawled=(crawled,))
+    crawler = GraphJob("s/c", f"{CRAWLER}c", reads=("s3://lake/orders/x/",), crawled=(crawled,))
     placed = (("s/t", "sales.orders", "s3://lake/orders/"),)
 
     problems = list(nested_tables(Graph(crawlers=(crawler,), placed=placed)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tidemark.checks.graph.graphs import after, graph, start
 from tests.tidemark.checks.graph.test_random_graph import VALID, started
-from tidemark.checks.graph.model import Graph, Job
+from tidemark.checks.graph.model import Graph, GraphJob
 from tidemark.checks.graph.rules import problems
 
 RACES = {"two-writers", "reads-own-output", "temp-overlaps", "reads-without-waiting"}
@@ -74,7 +74,7 @@ def test_a_job_that_waits_for_any_of_two_may_run_beside_the_other():
 
 def test_jobs_of_two_workflows_may_meet_and_so_may_jobs_that_nothing_starts():
     two = Graph(
-        jobs=(Job("s/a", "a", writes=("x/",)), Job("s/b", "b", writes=("x/",))),
+        jobs=(GraphJob("s/a", "a", writes=("x/",)), GraphJob("s/b", "b", writes=("x/",))),
         triggers=(start("a", name="one", workflow="one"), start("b", name="two", workflow="two")),
         workflows={"one": "s/1", "two": "s/2"},
     )
@@ -104,7 +104,7 @@ def test_who_reads_before_the_other_writes_reads_the_last_run():
 
 def test_nobody_can_wait_for_a_job_of_another_pipeline():
     two = Graph(
-        jobs=(Job("s/a", "a", writes=("x/",)), Job("s/b", "b", reads=("x/",))),
+        jobs=(GraphJob("s/a", "a", writes=("x/",)), GraphJob("s/b", "b", reads=("x/",))),
         triggers=(start("a", name="one", workflow="one"), start("b", name="two", workflow="two")),
         workflows={"one": "s/1", "two": "s/2"},
     )
@@ -128,7 +128,10 @@ def test_a_job_that_merges_into_what_it_writes_does_not_read_it_as_a_source():
 @pytest.mark.parametrize("kind", ["reads", "writes"])
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_temporary_files_where_any_job_has_data_are_found(kind, name):
-    jobs = [Job("s/a", "a", kept={"temp": "t/x/"}), Job("s/b", "b", kept={"temp": "t/y/"})]
+    jobs = [
+        GraphJob("s/a", "a", kept={"temp": "t/x/"}),
+        GraphJob("s/b", "b", kept={"temp": "t/y/"}),
+    ]
     data = [replace(j, **{kind: ("t/x/part/",)}) if j.name == name else j for j in jobs]
 
     assert found(replace(IN_ORDER, jobs=tuple(data))) == [("temp-overlaps", "s/a", True)]
@@ -215,7 +218,8 @@ def test_a_race_is_found_if_and_only_if_two_uses_can_meet(good, data):
 def test_many_jobs_on_many_folders_are_compared_in_time():
     names = [f"j{n}" for n in range(2_000)]
     jobs = [
-        Job(f"s/{n}", n, reads=(f"l/{n}/in/", "l/shared/"), writes=(f"l/{n}/out/",)) for n in names
+        GraphJob(f"s/{n}", n, reads=(f"l/{n}/in/", "l/shared/"), writes=(f"l/{n}/out/",))
+        for n in names
     ]
     workflows = {f"w{n}": f"s/w{n}" for n in range(0, 2_000, 40)}
     triggers = [

@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 
 from tests.tidemark.checks.graph.graphs import after, start
-from tidemark.checks.graph.model import Graph, Job
+from tidemark.checks.graph.model import Graph, GraphJob
 from tidemark.checks.graph.rules import problems
 from tidemark.checks.graph.template import read_graph
 
 TABLE = "lake.orders"
-OF_TABLES = ("two-writers", "table-without-waiting", "table-without-data")
+TABLE_RULES = ("two-writers", "table-without-waiting", "table-without-data")
 
 
 def told(jobs, *triggers, placed=()):
     graph = Graph(
         jobs=tuple(jobs), triggers=triggers, workflows={"flights": "s/w"}, placed=tuple(placed)
     )
-    return [(one.rule, one.at) for one in problems(graph) if one.rule in OF_TABLES]
+    return [(one.rule, one.at) for one in problems(graph) if one.rule in TABLE_RULES]
 
 
 def job(name, *, writes=(), reads=(), uses=False, changes=False, **more):
     tables = (TABLE,) if uses or changes else ()
     changed = (TABLE,) if changes else ()
-    return Job(
+    return GraphJob(
         f"s/{name}", name, reads=reads, writes=writes, tables=tables, changes=changed, **more
     )
 

@@ -10,10 +10,10 @@ from tests.tidemark.constructs.monitoring.watched import alarms
 
 pytestmark = pytest.mark.synth
 
-OF_THE_ACCOUNT = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+SAME_ACCOUNT = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
 
 # SNS: conditions on the source are not supported where EventBridge publishes to encrypted topics.
-PUBLISHERS = {"cloudwatch.amazonaws.com": OF_THE_ACCOUNT, "events.amazonaws.com": None}
+PUBLISHERS = {"cloudwatch.amazonaws.com": SAME_ACCOUNT, "events.amazonaws.com": None}
 
 
 def test_only_cloudwatch_and_eventbridge_may_publish_and_only_by_tls(watched):

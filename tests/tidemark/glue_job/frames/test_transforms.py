@@ -47,7 +47,7 @@ FOUND = {
     "SelectFields": ["id"],
     "UnnestFrame": ["id", "name", "s.x"],
 }
-OF_COLLECTIONS = {"FlatMap", "MapToCollection", "SelectFromCollection"}
+COLLECTION_CALLS = {"FlatMap", "MapToCollection", "SelectFromCollection"}
 TO_COLLECTIONS = {"Relationalize", "SplitFields", "SplitRows"}
 
 
@@ -92,7 +92,7 @@ def test_what_spark_can_express_runs_no_python_and_is_the_plan_of_the_data_frame
 def test_every_transform_is_tried():
     names = {one.__name__ for one in transforms.ALL_TRANSFORMS}
 
-    assert names - CALLS.keys() - OF_COLLECTIONS - TO_COLLECTIONS == {"Spigot"}
+    assert names - CALLS.keys() - COLLECTION_CALLS - TO_COLLECTIONS == {"Spigot"}
 
 
 def test_transforms_that_make_collections(frame):

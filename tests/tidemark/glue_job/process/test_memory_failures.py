@@ -73,7 +73,7 @@ CAUSES = [
 ]  # fmt: skip
 
 # What Py4J raises for an error of the JVM, which may have no room left for a stack.
-OF_PY4J = [
+PY4J_TEXTS = [
     "{call}\n: {error}\n",
     "{call}\n: {error}\n\tat java.base/java.util.Arrays.copyOf(Arrays.java:3537)\n",
     "{call}\n: org.apache.spark.SparkException: Exception thrown in awaitResult: \n"
@@ -82,7 +82,7 @@ OF_PY4J = [
 ]
 
 
-@pytest.mark.parametrize("text", OF_PY4J)
+@pytest.mark.parametrize("text", PY4J_TEXTS)
 @pytest.mark.parametrize("method", ["collectToPython", "getResult", "showString"])
 def test_an_error_of_the_jvm_is_named_with_and_without_its_stack(text, method):
     error = "java.lang.OutOfMemoryError: Java heap space"

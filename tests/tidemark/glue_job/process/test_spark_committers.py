@@ -21,7 +21,7 @@ ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
 FORMATS = ("parquet", "orc", "json", "csv", "text")
 V1, V2 = {OPTIMIZED: "false", ALGORITHM: "1"}, {OPTIMIZED: "false", ALGORITHM: "2"}
 DIRECT = direct_options("s3")
-OF_EVERY_CHANGE = (("parquet", "optimized"),)
+ON_EVERY_CHANGE = (("parquet", "optimized"),)
 COMMITTERS = {"v1": V1, "v2": V2, "optimized": {}, "direct": DIRECT}
 
 
@@ -56,7 +56,7 @@ def steps(recorder: Recorder, uri: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "committer"),
     [
-        pytest.param(*pair, marks=() if pair in OF_EVERY_CHANGE else pytest.mark.nightly)
+        pytest.param(*pair, marks=() if pair in ON_EVERY_CHANGE else pytest.mark.nightly)
         for pair in product(FORMATS, COMMITTERS)
     ],
 )

@@ -21,7 +21,7 @@ from tidemark.model.awsglue_api.table import State, entries
 
 HERE = [one for one in entries() if one.state is not State.RAISES]
 # Attributes that an instance gets when it is made; the tests of each class use them.
-OF_INSTANCES = {
+ON_INSTANCES = {
     "GlueContext.create_dynamic_frame",
     "GlueContext.create_data_frame",
     "GlueContext.write_dynamic_frame",
@@ -29,7 +29,7 @@ OF_INSTANCES = {
     "GlueContext.spark_session",
 }
 # What came with Glue 6.0, in runs of older versions.
-OF_LATER = (
+LATER_SIGNATURES = (
     {} if own_glue_version() == "6.0" else {"awsglue.utils.getResolvedOptions": "args, options"}
 )
 AT_RUN_TIME = object()  # an attribute that instances have
@@ -50,7 +50,7 @@ def value_of(entry):
 
 
 def is_set_by_init(owner, member):
-    if f"{owner.__name__}.{member}" in OF_INSTANCES:
+    if f"{owner.__name__}.{member}" in ON_INSTANCES:
         return True
     sources = [inspect.getsource(one) for one in owner.__mro__ if one.__module__ != "builtins"]
     return any(f"self.{member}{end}" in source for source in sources for end in (":", ",", " ="))
@@ -91,7 +91,7 @@ def wrong(entry):
         return "is not here"
     if entry.signature is None or value is AT_RUN_TIME:
         return None
-    theirs = parameters_of(OF_LATER.get(entry.full_name, entry.signature))
+    theirs = parameters_of(LATER_SIGNATURES.get(entry.full_name, entry.signature))
     ours = our_parameters(value)
     if [one[:2] for one in ours] != [one[:2] for one in theirs]:
         return f"has {ours}"

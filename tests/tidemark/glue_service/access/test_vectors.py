@@ -29,7 +29,7 @@ SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"  # noqa: S105 (of AWS's page
 SECRET_OF_SUITE = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"  # noqa: S105
 TIME, SCOPE = "20130524T000000Z", Scope("20130524", "us-east-1", "s3")
 HOST = {"host": "examplebucket.s3.amazonaws.com"}
-OF_PUT = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072"
+BODY_DIGEST = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072"
 CHUNKS = (b"a" * 65536, b"a" * 1024, b"")
 
 
@@ -51,7 +51,7 @@ CHUNKS = (b"a" * 65536, b"a" * 1024, b"")
                 "date": "Fri, 24 May 2013 00:00:00 GMT",
                 "x-amz-storage-class": "REDUCED_REDUNDANCY",
             },
-            OF_PUT,
+            BODY_DIGEST,
             "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
         ),
         (

@@ -28,8 +28,8 @@ TRACED = str(Path(service.__file__).parent)
 BUCKET = "killed"
 NO_HEADERS: Mapping[str, str] = {}
 OLD, NEW = b"old", b"newer"
-OF_OLD = {"x-amz-meta-of": "old", "content-type": "text/old", "x-amz-tagging": "of=old"}
-OF_NEW = {"x-amz-meta-of": "new", "content-type": "text/new", "x-amz-tagging": "of=new"}
+OLD_HEADERS = {"x-amz-meta-of": "old", "content-type": "text/old", "x-amz-tagging": "of=old"}
+NEW_HEADERS = {"x-amz-meta-of": "new", "content-type": "text/new", "x-amz-tagging": "of=new"}
 COMPLETE = "<C><Part><PartNumber>1</PartNumber><ETag>{etag}</ETag></Part></C>"
 TAGS = "<Tagging><TagSet><Tag><Key>of</Key><Value>new</Value></Tag></TagSet></Tagging>"
 
@@ -73,16 +73,16 @@ class Client:
 
 
 def put_old(client: Client, key: str) -> None:
-    client.ask("PUT", key, OLD, OF_OLD)
+    client.ask("PUT", key, OLD, OLD_HEADERS)
 
 
 def put_new(client: Client, key: str) -> None:
-    client.ask("PUT", key, NEW, OF_NEW)
+    client.ask("PUT", key, NEW, NEW_HEADERS)
 
 
 def put_source(client: Client, key: str) -> None:
     put_old(client, key)
-    client.ask("PUT", f"source-of-{key}", NEW, OF_NEW)
+    client.ask("PUT", f"source-of-{key}", NEW, NEW_HEADERS)
 
 
 def copy(client: Client, key: str) -> None:
@@ -99,7 +99,7 @@ def delete(client: Client, key: str) -> None:
 
 def begin(client: Client, key: str) -> None:
     put_old(client, key)
-    answer = client.text("POST", key, b"", OF_NEW, uploads="")
+    answer = client.text("POST", key, b"", NEW_HEADERS, uploads="")
     (upload,) = re.findall("<UploadId>(.*?)</UploadId>", answer)
     client.ask("PUT", key, NEW, uploadId=upload, partNumber="1")
 
@@ -179,7 +179,7 @@ def fault_after(home: Home, key: str, allowed: list[Any], is_part: bool) -> str 
     while "<UploadId>" in client.text("GET", "", uploads="", prefix=key):
         client.ask("DELETE", key, uploadId=upload_of(client, key))
     client.ask("DELETE", key)
-    client.ask("PUT", key.partition("/")[0], OLD, OF_OLD)  # no folder is left in its way
+    client.ask("PUT", key.partition("/")[0], OLD, OLD_HEADERS)  # no folder is left in its way
     found = client.state(key.partition("/")[0])
     return None if found == IS_OLD else f"not written again: {found}"
 

@@ -14,7 +14,7 @@ from tidemark.glue_service.workflows.flow import (
     closed,
     predecessors,
 )
-from tidemark.model.assembly.definitions import Action, Condition, TriggerDefinition
+from tidemark.model.assembly.definitions import Action, TriggerCondition, TriggerDefinition
 
 STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT", "ERROR")
 
@@ -25,7 +25,7 @@ def when(name, started, *conditions, logical="AND", is_active=True):
         "CONDITIONAL",
         tuple(Action(job) for job in started),
         logical=logical,
-        conditions=tuple(Condition(*condition) for condition in conditions),
+        conditions=tuple(TriggerCondition(*condition) for condition in conditions),
         is_active=is_active,
     )
 

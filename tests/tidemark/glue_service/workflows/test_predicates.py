@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tidemark.glue_service.workflows.selection import is_satisfied, unmet_conditions
-from tidemark.model.assembly.definitions import Action, Condition, TriggerDefinition
+from tidemark.model.assembly.definitions import Action, TriggerCondition, TriggerDefinition
 
-BOTH = (Condition("one", "SUCCEEDED"), Condition("two", "SUCCEEDED"))
+BOTH = (TriggerCondition("one", "SUCCEEDED"), TriggerCondition("two", "SUCCEEDED"))
 
 
 def trigger(conditions=BOTH, **changes):
@@ -31,7 +31,9 @@ def test_and_does_not_fire_before(states):
 
 @pytest.mark.rule("Triggers and workflows", source="TRG")
 def test_any_fires_on_the_first_condition_that_holds():
-    any_failed = trigger((Condition("one", "FAILED"), Condition("two", "FAILED")), logical="ANY")
+    any_failed = trigger(
+        (TriggerCondition("one", "FAILED"), TriggerCondition("two", "FAILED")), logical="ANY"
+    )
 
     assert is_satisfied(any_failed, {"two": "FAILED"})
     assert not is_satisfied(any_failed, {"one": "SUCCEEDED", "two": "SUCCEEDED"})
@@ -40,7 +42,7 @@ def test_any_fires_on_the_first_condition_that_holds():
 @pytest.mark.rule("Triggers and workflows", source="TRG, BOTO")
 @pytest.mark.parametrize("state", ["SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT"])
 def test_each_watchable_state_is_matched_exactly(state):
-    watching = trigger((Condition("one", state),))
+    watching = trigger((TriggerCondition("one", state),))
 
     assert is_satisfied(watching, {"one": state})
     for other in {"SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT"} - {state}:

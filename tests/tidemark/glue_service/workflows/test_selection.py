@@ -8,7 +8,12 @@ from click.testing import CliRunner
 from tidemark.cli.main import main
 from tidemark.errors import UsageError
 from tidemark.glue_service.workflows.selection import Selection, select
-from tidemark.model.assembly.definitions import Action, Condition, Deployment, TriggerDefinition
+from tidemark.model.assembly.definitions import (
+    Action,
+    Deployment,
+    TriggerCondition,
+    TriggerDefinition,
+)
 
 START = TriggerDefinition("start", "SCHEDULED", (Action("a", {"--x": "1"}), Action("b")), "flow")
 
@@ -20,7 +25,7 @@ def after(name, started, *conditions, logical="AND"):
         tuple(Action(job) for job in started),
         "flow",
         logical,
-        tuple(Condition(*condition) for condition in conditions),
+        tuple(TriggerCondition(*condition) for condition in conditions),
     )
 
 

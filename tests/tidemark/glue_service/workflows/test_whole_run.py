@@ -31,9 +31,9 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
 from tidemark.model.assembly.definitions import (
     Action,
-    Condition,
     Deployment,
     JobDefinition,
+    TriggerCondition,
     TriggerDefinition,
 )
 from tidemark.model.clock import now_ms
@@ -66,7 +66,7 @@ def after(condition_state="SUCCEEDED", watched="one", started="two", name=None, 
         type="CONDITIONAL",
         actions=(Action(started),),
         workflow_name="flow",
-        conditions=(Condition(watched, condition_state),),
+        conditions=(TriggerCondition(watched, condition_state),),
         **changes,
     )
 
@@ -232,7 +232,10 @@ def test_crawlers_in_a_row_are_passed_and_each_trigger_fires_once(workflow):
     start = replace(START, actions=(Action("crawler a"), Action("crawler b")))
     both = replace(
         after(watched="crawler a", started="one"),
-        conditions=(Condition("crawler a", "SUCCEEDED"), Condition("crawler c", "SUCCEEDED")),
+        conditions=(
+            TriggerCondition("crawler a", "SUCCEEDED"),
+            TriggerCondition("crawler c", "SUCCEEDED"),
+        ),
     )
     third = after(watched="crawler b", started="crawler c")
 
@@ -256,7 +259,7 @@ def test_job_after_two_waits_for_both(workflow):
         "CONDITIONAL",
         (Action("three"),),
         "flow",
-        conditions=(Condition("one", "SUCCEEDED"), Condition("two", "SUCCEEDED")),
+        conditions=(TriggerCondition("one", "SUCCEEDED"), TriggerCondition("two", "SUCCEEDED")),
     )
     start = replace(START, actions=(Action("one"), Action("two")))
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tidemark.model.assembly.templates import JOB, SCRIPT, read, read_resources
 from tidemark.errors import UnsupportedError
-from tidemark.model.assembly.definitions import Action, Condition, ScheduleDefinition
+from tidemark.model.assembly.definitions import Action, ScheduleDefinition, TriggerCondition
 from tidemark.model.assembly.template import job_definition
 
 
@@ -96,7 +96,10 @@ def test_conditional_trigger_keeps_its_predicate_and_its_arguments():
     (trigger,) = deployment.triggers_of("flow")
     assert trigger.actions == (Action("ingest", {"--a": "1"}),)
     assert (trigger.logical, trigger.is_active) == ("ANY", True)
-    assert trigger.conditions == (Condition("one", "FAILED"), Condition("two", "TIMEOUT"))
+    assert trigger.conditions == (
+        TriggerCondition("one", "FAILED"),
+        TriggerCondition("two", "TIMEOUT"),
+    )
     assert deployment.workflows == ("flow",)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tidemark.operate.prove.places import _side
-from tidemark.operate.versions.row_job import read, told
+from tidemark.operate.versions.row_job import one_line, read
 from tidemark.operate.versions.targets import files_of
 
 
 def test_an_error_of_java_is_told_without_that_of_py4j():
     text = "An error occurred while calling o69.load.\n: java.lang.AssertionError: two bases\n\tat"
 
-    assert told(ValueError(text)) == "java.lang.AssertionError: two bases"
-    assert told(ValueError("no file\nmore")) == "no file"
-    assert told(ValueError()) == "ValueError"
+    assert one_line(ValueError(text)) == "java.lang.AssertionError: two bases"
+    assert one_line(ValueError("no file\nmore")) == "no file"
+    assert one_line(ValueError()) == "ValueError"
 
 
 @pytest.mark.spark

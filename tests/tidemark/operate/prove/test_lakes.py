@@ -12,7 +12,7 @@ from tidemark.cli.main import main
 from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.operate.prove.lakes import home_of
-from tidemark.operate.prove.subject import why_not_together
+from tidemark.operate.prove.subject import not_together_reason
 
 ABOUT_OWN = NEW + WHERE_ANY + 'rows.write.mode("append").parquet(OUT)' + COMMIT
 
@@ -41,7 +41,7 @@ def test_what_is_no_lake_is_refused(tmp_path, content, said):
 
 
 def test_a_script_has_one_run_at_once():
-    assert "MaxConcurrentRuns of 1" in why_not_together(None, None)
+    assert "MaxConcurrentRuns of 1" in not_together_reason(None, None)
 
 
 @pytest.mark.spark

@@ -19,10 +19,10 @@ from tidemark.operate.prove.bench import Outcome
 from tidemark.operate.prove.experiments import Experiment
 from tidemark.operate.prove.homes import linked_home
 from tidemark.operate.prove.items import put_watermarks
-from tidemark.operate.prove.tables import Beside
+from tidemark.operate.prove.tables import OtherStores
 
-OF_ITS_OWN = Operation(1, "jr_1", "request", ("dynamodb PutItem marks",), "job.py", 7)
-OF_LIBRARY = Operation(2, "jr_1", "request", ("dynamodb PutItem glue-watermarks",), "job.py", 8)
+OWN_PUT = Operation(1, "jr_1", "request", ("dynamodb PutItem marks",), "job.py", 7)
+LIBRARY_PUT = Operation(2, "jr_1", "request", ("dynamodb PutItem glue-watermarks",), "job.py", 8)
 BOOKMARK = Operation(3, "jr_1", "bookmark", ("",), "job.py", 9)
 MARKS = {
     "TableName": "marks",
@@ -34,14 +34,14 @@ MARKS = {
 
 @pytest.mark.parametrize(
     ("operations", "is_rewound"),
-    [([OF_ITS_OWN], False), ([OF_ITS_OWN, OF_LIBRARY], True), ([OF_ITS_OWN, BOOKMARK], True)],
+    [([OWN_PUT], False), ([OWN_PUT, LIBRARY_PUT], True), ([OWN_PUT, BOOKMARK], True)],
 )
 def test_a_mark_of_the_jobs_own_in_dynamodb_is_nothing_to_rewind(
     tmp_path: Path, operations: Sequence[Operation], is_rewound: bool
 ) -> None:
     home = Home.open(tmp_path)
     outcome = Outcome(Experiment("again", "again"), home)
-    run = Baseline(home, outcome, operations, (), {}, (), Beside(items=["marks"]))
+    run = Baseline(home, outcome, operations, (), {}, (), OtherStores(items=["marks"]))
 
     assert (not run.not_rewound) is is_rewound
 

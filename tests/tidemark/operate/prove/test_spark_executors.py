@@ -89,4 +89,4 @@ def test_rows_are_compared_after_the_loss(project, script, verdict):
 def test_a_machine_that_is_too_small_says_so(monkeypatch):
     monkeypatch.setattr(lost_executors, "memory_bytes", lambda: 2 * 1024**3)
 
-    assert "this machine has 2.0 GB of memory" in lost_executors.why_no_executors()
+    assert "this machine has 2.0 GB of memory" in lost_executors.no_executors_reason()

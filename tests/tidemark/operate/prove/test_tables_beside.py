@@ -23,7 +23,7 @@ from tidemark.local_state.operations import (
 )
 from tidemark.model.assembly.definitions import TableDefinition
 from tidemark.operate.prove.judged import worst
-from tidemark.operate.prove.subject import RUN_HERE, _why_not_newer
+from tidemark.operate.prove.subject import RUN_HERE, _not_newer_reason
 from tidemark.operate.versions.targets import files_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
@@ -92,7 +92,7 @@ def test_rows_of_an_embedded_database_are_compared(project, script, expected):
     assert {kind: found[kind] for kind in expected} == expected
 
 
-@pytest.mark.skipif(bool(_why_not_newer(["5.1"], RUN_HERE[-1])), reason="no newer Glue is here")
+@pytest.mark.skipif(bool(_not_newer_reason(["5.1"], RUN_HERE[-1])), reason="no newer Glue is here")
 def test_rows_of_a_database_that_the_newest_version_has_written_are_compared(project):
     script = NEW + WHERE_ANY + COLUMNS + TO_DERBY.format(mode="append") + COMMIT
 

@@ -20,7 +20,7 @@ from tidemark.local_state.rewinds.records import (
     rewinds,
 )
 from tidemark.local_state.store.database import Store
-from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.cut import RewindTo
 from tidemark.operate.rewind.home_rewinds import check_same_disk
 from tidemark.operate.rewind.planner import plan_rewind
 
@@ -52,7 +52,7 @@ def planned(world):
     return facts, plan_rewind(
         facts,
         [world.jobs[0].name],
-        Target("jr_000001", "jr_000001"),
+        RewindTo("jr_000001", "jr_000001"),
         with_downstream=True,
         clears=True,
     )
@@ -265,7 +265,7 @@ def test_rewinds_are_undone_one_after_the_other_and_in_no_other_order(world):
     states.append(world.state())
     facts = world.facts()
     beginning = plan_rewind(
-        facts, [world.jobs[0].name], Target("beginning"), with_downstream=True, clears=True
+        facts, [world.jobs[0].name], RewindTo("beginning"), with_downstream=True, clears=True
     )
     world.carry_out(facts, beginning)
     states.append(world.state())

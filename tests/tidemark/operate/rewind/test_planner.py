@@ -9,7 +9,7 @@ import pytest
 from tests.tidemark.operate.rewind.model import past_run
 from tidemark.errors import UsageError
 from tidemark.model.checkpoints.checkpoint import Checkpoint, DatasetRead, DatasetWritten
-from tidemark.operate.rewind.cut import Target, previous
+from tidemark.operate.rewind.cut import RewindTo, previous
 from tidemark.operate.rewind.facts import BOOKMARK, Facts, Move, Start, Track
 from tidemark.operate.rewind.planner import plan_rewind
 from tidemark.operate.rewind.refusals import check_fits
@@ -66,7 +66,7 @@ def facts():
 
 
 def to(run):
-    return Target(run, run)
+    return RewindTo(run, run)
 
 
 def of(plan, job):
@@ -89,7 +89,7 @@ def test_a_plan_says_what_is_read_again_and_where_rows_are_twice(facts):
 
 
 def test_a_moment_takes_each_job_to_what_it_had_committed_by_then(facts):
-    plan = plan_rewind(facts, ["ingest", "publish"], Target("then", at_ms=215))
+    plan = plan_rewind(facts, ["ingest", "publish"], RewindTo("then", at_ms=215))
 
     assert [(one.job, one.to_run) for one in plan.states] == [
         ("ingest", "jr_i2"),
@@ -227,7 +227,7 @@ def test_what_a_run_has_left_that_failed_is_not_cleared_so_the_target_is_not_saf
     assert sum("jr_dead" in text for text in plan.unknown) == 1
     assert not plan.is_right
     assert not later.is_right
-    assert plan_rewind(facts, ["ingest"], Target("then", at_ms=315), clears=True).is_right
+    assert plan_rewind(facts, ["ingest"], RewindTo("then", at_ms=315), clears=True).is_right
 
 
 def test_without_checkpoints_the_declared_data_say_what_lies_behind_and_goes_along(facts):
@@ -290,7 +290,7 @@ def test_a_run_without_a_checkpoint_is_named(facts):
     [
         (["ingset"], to("jr_i1"), "there is no job 'ingset'; did you mean ingest?"),
         (["other"], to("jr_i1"), "job other is of stack Billing, not of this app"),
-        (["ingest"], Target("2099-01-01", at_ms=5000), "--to 2099-01-01 is in the future"),
+        (["ingest"], RewindTo("2099-01-01", at_ms=5000), "--to 2099-01-01 is in the future"),
         (["ingest"], to("jr_p1"), "run jr_p1 is of job publish, not of ingest"),
     ],
 )
@@ -359,7 +359,7 @@ def test_jobs_of_several_pipelines_are_refused(facts):
     starts = [Start("a", ("ingest",), (), "one"), Start("b", ("publish",), (), "two")]
 
     with pytest.raises(UsageError, match="are of several pipelines, one, two"):
-        plan_rewind(replace(facts, starts=starts), ["ingest", "publish"], Target("beginning"))
+        plan_rewind(replace(facts, starts=starts), ["ingest", "publish"], RewindTo("beginning"))
 
 
 def test_jobs_behind_go_back_to_before_a_dead_run_too_for_it_may_have_written(facts):

@@ -15,7 +15,7 @@ from tests.tidemark.operate.rewind.model import SOURCE, Job, World
 from tidemark.errors import UsageError
 from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import Store
-from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.cut import RewindTo
 from tidemark.operate.rewind.planner import plan_rewind
 
 NUMBER = itertools.count(1)
@@ -164,8 +164,8 @@ def play(world: World, steps, bad: str = "") -> None:
             world.run(which, is_bad=which == bad, dies=how)
 
 
-def to_run(one) -> Target:
-    return Target(one.run_id, one.run_id)
+def to_run(one) -> RewindTo:
+    return RewindTo(one.run_id, one.run_id)
 
 
 def check(dynamodb, story) -> None:
@@ -179,18 +179,18 @@ def check(dynamodb, story) -> None:
             world = World(home, store, dynamodb, jobs)
             play(world, [("land", sources[0], 2), *first])
             commits = [one for one in world.checkpoints if one.job_name == root]
-            to = Target("beginning")
+            to = RewindTo("beginning")
             if commits:
                 last = commits[-1]
                 is_moment = len(first) % 2
-                to = Target("then", at_ms=last.committed_at_ms + 1) if is_moment else to_run(last)
+                to = RewindTo("then", at_ms=last.committed_at_ms + 1) if is_moment else to_run(last)
             play(world, [*second, ("land", sources[-1], 1), ("run", root, "")], bad=root)
             rewind_and_check(world, root, to, with_downstream=with_downstream, clears=clears)
     finally:
         shutil.rmtree(folder)
 
 
-def rewind_and_check(world: World, root: str, to: Target, **options) -> None:
+def rewind_and_check(world: World, root: str, to: RewindTo, **options) -> None:
     facts = world.facts()
     if not facts.tracks_of(root):
         return

@@ -15,7 +15,7 @@ from tidemark.model.checkpoints.checkpoint import (
     WatermarkMove,
 )
 from tidemark.operate.backfill.plan import blind_readers
-from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.cut import RewindTo
 from tidemark.operate.rewind.effects import how_read
 from tidemark.operate.rewind.facts import Facts, Move, Track
 from tidemark.operate.rewind.planner import plan_rewind
@@ -69,7 +69,7 @@ def effect_on_clean(plan):
     ],
 )
 def test_a_reader_of_snapshots_sees_what_is_written_again(upstream, downstream, verdict):
-    plan = plan_rewind(facts(upstream, downstream), ["load"], Target("jr_l1", "jr_l1"))
+    plan = plan_rewind(facts(upstream, downstream), ["load"], RewindTo("jr_l1", "jr_l1"))
 
     sees, found = effect_on_clean(plan)
     assert sees.startswith("sees the rows that are written again as new snapshots")
@@ -77,7 +77,7 @@ def test_a_reader_of_snapshots_sees_what_is_written_again(upstream, downstream, 
 
 
 def test_a_reader_of_a_table_that_goes_back_fails_unless_it_goes_back_too():
-    to = Target("jr_l1", "jr_l1")
+    to = RewindTo("jr_l1", "jr_l1")
 
     alone = plan_rewind(facts(), ["load"], to, clears=True)
     both = plan_rewind(facts(), ["load"], to, clears=True, with_downstream=True)
@@ -96,19 +96,19 @@ def test_a_merge_does_not_read_its_own_table_again():
         for one in found.checkpoints
     ]
 
-    plan = plan_rewind(replace(found, checkpoints=merging), ["load"], Target("jr_l1", "jr_l1"))
+    plan = plan_rewind(replace(found, checkpoints=merging), ["load"], RewindTo("jr_l1", "jr_l1"))
 
     assert [one.dataset for one in plan.jobs[0].reads_again] == ["s3://l/in/"]
 
 
 def test_a_table_that_is_merged_into_does_not_go_back():
-    plan = plan_rewind(facts("merge", "merge"), ["load"], Target("jr_l1", "jr_l1"), clears=True)
+    plan = plan_rewind(facts("merge", "merge"), ["load"], RewindTo("jr_l1", "jr_l1"), clears=True)
 
     assert effect_on_clean(plan)[1] == "right"
 
 
 def test_a_plan_says_which_tables_go_back():
-    plan = plan_rewind(facts(), ["load"], Target("jr_l1", "jr_l1"), clears=True)
+    plan = plan_rewind(facts(), ["load"], RewindTo("jr_l1", "jr_l1"), clears=True)
 
     lines = list(plan_lines(plan, []))
 

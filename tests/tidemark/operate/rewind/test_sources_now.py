@@ -16,7 +16,7 @@ from tidemark.local_state.bookmarks.versions import rewind_bookmark
 from tidemark.local_state.store.checkpoints import stored_checkpoints
 from tidemark.local_state.store.database import Store
 from tidemark.model.checkpoints.checkpoint import DatasetWritten
-from tidemark.operate.rewind.cut import Target
+from tidemark.operate.rewind.cut import RewindTo
 from tidemark.operate.rewind.facts import Facts
 from tidemark.operate.rewind.home_rewinds import bookmark_track
 from tidemark.operate.rewind.planner import plan_rewind
@@ -46,7 +46,7 @@ def plan_of(ran, mode):
             runs,
             now_ms=ran.clock.now_ms,
         )
-        plan = plan_rewind(facts, ["ingest"], Target("jr_1", "jr_1"), clears=True)
+        plan = plan_rewind(facts, ["ingest"], RewindTo("jr_1", "jr_1"), clears=True)
         return with_current_sources(ran.home, store, plan)
 
 

@@ -15,7 +15,7 @@ from tidemark.local_state.home import Home
 from tidemark.local_state.store.database import JobRun, Store
 from tidemark.operate.versions import copies
 from tidemark.operate.versions.copies import copy_home, copy_of_copy
-from tidemark.operate.versions.targets import Target, changed_targets, files_of
+from tidemark.operate.versions.targets import ComparedTarget, changed_targets, files_of
 from tidemark.operate.versions.trial import assembly_of_version, with_settings
 
 
@@ -117,11 +117,11 @@ def test_the_places_that_changed_are_folders_of_one_format_without_partitions():
     new = {"b/in/1.json": (1, 1), "b/same/a.csv": (3, 3), "b/log/x.txt.gz": (1, 9), "b/k": (1, 1)}
 
     assert changed_targets(before, old, new) == [
-        Target("b", "bytes"),
-        Target("b/log", "lines"),
-        Target("b/out", "parquet"),
+        ComparedTarget("b", "bytes"),
+        ComparedTarget("b/log", "lines"),
+        ComparedTarget("b/out", "parquet"),
     ]
-    assert Target("b/log", "lines").uri == "s3://b/log/"
+    assert ComparedTarget("b/log", "lines").uri == "s3://b/log/"
 
 
 def test_what_readers_do_not_see_is_no_file(tmp_path):
@@ -181,6 +181,8 @@ def test_the_checkpoint_of_a_stream_is_no_place_that_changed():
     )
 
     assert changed_targets({}, {**stream, "b/out/a.parquet": (1, 1)}) == [
-        Target("b/out", "parquet")
+        ComparedTarget("b/out", "parquet")
     ]
-    assert changed_targets({}, {"b/t/offsets/0": (1, 1)}) == [Target("b/t/offsets", "bytes")]
+    assert changed_targets({}, {"b/t/offsets/0": (1, 1)}) == [
+        ComparedTarget("b/t/offsets", "bytes")
+    ]

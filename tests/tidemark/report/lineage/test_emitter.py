@@ -16,7 +16,7 @@ from tidemark.glue_service.http.serving import Options, serving
 from tidemark.local_state.home import Home
 from tidemark.report.lineage import emitter
 from tidemark.report.lineage.emitter import lineage_to
-from tidemark.report.lineage.names import run_uuid
+from tidemark.report.lineage.openlineage_names import run_uuid
 
 
 @pytest.fixture

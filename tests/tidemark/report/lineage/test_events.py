@@ -20,7 +20,7 @@ from tidemark.operate.recorded_runs import initial_run
 from tidemark.operate.run_facts import RunFacts
 from tidemark.report.lineage import events
 from tidemark.report.lineage.events import event_of
-from tidemark.report.lineage.names import run_uuid
+from tidemark.report.lineage.openlineage_names import run_uuid
 
 READ = DatasetRead(
     "s3://raw/flights/",

@@ -55,7 +55,7 @@ JDBC_CLASSES = (
 NO_PAGES = Path(__file__).parents[2] / "cluster" / "NoPages.java"
 JSON_KINDS = Path(__file__).parents[2] / "readers" / "json" / "JsonKinds.java"
 # What Spark 4 calls otherwise: Seq of Scala 2.13, and the servlets of Jetty.
-OF_SPARK_4 = {
+SPARK_4_SOURCES = {
     "import scala.collection.Seq;": "import scala.collection.immutable.Seq;",
     "import javax.servlet.": "import jakarta.servlet.",
 }
@@ -126,7 +126,7 @@ def _sources(spark: Spark) -> dict[str, str]:
     }
     if spark.major == 3:
         return sources
-    for before, after in OF_SPARK_4.items():
+    for before, after in SPARK_4_SOURCES.items():
         sources = {name: text.replace(before, after) for name, text in sources.items()}
     return sources
 

@@ -59,15 +59,15 @@ def with_choices(
     schema: T.StructType,
     corrupt: str,
     options: Mapping[str, str],
-    beside: Column,
+    companion: Column,
 ) -> DataFrame:
     """Return lines of CSV; a column with a string that is not of its type is a choice with string.
 
-    One pass over the lines finds these columns. For `beside` see `refusing`.
+    One pass over the lines finds these columns. For `companion` see `refusing`.
     """
     line = F.col(quoted(corrupt))
     texts = _line_strings(schema, line, options)
-    frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options), beside)
+    frame = refusing(frame, texts[OTHER_LENGTH], csv_does_not_parse(line, options), companion)
     typed = [
         (place, one)
         for place, one in enumerate(schema)

@@ -18,7 +18,7 @@ from tidemark.glue_job.readers.files.read_errors import blaming_files
 from tidemark.glue_job.readers.files.replaced_fields import note_replaced
 from tidemark.glue_job.readers.files.spark_files import (
     CORRUPT,
-    beside_bad,
+    companion_column,
     empty_frame,
     load,
     union,
@@ -74,7 +74,7 @@ def _read_lines(files: Files, schema: StructType, record_end: str, is_escaped: b
     frame = with_casts(bad, schema, CORRUPT, options)
     if is_escaped:
         frame = unescaped(frame, schema.names, options["escape"])
-    beside = beside_bad(schema, files)
+    companion = companion_column(schema, files)
     if csv.is_dynamic:
-        return with_choices(frame, schema, CORRUPT, options, beside)
-    return without_bad(frame, beside, lambda line: csv_reason(schema, line, options))
+        return with_choices(frame, schema, CORRUPT, options, companion)
+    return without_bad(frame, companion, lambda line: csv_reason(schema, line, options))

@@ -152,15 +152,15 @@ def json_reason(schema: StructType, struct: Column, record: Column) -> Column:
 
 
 def refusing(
-    frame: DataFrame, bad: Column, reason: Column, beside: Column | None = None
+    frame: DataFrame, bad: Column, reason: Column, companion: Column | None = None
 ) -> DataFrame:
     """Return the rows; one that has a text of a bad record fails the action with the reason.
 
     Where bad records are those of Spark's reader, another of its columns is beside them: Spark
     refuses to ask for the bad ones alone. It simplifies a substring of length 0, no repetition.
     """
-    if beside is not None:
-        reason = F.concat(reason, F.repeat(F.coalesce(beside.cast("string"), F.lit("")), 0))
+    if companion is not None:
+        reason = F.concat(reason, F.repeat(F.coalesce(companion.cast("string"), F.lit("")), 0))
     failure = F.raise_error(reason).cast("boolean")
     return frame.filter(F.when(bad.isNull(), F.lit(True)).otherwise(failure))
 

@@ -26,16 +26,18 @@ def strict(
     reader: DataFrameReader, files: Files, schema: StructType, reason: Callable[[Column], Column]
 ) -> DataFrame:
     """Return rows of a schema; a record that does not fit fails the action."""
-    return without_bad(with_bad(reader, files, schema), beside_bad(schema, files), reason)
+    return without_bad(with_bad(reader, files, schema), companion_column(schema, files), reason)
 
 
-def without_bad(frame: DataFrame, beside: Column, reason: Callable[[Column], Column]) -> DataFrame:
+def without_bad(
+    frame: DataFrame, companion: Column, reason: Callable[[Column], Column]
+) -> DataFrame:
     """Return the rows of `with_bad`; one that does not fit fails the action with the reason."""
     corrupt = F.col(f"`{CORRUPT}`")
-    return refusing(frame, corrupt, reason(corrupt), beside).drop(CORRUPT)
+    return refusing(frame, corrupt, reason(corrupt), companion).drop(CORRUPT)
 
 
-def beside_bad(schema: StructType, files: Files) -> Column:
+def companion_column(schema: StructType, files: Files) -> Column:
     """Return a column that is in the files, which `refusing` asks for with the bad records."""
     folders = {name.lower() for name in files.layout.columns}
     of_files = [name for name in schema.names if name.lower() not in folders]

@@ -79,13 +79,13 @@ def _seen_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataTyp
     # Runs in a worker of Spark.
     uri, path = task
     kind: T.DataType = T.NullType()
-    beside: list[str] = []
+    stray_texts: list[str] = []
     try:
-        for record in records(path, options, beside):
+        for record in records(path, options, stray_texts):
             kind = _merged(options.value_tag, kind, inferred(record, options.value_tag))
     except BROKEN as error:
         raise unreadable(uri, "xml", error) from error
-    return kind, beside[0][:SHOWN] if beside else ""
+    return kind, stray_texts[0][:SHOWN] if stray_texts else ""
 
 
 def _tag_in_file(options: XmlOptions, task: tuple[str, str]) -> tuple[T.DataType, str]:
@@ -105,9 +105,9 @@ def _warn(row_tag: str, files: Sequence[str], seen: Sequence[tuple[T.DataType, s
             "no file has an" if len(without) == len(files) else f"there is in {some_of(without)} no"
         )
         note(RunWarning.ROW_TAG, f"{where} element {row_tag}")
-    beside = [(file, text) for file, (_, text) in zip(files, seen, strict=True) if text]
-    if beside:
-        file, text = beside[0]
+    stray_texts = [(file, text) for file, (_, text) in zip(files, seen, strict=True) if text]
+    if stray_texts:
+        file, text = stray_texts[0]
         note(RunWarning.TEXT_BETWEEN_ROWS, f"{text!r} in {file}")
 
 

@@ -40,7 +40,7 @@ def xml_options(xml: Format) -> XmlOptions:
 
 
 def records(
-    path: str, options: XmlOptions, beside: list[str] | None = None
+    path: str, options: XmlOptions, stray_texts: list[str] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the row elements of a file as dictionaries of strings, dictionaries and lists."""
     depth = 0
@@ -54,8 +54,8 @@ def records(
         )
         for event, element in events:
             if _name(element) != options.row_tag:
-                if beside is not None and event == "end" and depth == 0:
-                    beside += _text_between_rows(element, options.row_tag)
+                if stray_texts is not None and event == "end" and depth == 0:
+                    stray_texts += _text_between_rows(element, options.row_tag)
                 continue
             depth += 1 if event == "start" else -1
             if event == "end" and depth == 0:

@@ -27,7 +27,7 @@ class NoJvmError(TidemarkError):
 
 
 @dataclass(frozen=True)
-class Request:
+class JvmRequest:
     """The JVM that a run needs.
 
     Attributes:
@@ -108,7 +108,7 @@ class Pool:
             ):
                 self._idle.append(self._start(spark))
 
-    def lend(self, request: Request) -> Loan:
+    def lend(self, request: JvmRequest) -> Loan:
         """Lend a JVM that no one else has, as soon as one is ready."""
         for _ in range(2):  # an idle one may have died
             try:

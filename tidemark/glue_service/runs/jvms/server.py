@@ -27,7 +27,7 @@ from tidemark.glue_job.process.pool import (
     write_pool_file,
 )
 from tidemark.glue_service.runs.jvms.control import Settings
-from tidemark.glue_service.runs.jvms.pool import Loan, NoJvmError, Pool, Request
+from tidemark.glue_service.runs.jvms.pool import JvmRequest, Loan, NoJvmError, Pool
 from tidemark.local_state.home import JVM_POOL_FILE
 from tidemark.local_state.machine.processes import is_running
 from tidemark.local_state.sparks.installed import Spark
@@ -128,13 +128,13 @@ def _take_back(connection: Connection, pool: Pool, loan: Loan, failure: str | No
     pool.take_back(loan, why_not)
 
 
-def _read(connection: Connection) -> Request | Path:
+def _read(connection: Connection) -> JvmRequest | Path:
     """Return the needs of a run, or the log of a run whose JVM must end."""
     message = json.loads(connection.recv_bytes())
     try:
         if "end" in message:
             return Path(message["end"])
-        return Request(
+        return JvmRequest(
             Spark(
                 message["version"],
                 Path(message["python"]),

@@ -83,7 +83,7 @@ def jvms_of(
     if is_isolated:
         yield Jvms(cold_reason=ISOLATED)
         return
-    if why := asked_for(os.environ).why_own_jvm:
+    if why := asked_for(os.environ).own_jvm_reason:
         yield Jvms(cold_reason=why, pythons=pythons)
         return
     java_home = find_java_home()
@@ -138,7 +138,7 @@ def memory_shortage() -> str:
 
 
 @contextmanager
-def jvm_beside(home: Home, jvms: Jvms) -> Iterator[Jvms]:
+def second_jvm(home: Home, jvms: Jvms) -> Iterator[Jvms]:
     """Yield a JVM more than a command has: runs of another Spark then end none of its warm ones."""
     with ExitStack() as stack:
         yield replace(_open_pool(stack, home, find_java_home(), 1), pythons=jvms.pythons)

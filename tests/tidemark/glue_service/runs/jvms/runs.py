@@ -37,7 +37,7 @@ AT_THE_END = re.compile(
     r"|Connection(Refused|Reset)Error.*|BrokenPipeError.*|"
 )
 # Settings of a warm JVM that a cold one does not have, and what is new in every JVM.
-OF_A_POOL = ("spark.python.daemon.module",)
+POOL_SETTINGS = ("spark.python.daemon.module",)
 EVERY_TIME = re.compile(
     r"_|PYTEST_CURRENT_TEST|jetty\.git\.hash|TIDEMARK_WORKER_FOLDER|spark\.(app\.(id|startTime|submitTime)|driver\.port|repl.*)|.*\.pid|sun\.java\.command"
     r"|(_PYSPARK_DRIVER_CONN_INFO_PATH|TIDEMARK_(POOL_OF_RUN|COLD_BECAUSE)|PYTHON_WORKER_FACTORY_.*)"
@@ -154,7 +154,7 @@ def _kept(value: Any) -> Any:
         return {
             name: _kept(item)
             for name, item in value.items()
-            if name not in OF_A_POOL and not EVERY_TIME.fullmatch(name)
+            if name not in POOL_SETTINGS and not EVERY_TIME.fullmatch(name)
         }
     return [_kept(item) for item in value] if isinstance(value, list) else value
 

@@ -5,7 +5,7 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-connecti
 
 import json
 
-from tidemark.glue_service.catalog.requests import (
+from tidemark.glue_service.catalog_api.requests import (
     PAGE,
     Answer,
     Request,

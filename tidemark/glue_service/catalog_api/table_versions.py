@@ -3,14 +3,14 @@
 Source: https://docs.aws.amazon.com/glue/latest/webapi/API_GetTableVersions.html
 """
 
-from tidemark.glue_service.catalog.requests import (
+from tidemark.glue_service.catalog_api.requests import (
     PAGE,
     Answer,
     Request,
     attempt,
     check_catalog,
 )
-from tidemark.glue_service.catalog.tables import member_of_version
+from tidemark.glue_service.catalog_api.tables import member_of_version
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.pages import glue_page
 from tidemark.glue_service.protocol.service_errors import InvalidInputError, NotFoundError

@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-databases.html
 """
 
-from tidemark.glue_service.catalog.requests import PAGE, Answer, Request, check_catalog
+from tidemark.glue_service.catalog_api.requests import PAGE, Answer, Request, check_catalog
 from tidemark.glue_service.jobs import check_tags
 from tidemark.glue_service.local_glue import LocalGlue
 from tidemark.glue_service.protocol.models import as_shape

@@ -8,7 +8,7 @@ import pytest
 
 from tidemark.errors import UsageError
 from tidemark.model.assembly.cloud_assembly import Assembly, Stack
-from tidemark.operate.names import Names, names_of_stage
+from tidemark.operate.app_names import Names, names_of_stage
 
 
 def stack(stage: str | None = None, environment: str = "", **resources: Any) -> Stack:

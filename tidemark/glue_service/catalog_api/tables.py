@@ -6,8 +6,8 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-tables.h
 import re
 from functools import partial
 
-from tidemark.glue_service.catalog.iceberg import check_iceberg, iceberg_table_of
-from tidemark.glue_service.catalog.requests import (
+from tidemark.glue_service.catalog_api.iceberg import check_iceberg, iceberg_table_of
+from tidemark.glue_service.catalog_api.requests import (
     PAGE,
     Answer,
     Request,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.glue_service.catalog.expressions import rows_that_match
+from tidemark.glue_service.catalog_api.expressions import rows_that_match
 from tidemark.glue_service.protocol.service_errors import InvalidInputError
 from tidemark.local_state.catalog.tables import find_table, put_tables
 
@@ -189,7 +189,7 @@ def test_an_expression_that_is_none_is_refused_or_is_only_a_comparison(expressio
 
 
 def test_an_expression_that_takes_for_ever_ends(monkeypatch):
-    monkeypatch.setattr("tidemark.glue_service.catalog.expressions.MAX_SECONDS", 0.2)
+    monkeypatch.setattr("tidemark.glue_service.catalog_api.expressions.MAX_SECONDS", 0.2)
     rows = [(str(number),) for number in range(300)]
     endless = "1 = (SELECT count(*) FROM partitions a, partitions b, partitions c, partitions d)"
 

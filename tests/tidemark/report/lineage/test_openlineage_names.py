@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from tidemark.report.lineage.names import catalog_name, dataset_name, run_uuid
+from tidemark.report.lineage.openlineage_names import catalog_name, dataset_name, run_uuid
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ Source: https://docs.aws.amazon.com/glue/latest/dg/aws-glue-api-catalog-partitio
 import json
 from collections.abc import Iterable
 
-from tidemark.glue_service.catalog.expressions import rows_that_match
-from tidemark.glue_service.catalog.requests import (
+from tidemark.glue_service.catalog_api.expressions import rows_that_match
+from tidemark.glue_service.catalog_api.requests import (
     PAGE,
     Answer,
     Request,
